@@ -12,6 +12,7 @@ import { memoriesCommand } from "./commands/memories.ts";
 import { modelsCommand } from "./commands/models.ts";
 import { natsAccountsCommand } from "./commands/operate/nats-accounts.ts";
 import { notificationsCommand } from "./commands/operate/notifications.ts";
+import { passkeysCommand } from "./commands/operate/passkeys.ts";
 import { provisionCommand } from "./commands/provision.ts";
 import { receiptCommands } from "./commands/receipts/receipt.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
@@ -72,6 +73,7 @@ export function createProgram(context: Context): Command {
     ...signInCommands(context),
     auditCommand(context),
     notificationsCommand(context),
+    passkeysCommand(context),
     tokensCommand(context),
     tenantsCommand(context),
     natsAccountsCommand(context),

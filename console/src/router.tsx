@@ -67,7 +67,16 @@ const audit = createRoute({
   component: lazyRouteComponent(() => import("./screens/audit/audit-screen.tsx"), "AuditScreen"),
 });
 
-const routeTree = root.addChildren([home, runs, run, inbox, chat, agents, models, audit]);
+const passkeys = createRoute({
+  getParentRoute: () => root,
+  path: "/passkeys",
+  component: lazyRouteComponent(
+    () => import("./screens/passkeys/passkeys-screen.tsx"),
+    "PasskeysScreen",
+  ),
+});
+
+const routeTree = root.addChildren([home, runs, run, inbox, chat, agents, models, audit, passkeys]);
 
 export const router = createRouter({
   routeTree,

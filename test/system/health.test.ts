@@ -20,7 +20,11 @@ const names = ["gateway", "runtime", "toolhost", "approvals"] as const;
 /** The gRPC services of each process; runtime and toolhost serve only probes. */
 const served: Readonly<Record<ServiceName, readonly string[]>> = {
   gateway: publicServices,
-  approvals: ["reeve.approval.v1.ApprovalService", "reeve.notify.v1.NotificationService"],
+  approvals: [
+    "reeve.approval.v1.ApprovalService",
+    "reeve.notify.v1.NotificationService",
+    "reeve.passkey.v1.PasskeyService",
+  ],
   runtime: ["grpc.health.v1.Health"],
   toolhost: ["grpc.health.v1.Health"],
 };

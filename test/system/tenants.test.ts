@@ -22,6 +22,7 @@ import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -44,6 +45,7 @@ const services = [
   AuditService,
   MemoryService,
   NotificationService,
+  PasskeyService,
   ReceiptService,
   RunService,
   ThreadService,

@@ -63,7 +63,13 @@ function stateLines({ state, decision }: Approval): readonly ScreenLine[] {
   return [plain(`${name}${by}${reason}`, state === ApprovalState.APPROVED ? "green" : "red")];
 }
 
-function riskLines(approval: Approval, { permissionClass }: DetailOptions): readonly ScreenLine[] {
+function riskLines(
+  approval: Approval,
+  { permissionClass: listed }: DetailOptions,
+): readonly ScreenLine[] {
+  // The request recorded it; tools of the runtime are in no list of the deployment.
+  const permissionClass =
+    approval.permissionClass === PermissionClass.UNSPECIFIED ? listed : approval.permissionClass;
   const { permission, content, requestedAt } = approval;
   const changed = content?.files.filter(({ previous }) => previous !== undefined) ?? [];
   const level =
@@ -75,6 +81,9 @@ function riskLines(approval: Approval, { permissionClass }: DetailOptions): read
   const rule = renderPermission(permission, 4_000);
   return [
     plain(`risk: ${level}`, isSafe ? "green" : "yellow"),
+    ...(approval.needsPasskey
+      ? [plain("needs a passkey: approve it in the console, or reject it here", "yellow")]
+      : []),
     ...(changed.length === 0
       ? []
       : [plain(`${changed.length} files have changed since the last approval`, "red")]),

@@ -53,6 +53,10 @@ export function Shell() {
         )}
         <div className="side-end">
           <SignedIn />
+          <Link to="/passkeys" className="nav-item">
+            <Icon name="key" />
+            Passkeys
+          </Link>
           <button type="button" className="nav-item" onClick={showHelp}>
             <span className="key-mark" aria-hidden="true">
               ?

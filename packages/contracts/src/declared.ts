@@ -7,6 +7,7 @@ import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
 import * as memory from "./memory.ts";
 import * as notification from "./notification.ts";
+import * as passkey from "./passkey.ts";
 import * as projection from "./coordination/projection.ts";
 import * as queue from "./coordination/queue.ts";
 import * as quota from "./coordination/quota.ts";
@@ -26,6 +27,7 @@ const messages = [
   audit,
   memory,
   notification,
+  passkey,
   projection,
   queue,
   quota,

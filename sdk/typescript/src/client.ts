@@ -33,6 +33,7 @@ import type {
   WatchApprovalsOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
+import { Passkeys } from "./passkeys.ts";
 import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
@@ -67,6 +68,7 @@ export class Client implements Disposable {
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
   readonly memories: Memories;
+  readonly passkeys: Passkeys;
   readonly receipts: Receipts;
   readonly threads: Threads;
   readonly #requests: Requests;
@@ -79,6 +81,7 @@ export class Client implements Disposable {
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
     this.memories = new Memories(this.#requests);
+    this.passkeys = new Passkeys(this.#requests);
     this.receipts = new Receipts(this.#requests);
     this.threads = new Threads(this.#requests);
   }

@@ -8,6 +8,7 @@ import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
 import { MemoryService } from "#contracts/memory";
 import { NotificationService } from "#contracts/notification";
+import { PasskeyService } from "#contracts/passkey";
 import { ReceiptService } from "#contracts/receipt";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
@@ -24,6 +25,7 @@ export interface Services {
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly notifications: Client<typeof NotificationService>;
+  readonly passkeys: Client<typeof PasskeyService>;
   readonly receipts: Client<typeof ReceiptService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
@@ -57,6 +59,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     notifications: createClient(NotificationService, transport),
+    passkeys: createClient(PasskeyService, transport),
     receipts: createClient(ReceiptService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),

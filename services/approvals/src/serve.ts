@@ -1,6 +1,12 @@
 import { ApprovalSchema, ApprovalService, GrantSchema } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
+import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import { NotificationService } from "@reeve/contracts/notification";
+import {
+  PasskeyCeremonySchema,
+  PasskeyService,
+  PersonPasskeysSchema,
+} from "@reeve/contracts/passkey";
 import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import type { AuditMode } from "@reeve/jetstream/audit/recorder";
 import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
@@ -10,6 +16,7 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
+import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
@@ -47,6 +54,8 @@ import { openOnce } from "./notify/notification-stores.ts";
 import { runNotifications } from "./notify/run-notifications.ts";
 import { readNotifySettings } from "./notify/settings/read-settings.ts";
 import { secretReader } from "./notify/settings/secret-text.ts";
+import { passkeyService } from "./rpc/passkey-service.ts";
+import { linkTo } from "./notify/formats/describe.ts";
 import { approvalsOfLogs, compareApprovals, projectInbox } from "./projections/project-inbox.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
@@ -77,7 +86,11 @@ export async function startApprovals(
   const runLog = await openRunLog(nats);
   // People decide without it, for example while NATS has the users of a version without grants.
   const grants = new LaterTable(bucketOf(GrantSchema).name, () => openTable(nats, GrantSchema));
-  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
+  const { REEVE_PUBLIC_URL: publicUrl } = config;
+  const site = passkeySiteOf(publicUrl);
+  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting, {
+    assertApplicable: (given) => assertPasskeys(given, site !== undefined),
+  });
   const reportGlass = reportBreakGlass(log);
   const ports: ApprovalPorts = {
     log: withAppendObserver(runLog, (events) => {
@@ -92,6 +105,15 @@ export async function startApprovals(
     recordAct: openRecordAct(config.REEVE_AUDIT, { nats, background, log }),
     clock: systemClock,
     times: () => policy()?.approvals,
+    inboxUrl: publicUrl === undefined ? undefined : (id) => linkTo(publicUrl, id),
+    // Like grants, they may come later than the version that has them.
+    passkeys: new LaterTable(bucketOf(PersonPasskeysSchema).name, () =>
+      openTable(nats, PersonPasskeysSchema),
+    ),
+    ceremonies: new LaterTable(bucketOf(PasskeyCeremonySchema).name, () =>
+      openTable(nats, PasskeyCeremonySchema),
+    ),
+    site,
   };
   const openStores =
     notifications && openOnce(nats, notifications.settings, config.REEVE_ACK_WAIT_MS);
@@ -100,6 +122,7 @@ export async function startApprovals(
       (router) =>
         router
           .service(ApprovalService, approvalService(ports))
+          .service(PasskeyService, passkeyService(ports))
           .service(
             NotificationService,
             notificationService({ open: openStores, clock: systemClock }),
@@ -107,7 +130,7 @@ export async function startApprovals(
       {
         ...config.REEVE_APPROVALS_LISTEN,
         log,
-        services: [ApprovalService, NotificationService],
+        services: [ApprovalService, NotificationService, PasskeyService],
         authenticate: authenticateInternally(config.REEVE_INTERNAL_TOKEN),
         listener,
         limits: limitsOf(config),

@@ -54,6 +54,8 @@ export const gatewayConfig = z
     REEVE_SIGN_IN_LIMIT: z.enum(["on", "off"]).default("on"),
     /** A file of quotas, which is read again when it changes. Default: no quotas. */
     REEVE_QUOTAS_FILE: z.string().min(1).optional(),
+    /** The address under which people reach the gateway, for their passkeys. Use the same value in approvals. Default: no passkeys. */
+    REEVE_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),
     /**

@@ -33,6 +33,7 @@ import { runExists } from "./app/run-exists.ts";
 import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
+import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import type { GatewayConfig } from "./config.ts";
 import { bytesOfArtifacts, openArtifactIndex } from "./quotas/artifact-index.ts";
 import { ArtifactQuotas } from "./quotas/artifact-quotas.ts";
@@ -105,7 +106,11 @@ export async function openPorts(
       if (reserveState(nats.connection).isSpent) throw reserveInUse();
     },
     policy,
-    offer: () => ({ tools: mergeCatalogs(tools()), models: mergeModels(models()) }),
+    offer: () => ({
+      tools: mergeCatalogs(tools()),
+      models: mergeModels(models()),
+      hasPasskeys: passkeySiteOf(config.REEVE_PUBLIC_URL) !== undefined,
+    }),
   };
 }
 

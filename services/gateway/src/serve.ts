@@ -15,6 +15,8 @@ import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
+import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
+import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { authenticate } from "@reeve/platform/rpc/principal";
 import { limitsOf } from "@reeve/platform/process/settings";
@@ -72,7 +74,10 @@ export async function startGateway(
   await using starting = new AsyncDisposableStack();
   await openSealing(nats, config, { mayCreate: true, log });
   const background = starting.use(new Background(log, signal));
-  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting);
+  const hasPasskeys = passkeySiteOf(config.REEVE_PUBLIC_URL) !== undefined;
+  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting, {
+    assertApplicable: (given) => assertPasskeys(given, hasPasskeys),
+  });
   const quotas = openQuotas(config, log, starting);
   const ports = await openPorts(config, { nats, log, policy, quotas }, background.signal);
   const end = new AbortController();

@@ -9,6 +9,7 @@ import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -30,6 +31,7 @@ import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
+import { passkeyService } from "./rpc/passkey-service.ts";
 import { receiptService } from "./rpc/receipt-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
@@ -82,6 +84,10 @@ export async function gatewayServices(
     registered(
       ApprovalService,
       approvalService(createClient(ApprovalService, approvals), config.REEVE_INTERNAL_TOKEN),
+    ),
+    registered(
+      PasskeyService,
+      passkeyService(createClient(PasskeyService, approvals), config.REEVE_INTERNAL_TOKEN),
     ),
     registered(
       NotificationService,

@@ -7,6 +7,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -25,6 +26,7 @@ const services: readonly DescService[] = [
   AuditService,
   MemoryService,
   NotificationService,
+  PasskeyService,
   ReceiptService,
   RunService,
   ThreadService,
@@ -53,6 +55,9 @@ const permitted = {
     "ApprovalService/DecideApproval",
     "ApprovalService/DecideApprovals",
     "ApprovalService/RevokeGrant",
+    "PasskeyService/BeginConfirmation",
+    "PasskeyService/BeginPasskeyRegistration",
+    "PasskeyService/RegisterPasskey",
   ],
   author: [
     "AgentService/CreateAgent",
@@ -65,6 +70,7 @@ const permitted = {
     "AuditService/ListAuditEvents",
     "NotificationService/ListDeadNotifications",
     "NotificationService/ReplayNotification",
+    "PasskeyService/InvitePasskey",
     "RunService/DeleteRun",
     "ThreadService/DeleteThread",
   ],

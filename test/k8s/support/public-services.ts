@@ -5,6 +5,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -19,6 +20,7 @@ export const publicServices: readonly string[] = [
   IdentityService,
   MemoryService,
   NotificationService,
+  PasskeyService,
   ReceiptService,
   RunService,
   ThreadService,

@@ -107,6 +107,29 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "INVALID_REQUEST",
     owner: "INVALID_REQUEST",
   },
+  // Deployments without an address for passkeys have none of anybody.
+  "PasskeyService/InvitePasskey": {
+    request: () => ({ personId: "new" }),
+    stranger: "PASSKEYS_NOT_CONFIGURED",
+    owner: "PASSKEYS_NOT_CONFIGURED",
+  },
+  "PasskeyService/BeginPasskeyRegistration": {
+    request: () => ({ invitation: "0".repeat(43) }),
+    stranger: "PASSKEYS_NOT_CONFIGURED",
+    owner: "PASSKEYS_NOT_CONFIGURED",
+  },
+  "PasskeyService/RegisterPasskey": {
+    request: () => ({ invitation: "0".repeat(43), name: "new", response: {} }),
+    stranger: "PASSKEYS_NOT_CONFIGURED",
+    owner: "PASSKEYS_NOT_CONFIGURED",
+  },
+  "PasskeyService/BeginConfirmation": {
+    request: () => ({ approvalId: ids.approval, callDigest: "0".repeat(64) }),
+    stranger: "PASSKEYS_NOT_CONFIGURED",
+    owner: "PASSKEYS_NOT_CONFIGURED",
+  },
+  "PasskeyService/ListPasskeys": { request: () => ({}) },
+  "PasskeyService/RevokePasskey": { request: () => ({ credentialId: "new" }) },
   // Nobody was asked about a call of the run, and the deployment has no key for receipts.
   "ReceiptService/GetReceipt": {
     request: () => ({ runId: ids.run, callId: `${ids.run}-1-0` }),

@@ -12,6 +12,7 @@ import { Ago } from "../../ui/times.tsx";
 import { AnswerEditor } from "./answer-editor.tsx";
 import { ApprovalNotes } from "./approval-notes.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
+import { BreakGlass } from "./break-glass.tsx";
 import { BoundFiles } from "./bound-files.tsx";
 import { DecisionTimes } from "./decision-times.tsx";
 import { ReviewAdviceView } from "./review-advice.tsx";
@@ -37,7 +38,8 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
   const [isEditing, setEditing] = useState(question !== undefined);
   const [isValid, setValid] = useState(question === undefined);
   const decision = useDecision(approval, onDecided);
-  const submit = (approved: boolean) => decision.submit({ approved, reason, content: edited });
+  const submit = (approved: boolean, breakGlass = false) =>
+    decision.submit({ approved, reason, content: edited, breakGlass });
   const change = (value: JsonObject | undefined) => {
     setValid(value !== undefined);
     setEdited(value);
@@ -101,6 +103,9 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
             onChange={(event) => setReason(event.target.value)}
           />
         </label>
+        {approval.needsPasskey && (
+          <p className="hint">You confirm the approval of exactly this call with your passkey.</p>
+        )}
         {decision.error !== null && <ProblemView problem={problemOf(decision.error)} />}
         <div className="row">
           <button
@@ -140,6 +145,12 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
             </button>
           )}
         </div>
+        {question === undefined && (
+          <BreakGlass
+            isDisabled={decision.isPending || (isEditing && !isValid) || reason.trim() === ""}
+            onBreak={() => submit(true, true)}
+          />
+        )}
       </Permitted>
     </section>
   );

@@ -4,7 +4,10 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
+import { PasskeyService } from "@reeve/contracts/passkey";
+import { useState } from "react";
 import { newId } from "../../api/new-id.ts";
+import { confirmWithPasskey } from "../../api/passkeys.ts";
 
 /** What a person decides. */
 export interface Decided {
@@ -12,11 +15,13 @@ export interface Decided {
   readonly reason: string;
   /** The edited arguments of a call, or the answer to a question. Undefined: the arguments of the model. */
   readonly content: JsonObject | undefined;
+  /** Whether the call is approved alone and at once, in an emergency. */
+  readonly breakGlass?: boolean;
 }
 
 /**
  * Sends the decision of a person about an approval. A question of an agent is answered as somebody who asked for its run, or else with the
- * role approver.
+ * role approver. A call that needs a passkey is approved after the person has confirmed exactly this decision.
  */
 export function useDecision(
   approval: Approval,
@@ -24,16 +29,26 @@ export function useDecision(
 ) {
   const decide = useMutation(ApprovalService.method.decideApproval);
   const answer = useMutation(ApprovalService.method.answerQuestion);
+  const begin = useMutation(PasskeyService.method.beginConfirmation);
+  const [unconfirmed, setUnconfirmed] = useState<unknown>(null);
   const onSuccess = ({ approval: decided }: { readonly approval?: Approval | undefined }) =>
     onDecided?.(decided);
-  const { approvalId, callDigest, question } = approval;
-  const asApprover = ({ approved, reason, content }: Decided) => {
+  const { approvalId, callDigest, question, needsPasskey } = approval;
+  const asApprover = ({ approved, reason, content, breakGlass = false }: Decided) => {
     const named = question === undefined ? { editedArguments: content } : { answer: content };
     const edited = approved && content !== undefined && named;
-    decide.mutate(
-      { approvalId, approved, reason, callDigest, decisionId: newId(), ...edited },
-      { onSuccess },
-    );
+    const decided = { approvalId, callDigest, breakGlass, ...edited };
+    const send = (confirmation: { readonly confirmation?: JsonObject }) =>
+      decide.mutate(
+        { ...decided, approved, reason, decisionId: newId(), ...confirmation },
+        { onSuccess },
+      );
+    setUnconfirmed(null);
+    if (!approved || !needsPasskey) return send({});
+    void begin
+      .mutateAsync(decided)
+      .then(({ options }) => confirmWithPasskey(options))
+      .then((confirmation) => send({ confirmation }), setUnconfirmed);
   };
   const submit = (decided: Decided) => {
     if (!isAgentQuestion(approval)) return asApprover(decided);
@@ -45,7 +60,8 @@ export function useDecision(
     );
   };
   const refusal = answer.error !== null && !isDenied(answer.error) ? answer.error : decide.error;
-  return { submit, isPending: decide.isPending || answer.isPending, error: refusal };
+  const isPending = decide.isPending || answer.isPending || begin.isPending;
+  return { submit, isPending, error: unconfirmed ?? refusal };
 }
 
 function isDenied(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseNamePattern } from "../tools/name-pattern.ts";
+import { permissionClassOf } from "../tools/permission-classes.ts";
 import { isUnknownRole } from "../deciders/unknown-role.ts";
 import { defaultReasonLength, includesSelection } from "./approval-times.ts";
 import type {
@@ -7,6 +8,7 @@ import type {
   BreakGlassRule,
   CallSelection,
   Freeze,
+  StepUpRule,
   WaitRule,
 } from "./approval-times.ts";
 import { coverWeek } from "./period.ts";
@@ -114,18 +116,39 @@ const breakGlass = z
     allowRequester: given.allow_requester,
   }));
 
+const permissionClass = z.string().transform((text, context) => {
+  const found = permissionClassOf(text);
+  if (found !== undefined) return found;
+  context.addIssue(`"${text}" is no permission class`);
+  return z.NEVER;
+});
+
+const stepUp = z
+  .strictObject({
+    ...selection,
+    classes: z.array(permissionClass).min(1, "is empty; leave it out").max(16).optional(),
+  })
+  .transform((given): StepUpRule => ({ ...selected(given), classes: new Set(given.classes) }));
+
 /** The section `approvals` of a policy file. */
 export const approvalTimesSchema: z.ZodType<ApprovalTimes> = z
   .strictObject({
     waits: rules(wait).default([]),
     freezes: rules(freeze).superRefine(refuseWholeWeek).default([]),
     break_glass: rules(breakGlass).default([]),
+    step_up: rules(stepUp).default([]),
   })
   .refine(
-    ({ waits, freezes, break_glass: glass }) => waits.length + freezes.length + glass.length > 0,
-    "has no effect; add waits, freezes, or break_glass",
+    ({ waits, freezes, break_glass: glass, step_up: steps }) =>
+      waits.length + freezes.length + glass.length + steps.length > 0,
+    "has no effect; add waits, freezes, break_glass, or step_up",
   )
-  .transform(({ waits, freezes, break_glass: glass }) => ({ waits, freezes, breakGlass: glass }));
+  .transform(({ waits, freezes, break_glass: glass, step_up: steps }) => ({
+    waits,
+    freezes,
+    breakGlass: glass,
+    stepUp: steps,
+  }));
 
 /** Together, freezes of the same calls must leave a part of the week. Other time zones are not compared: clock changes differ. */
 function refuseWholeWeek(freezes: readonly Partial<Freeze>[], { addIssue }: z.RefinementCtx): void {

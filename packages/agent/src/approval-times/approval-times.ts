@@ -1,3 +1,4 @@
+import type { PermissionClass } from "@reeve/contracts/tool";
 import type { NamePattern } from "../tools/name-pattern.ts";
 import type { Period } from "./period.ts";
 
@@ -6,6 +7,8 @@ export interface ApprovalTimes {
   readonly waits: readonly WaitRule[];
   readonly freezes: readonly Freeze[];
   readonly breakGlass: readonly BreakGlassRule[];
+  /** Calls that people approve only with a passkey. */
+  readonly stepUp: readonly StepUpRule[];
 }
 
 /** How many characters the reason must have with which somebody breaks the glass, by default. */
@@ -27,6 +30,14 @@ export interface WaitRule extends CallSelection {
 /** A period in which calls cannot be approved. */
 export interface Freeze extends CallSelection {
   readonly period: Period;
+}
+
+/**
+ * Selects the calls that people approve only with a passkey: of its tenants and agents, those of its tools, and those of its classes.
+ * Without either, all.
+ */
+export interface StepUpRule extends CallSelection {
+  readonly classes: ReadonlySet<PermissionClass>;
 }
 
 /** A rule for the calls that all of its conditions match. An absent condition matches every call. */
@@ -60,6 +71,24 @@ function fits(patterns: readonly NamePattern[] | undefined, name: string): boole
 export function waitMsOf(times: ApprovalTimes | undefined, call: TimedCall): number {
   const waits = (times?.waits ?? []).filter((wait) => selects(wait, call));
   return Math.max(0, ...waits.map(({ waitMs }) => waitMs));
+}
+
+/**
+ * Whether people approve a call only with a passkey by the operator's policy. Undefined: the class of the tool is not known, and every
+ * class selects it.
+ */
+export function operatorNeedsPasskey(
+  times: ApprovalTimes | undefined,
+  call: TimedCall,
+  permissionClass: PermissionClass | undefined,
+): boolean {
+  return (times?.stepUp ?? []).some((rule) => {
+    const { tools, classes } = rule;
+    if (!selects({ ...rule, tools: undefined }, call)) return false;
+    if (tools === undefined && classes.size === 0) return true;
+    if (tools !== undefined && fits(tools, call.tool)) return true;
+    return permissionClass === undefined ? classes.size > 0 : classes.has(permissionClass);
+  });
 }
 
 /** Whether one selection selects at least the calls of another, as far as the same patterns show it. */

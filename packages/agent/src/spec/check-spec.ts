@@ -9,6 +9,7 @@ import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
+import { stepUpProblems } from "../deciders/step-up.ts";
 import { operatorWaitProblems, waitWarnings } from "../deciders/wait-of.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
@@ -29,6 +30,8 @@ import { unsupportedFields } from "./unsupported-fields.ts";
 export interface Offer {
   readonly tools: readonly ToolCatalog[];
   readonly models: ModelCatalog;
+  /** Whether people can use passkeys. Default: they cannot. */
+  readonly hasPasskeys?: boolean;
 }
 
 export interface CheckedSpec {
@@ -62,6 +65,7 @@ export function checkSpec(
     ...idViolations(spec),
     ...checkFields(given),
     ...deciderProblems(given.approvalPolicy),
+    ...stepUpProblems(given.approvalPolicy, offer.hasPasskeys ?? false),
     ...operatorWaitProblems(spec, policy.waitMs),
     ...permissionViolations(spec),
     ...models.violations,

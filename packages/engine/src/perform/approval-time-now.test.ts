@@ -18,7 +18,7 @@ import { PlayedRun } from "../../test/support/run-player.ts";
 import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 
 type Policy = Exclude<MessageInitShape<typeof ApprovalPolicySchema>, { $typeName: string }>;
-type Glass = Pick<MessageInitShape<typeof DecisionSchema>, "breakGlass">;
+type Glass = Pick<MessageInitShape<typeof DecisionSchema>, "breakGlass" | "stepUp">;
 
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
 const minute = 60_000;
@@ -156,5 +156,58 @@ describe("a call that was approved by break-glass", () => {
     const denied = `rules: [{ name: no, permission: { rules: [{ tool: count, behavior: deny }] } }]`;
     const bench = await approvedAfter(0, denied, glass, ofOperator);
     expect(bench.executed).toEqual([]);
+  });
+});
+
+describe("a call that needs a passkey, and was approved by a service that does not know that,", () => {
+  const stepUp = { credentialId: "key" };
+  const ofAgent: Policy = { stepUp: { tools: ["count"] } };
+  const ofOperator = "approvals: { step_up: [{ name: all, tools: [count] }] }";
+
+  test("is not executed without one, by the policy of its agent", async () => {
+    const refused = await approvedAfter(0, "", ofAgent);
+    expect(refused.executed).toEqual([]);
+    expect((await resultsOf(refused))[0]).toContain("without the passkey that its agent requires");
+    const [pending] = approvalsOf(foldHead(emptyHead, await refused.events()));
+    expect(pending).toMatchObject({ needsPasskey: true });
+    const glass = { breakGlass: { rule: "" } };
+    const permitting = { ...ofAgent, breakGlass: { people: ["lea"] } };
+    expect((await approvedAfter(0, "", permitting, glass)).executed).toEqual([]);
+    expect((await approvedAfter(0, "", ofAgent, { stepUp })).executed).toHaveLength(1);
+  });
+
+  test("is not executed without one, by the operator's policy of now", async () => {
+    const refused = await approvedAfter(0, ofOperator);
+    expect(refused.executed).toEqual([]);
+    expect((await resultsOf(refused))[0]).toContain("which the operator's policy requires");
+    expect((await approvedAfter(0, ofOperator, {}, { stepUp })).executed).toHaveLength(1);
+  });
+
+  test("is not executed if one of the votes for it came without one", async () => {
+    const people = ["ann", "bob"];
+    const approvalPolicy = {
+      stepUp: { tools: ["search"] },
+      alternatives: [{ people, approvals: 2 }],
+    };
+    for (const first of [{}, { stepUp }]) {
+      const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy });
+      run.turn({ name: "search" });
+      const request = run.all("approval")[0]?.approval;
+      if (request === undefined) throw new Error("no approval was requested");
+      const decision = create(DecisionSchema, { ...vote("bob", 0).decision, stepUp });
+      const votes = [
+        { decision: { ...vote("ann", 0).decision, ...first }, countsFor: ["1"] },
+        { decision, countsFor: ["1"] },
+      ];
+      const approval = create(ApprovalSchema, {
+        ...request,
+        state: ApprovalState.APPROVED,
+        alternatives: request.alternatives.map((each) => ({ ...each, approvalsGiven: 2 })),
+        votes: votes.map((each) => create(VoteSchema, each)),
+        decision,
+      });
+      run.write({ case: "approval", value: { approval } });
+      expect(run.all("toolCallStarted")).toHaveLength("stepUp" in first ? 1 : 0);
+    }
   });
 });

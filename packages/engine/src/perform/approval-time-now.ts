@@ -1,5 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { selects } from "@reeve/agent/approval-times/approval-times";
+import { isConfirmed, needsPasskey } from "@reeve/run/approvals/passkeys/needs-passkey";
 import { decisionTime, timedCall, tooEarly } from "@reeve/run/approvals/times/decidable";
 import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
@@ -10,14 +11,19 @@ import type { RunPorts } from "../ports/run-ports.ts";
  * of an earlier version, accept decisions at any time.
  */
 export function approvalTimeProblem(
-  { head: { created } }: RunState,
+  { head }: RunState,
   { approval }: Call,
   ports: Pick<RunPorts, "policy">,
 ): string | undefined {
+  const { created } = head;
   const policy = ports.policy();
   const times = policy?.approvals;
   const { decidedAt, breakGlass } = approval?.decision ?? {};
   if (policy === undefined || approval === undefined || decidedAt === undefined) return undefined;
+  const passkeys = { tenant: created?.tenant ?? "", times, head };
+  if (needsPasskey(approval, passkeys) && !isConfirmed(approval)) {
+    return "this call was approved without a passkey, which the operator's policy requires for it now; call again, and approve it with one";
+  }
   // The operator's policy permits it in spite of everything, and the agent's in spite of its own waits.
   if (breakGlass !== undefined && breakGlass.rule !== "") {
     const { rule: name } = breakGlass;

@@ -21,6 +21,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "../head/run-head.ts";
+import { confirmed, needsPasskey } from "./passkeys/needs-passkey.ts";
 import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
 import { assertDecidable, decisionTime } from "./times/decidable.ts";
 import type { Decider } from "./votes/count-vote.ts";
@@ -33,6 +34,8 @@ export interface DecidingPorts extends AppendExternalPorts {
   readonly steadyClock?: Clock;
   /** The operator's policy of now about when calls can be approved. Default: there is none. */
   readonly times?: () => ApprovalTimes | undefined;
+  /** Returns the page on which people decide an approval, for their passkeys. Default: none is known. */
+  readonly inboxUrl?: ((approvalId: string) => string) | undefined;
 }
 
 /**
@@ -44,7 +47,8 @@ const maxStaleMs = 8_000;
 
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
- * the same decision returns the first result. Any other decision is refused with the current state. An approval is closed
+ * the same decision returns the first result. Any other decision is refused with the current state. A call that needs a passkey is approved only with
+ * the confirmation of the person. An approval is closed
  * from its expiry time on, even before the expiry is in the log, and takes no approval before its wait has ended and in a freeze. With alternatives, a decision is a vote: the approval stays
  * pending until the threshold of one is reached. If the log of an open run lacks
  * the approval, searches again for about 8 s.
@@ -74,7 +78,7 @@ class MissingApproval extends Error {
 }
 
 async function decideOnce(
-  { clock, times, ...ports }: DecidingPorts,
+  { clock, times, inboxUrl, ...ports }: DecidingPorts,
   decider: Decider,
   request: DecideApprovalRequest,
   signal: AbortSignal,
@@ -88,17 +92,27 @@ async function decideOnce(
     (before) => {
       // One time for all: the run checks again whether the call could be approved when it was.
       const nowMs = clock.now();
-      const decision = decisionOf(request, subject, nowMs);
+      const asked = decisionOf(request, subject, nowMs);
       const approval = approvalOf(before, approvalId);
       if (approval === undefined) throw missing(before, approvalId);
       if (decider.as === "requester") assertRequesterAnswers(approval, before, subject);
       assertUserAnswers(approval, before, subject);
-      if (isRepetition(approval, decision, request.breakGlass)) return [];
+      if (isRepetition(approval, asked, request.breakGlass)) return [];
       assertOpen(approval, before, nowMs);
       assertSameCall(approval, request.callDigest);
       if (request.breakGlass) assertBreaksGlassAlone(approval, request);
-      if (approval.question === undefined) assertEditedArguments(approval, decision, before);
-      assertAnswers(approval, decision);
+      if (approval.question === undefined) assertEditedArguments(approval, asked, before);
+      assertAnswers(approval, asked);
+      const needs = needsPasskey(approval, { tenant, times: times?.(), head: before });
+      const { confirmation } = decider;
+      const decision =
+        asked.approved && needs
+          ? confirmed(approval, asked, {
+              confirmation,
+              grants: request.grant !== undefined,
+              url: inboxUrl?.(approvalId),
+            })
+          : asked;
       const agentPolicy = before.created?.spec?.approvalPolicy;
       const time = decisionTime({ tenant, times: times?.(), agentPolicy }, nowMs);
       if (request.breakGlass) {

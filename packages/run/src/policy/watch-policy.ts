@@ -3,11 +3,10 @@ import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { watchFile } from "@reeve/platform/process/watch-file";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 
-const policyFile = {
-  setting: "REEVE_POLICY_FILE",
-  noun: "policy",
-  parse: (text: string) => parsePolicyFile(text, "the file"),
-};
+interface PolicyFileOptions {
+  /** Throws a Failure for a policy that this process cannot apply. Default: it applies every policy. */
+  readonly assertApplicable?: (policy: Policy) => void;
+}
 
 /**
  * Returns a function that gives the operator's policy of now, which is read again when its file changes. Undefined: the setting
@@ -18,8 +17,15 @@ export function watchPolicy(
   path: string | undefined,
   log: Logger,
   resources: AsyncDisposableStack,
+  { assertApplicable }: PolicyFileOptions = {},
 ): () => Policy | undefined {
   if (path === undefined) return () => undefined;
-  const watched = resources.use(watchFile(path, { ...policyFile, log }));
+  const parse = (text: string) => {
+    const policy = parsePolicyFile(text, "the file");
+    assertApplicable?.(policy);
+    return policy;
+  };
+  const file = { setting: "REEVE_POLICY_FILE", noun: "policy", parse };
+  const watched = resources.use(watchFile(path, { ...file, log }));
   return () => watched.current;
 }

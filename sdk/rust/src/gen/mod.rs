@@ -50,6 +50,11 @@ pub mod reeve {
             include!("reeve.notify.v1.rs");
         }
     }
+    pub mod passkey {
+        pub mod v1 {
+            include!("reeve.passkey.v1.rs");
+        }
+    }
     pub mod queue {
         pub mod v1 {
             include!("reeve.queue.v1.rs");

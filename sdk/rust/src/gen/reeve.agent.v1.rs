@@ -354,6 +354,22 @@ pub struct ApprovalPolicy {
     /// A model that advises the people who decide. If unset, none does. It does not apply to questions.
     #[prost(message, optional, tag = "9")]
     pub reviewer: ::core::option::Option<Reviewer>,
+    /// Calls that people approve only with a passkey. If unset, none by this policy. It does not apply to
+    /// questions, and not to rejections.
+    #[prost(message, optional, tag = "10")]
+    pub step_up: ::core::option::Option<StepUpPolicy>,
+}
+/// Selects the calls that people approve only with a passkey: each person confirms the approval of exactly
+/// this call. Grants do not approve such calls. `tools` and `classes` must not both be empty. Refused
+/// when the agent is saved unless the deployment has an address for passkeys.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StepUpPolicy {
+    /// Names of tools, or patterns in which `*` stands for any characters.
+    #[prost(string, repeated, tag = "1")]
+    pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Permission classes, such as `execute`: all tools of these classes.
+    #[prost(string, repeated, tag = "2")]
+    pub classes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
 /// can be decided before the advice is there. Each review is a model call of the run.

@@ -103,6 +103,14 @@ pub struct Approval {
     /// Who takes care of the approval. Unset: nobody was named.
     #[prost(message, optional, tag = "38")]
     pub assignment: ::core::option::Option<ApprovalAssignment>,
+    /// Whether approving the call needs a passkey of each person (`DecideApprovalRequest.confirmation`). In
+    /// the log of a run, it follows from the agent's policy; in responses and notifications, from the
+    /// operator's policy of now too.
+    #[prost(bool, tag = "39")]
+    pub needs_passkey: bool,
+    /// Class of the tool at the request. Unset in approvals of versions that did not record it.
+    #[prost(enumeration = "super::super::tool::v1::PermissionClass", tag = "40")]
+    pub permission_class: i32,
 }
 /// What a person said about a call that waits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -279,6 +287,19 @@ pub struct Decision {
     /// How the person broke the glass: approved alone and at once, in an emergency. Unset if not.
     #[prost(message, optional, tag = "10")]
     pub break_glass: ::core::option::Option<BreakGlassUse>,
+    /// The passkey with which the person confirmed the approval. Unset if none was needed.
+    #[prost(message, optional, tag = "11")]
+    pub step_up: ::core::option::Option<StepUp>,
+}
+/// A confirmation of an approval with a passkey, for exactly its call, its arguments, and its person.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StepUp {
+    /// Id of the credential, as base64url.
+    #[prost(string, tag = "1")]
+    pub credential_id: ::prost::alloc::string::String,
+    /// Time at which approvals verified it.
+    #[prost(message, optional, tag = "2")]
+    pub verified_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// An approval in an emergency, in spite of rules that were in its way.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -577,6 +598,11 @@ pub struct DecideApprovalRequest {
     /// Default: false.
     #[prost(bool, tag = "9")]
     pub break_glass: bool,
+    /// `AuthenticationResponseJSON` of WebAuthn, for the challenge of `BeginConfirmation`. An approval of a
+    /// call with `needs_passkey` is refused without it with FAILED_PRECONDITION and reason PASSKEY_REQUIRED:
+    /// also one by break-glass. No grant can be made with it, and no grant approves such a call. Its size is at most 16 KiB.
+    #[prost(message, optional, tag = "10")]
+    pub confirmation: ::core::option::Option<::prost_types::Struct>,
 }
 /// Response of `DecideApproval`.
 #[derive(Clone, PartialEq, ::prost::Message)]

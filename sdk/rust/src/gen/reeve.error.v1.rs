@@ -103,6 +103,14 @@ pub enum ErrorReason {
     /// FAILED_PRECONDITION: the person has voted on the approval as often as is possible, and the last vote
     /// stays.
     VotesUsedUp = 54,
+    /// FAILED_PRECONDITION: the approval needs a confirmation with a passkey, for exactly this decision. The
+    /// metadata has the address of the page on which people confirm it (`url`), if the deployment has one.
+    PasskeyRequired = 55,
+    /// FAILED_PRECONDITION: the deployment has no address for which passkeys are valid.
+    PasskeysNotConfigured = 56,
+    /// PERMISSION_DENIED: the response of an authenticator, or the invitation, is not valid: it is for
+    /// somebody or something else, was used, has expired, or is malformed. Begin again.
+    PasskeyRefused = 57,
     /// NOT_FOUND: the run has no tool call with this id.
     CallNotFound = 60,
     /// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
@@ -163,6 +171,9 @@ impl ErrorReason {
             Self::NotificationNotFound => "ERROR_REASON_NOTIFICATION_NOT_FOUND",
             Self::ApprovalTooEarly => "ERROR_REASON_APPROVAL_TOO_EARLY",
             Self::VotesUsedUp => "ERROR_REASON_VOTES_USED_UP",
+            Self::PasskeyRequired => "ERROR_REASON_PASSKEY_REQUIRED",
+            Self::PasskeysNotConfigured => "ERROR_REASON_PASSKEYS_NOT_CONFIGURED",
+            Self::PasskeyRefused => "ERROR_REASON_PASSKEY_REFUSED",
             Self::CallNotFound => "ERROR_REASON_CALL_NOT_FOUND",
             Self::CallNotEnded => "ERROR_REASON_CALL_NOT_ENDED",
             Self::CallNotDecided => "ERROR_REASON_CALL_NOT_DECIDED",
@@ -215,6 +226,9 @@ impl ErrorReason {
             "ERROR_REASON_NOTIFICATION_NOT_FOUND" => Some(Self::NotificationNotFound),
             "ERROR_REASON_APPROVAL_TOO_EARLY" => Some(Self::ApprovalTooEarly),
             "ERROR_REASON_VOTES_USED_UP" => Some(Self::VotesUsedUp),
+            "ERROR_REASON_PASSKEY_REQUIRED" => Some(Self::PasskeyRequired),
+            "ERROR_REASON_PASSKEYS_NOT_CONFIGURED" => Some(Self::PasskeysNotConfigured),
+            "ERROR_REASON_PASSKEY_REFUSED" => Some(Self::PasskeyRefused),
             "ERROR_REASON_CALL_NOT_FOUND" => Some(Self::CallNotFound),
             "ERROR_REASON_CALL_NOT_ENDED" => Some(Self::CallNotEnded),
             "ERROR_REASON_CALL_NOT_DECIDED" => Some(Self::CallNotDecided),

@@ -7,9 +7,10 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { ApprovalLists } from "./approval-lists.ts";
+import type { PasskeyPorts } from "./passkeys/passkey-ports.ts";
 
 /** The stores, the queue, and the clock that approvals uses. */
-export interface ApprovalPorts {
+export interface ApprovalPorts extends PasskeyPorts {
   readonly log: RunLog;
   readonly logEnds: RunTailReader;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
@@ -24,4 +25,6 @@ export interface ApprovalPorts {
   readonly clock: Clock;
   /** The operator's policy of now about when calls can be approved. Undefined: there is none. */
   readonly times: () => ApprovalTimes | undefined;
+  /** Returns the page on which people decide an approval. Undefined: it is not known. */
+  readonly inboxUrl: ((approvalId: string) => string) | undefined;
 }

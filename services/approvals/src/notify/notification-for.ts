@@ -71,6 +71,7 @@ function whatOf(event: NotificationEvent, revision: number): string | undefined 
 function outlined(approval: Approval): Approval {
   const { approvalId, runId, agentId, threadId, requestedBy, state, supersedes } = approval;
   const { call, requestedAt, expiresAt, decidableAfter, freeze, decision, revision } = approval;
+  const { needsPasskey, permissionClass } = approval;
   return create(ApprovalSchema, {
     approvalId,
     runId,
@@ -80,6 +81,8 @@ function outlined(approval: Approval): Approval {
     state,
     supersedes,
     revision,
+    needsPasskey,
+    permissionClass,
     ...(call && { call: { callId: call.callId, name: call.name } }),
     ...(requestedAt && { requestedAt }),
     ...(expiresAt && { expiresAt }),
@@ -98,6 +101,7 @@ function outlined(approval: Approval): Approval {
         reason: decision.reason,
         ...(decision.decidedAt && { decidedAt: decision.decidedAt }),
         ...(decision.breakGlass && { breakGlass: decision.breakGlass }),
+        ...(decision.stepUp && { stepUp: decision.stepUp }),
         // Its rule may repeat arguments.
         ...(decision.appliedGrant && {
           appliedGrant: {

@@ -7,6 +7,7 @@ import { answerQuestion } from "@reeve/run/approvals/answer-question";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { assignApproval, commentApproval } from "@reeve/run/approvals/notes/annotate-approval";
 import { decideApprovals } from "../app/decide-approvals.ts";
+import { confirmationOf } from "../app/passkeys/confirm-approval.ts";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { revokeGrant } from "../app/grants/revoke-grant.ts";
 import { assertRoomForGrant, storeGrant } from "../app/grants/store-grants.ts";
@@ -36,7 +37,10 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const { tenant } = principalOf(context);
       const { signal } = context;
       if (request.grant !== undefined) await assertRoomForGrant(ports, tenant, signal);
-      const approval = await decideApproval(changing(context), memberOf(context), request, signal);
+      const caller = memberOf(context);
+      const confirmation = await confirmationOf(ports, caller, request, signal);
+      const decider = { ...caller, confirmation };
+      const approval = await decideApproval(changing(context), decider, request, signal);
       await storeGrant(ports, tenant, approval, signal);
       return { approval: shownNow(ports, tenant)(approval) };
     },

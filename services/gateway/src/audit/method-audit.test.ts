@@ -9,6 +9,7 @@ import { Recording } from "@reeve/contracts/access/audit";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
@@ -24,6 +25,7 @@ const methods = [
   AuditService,
   MemoryService,
   NotificationService,
+  PasskeyService,
   ReceiptService,
   RunService,
   ThreadService,

@@ -15,6 +15,7 @@ import type { Call, Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { questionFor } from "./ask-user-question.ts";
+import { classOfCall } from "./class-of-call.ts";
 import { decisionProblem } from "./decision-problem.ts";
 import { refuse, toolResultFact } from "./tool-result.ts";
 
@@ -55,6 +56,7 @@ export function askQuestion(
     requestedAt: timestampFromMs(nowMs),
     parentId: scope.parentId,
     gates: [GateKind.QUESTION],
+    permissionClass: classOfCall(state, scope, call.name),
     source: ApprovalSource.RUN,
     alternatives: [...alternatives],
     ...(timeout && { expiresAt: timestampFromMs(nowMs + durationMs(timeout)) }),

@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import type { Alternative, Approval, BreakGlassUse, Decision } from "@reeve/contracts/approval";
+import { isConfirmed, needsPasskey } from "@reeve/run/approvals/passkeys/needs-passkey";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
@@ -8,7 +9,7 @@ import { appliedTo } from "./deciders-of.ts";
 
 /**
  * Returns why the decision that approved a call does not permit it to start, or undefined. The votes are checked again because a
- * service of an earlier version stores a decision without counting them, the wait because it does not know of it, and the filters because they were
+ * service of an earlier version stores a decision without counting them, the wait because it does not know of it, the passkey because it asks for none, and the filters because they were
  * evaluated for the arguments of the model.
  */
 export function decisionProblem(
@@ -19,6 +20,11 @@ export function decisionProblem(
   const { approval } = pending;
   if (approval === undefined) return undefined;
   const { alternatives, decision, excludedSubjects } = approval;
+  const { head } = state;
+  const passkeys = { tenant: head.created?.tenant ?? "", times: undefined, head };
+  if (needsPasskey(approval, passkeys) && !isConfirmed(approval)) {
+    return "this call was approved without the passkey that its agent requires; call again, and approve it with one";
+  }
   if (decision?.breakGlass !== undefined) return glassProblem(state, decision.breakGlass);
   const decider = decision?.decidedBy ?? "";
   if (excludedSubjects.includes(decider)) {

@@ -4,15 +4,17 @@ import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
 import type { BoundContent, PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionBehavior, ToolStatus } from "@reeve/contracts/tool";
+import { PermissionBehavior, PermissionClass, ToolStatus } from "@reeve/contracts/tool";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { askQuestion, endQuestion, isAskUser } from "./ask-user.ts";
 import { approvedCall } from "./approved-call.ts";
 import { boundPaths } from "./bound-paths.ts";
+import { classOfCall } from "./class-of-call.ts";
 import { permissionOf } from "./call-permission.ts";
 import type { Deciders } from "./deciders-of.ts";
+import { agentNeedsPasskey } from "@reeve/agent/deciders/step-up";
 import { decidersOf } from "./deciders-of.ts";
 import { decisionProblem } from "./decision-problem.ts";
 import { onceForCall } from "./once-for-call.ts";
@@ -211,7 +213,7 @@ interface ApprovalReason {
 
 /** Returns the fact that requests the approval of a call. */
 export function requestApproval(
-  { head: { runId, created } }: RunState,
+  { head: { runId, created }, frames }: RunState,
   { call }: Call,
   { scope, gates, permission, deciders, content, approvalId, supersedes = "" }: ApprovalReason,
   nowMs: number,
@@ -219,6 +221,8 @@ export function requestApproval(
   const policy = created?.spec?.approvalPolicy;
   const timeout = policy?.timeout;
   const waitMs = agentWaitMs(policy, call.name);
+  const permissionClass = classOfCall({ frames }, scope, call.name);
+  const known = permissionClass === PermissionClass.UNSPECIFIED ? undefined : permissionClass;
   const approval: MessageInitShape<typeof ApprovalSchema> = {
     approvalId: approvalId ?? call.callId,
     runId,
@@ -234,6 +238,8 @@ export function requestApproval(
     source: ApprovalSource.RUN,
     callDigest: callDigest(call, created, content),
     supersedes,
+    permissionClass,
+    needsPasskey: agentNeedsPasskey(policy, { tool: call.name, permissionClass: known }),
     alternatives: [...deciders.alternatives],
     excludedSubjects: [...deciders.excludedSubjects],
     escalations: deciders.escalations.map(({ afterMs, alternative }) => ({

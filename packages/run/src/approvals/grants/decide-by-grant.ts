@@ -10,6 +10,7 @@ import { approvalOf } from "../../head/run-head.ts";
 import { isTerminal } from "../../head/run-status.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
 import { isClosed } from "../assert-open.ts";
+import { needsPasskey } from "../passkeys/needs-passkey.ts";
 import { decisionTime, tooEarly } from "../times/decidable.ts";
 import { castVote } from "../votes/count-vote.ts";
 import { grantedAlternatives, grantProblem, isUsable } from "./grant-problem.ts";
@@ -53,6 +54,9 @@ export async function decideByGrant(
       const rules = { tenant: key.tenant, times: times?.(), agentPolicy };
       if (tooEarly(approval, decisionTime(rules, clock.now())) !== undefined) return [];
       if (grantProblem(grant, approval, before) !== undefined) return [];
+      // A grant stands for a decision that nobody makes at the time: nobody confirms it.
+      const passkeys = { tenant: key.tenant, times: times?.(), head: before };
+      if (needsPasskey(approval, passkeys)) return [];
       if (clock.now() - readMs > maxGrantAgeMs) throw readTooLongAgo(grantId);
       const decision = create(DecisionSchema, {
         decisionId: decisionIdOf(grantId, approvalId),

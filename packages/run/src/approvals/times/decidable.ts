@@ -2,13 +2,14 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ApprovalTimes, TimedCall } from "@reeve/agent/approval-times/approval-times";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
-import { waitMsOf } from "@reeve/agent/approval-times/approval-times";
+import { operatorNeedsPasskey, waitMsOf } from "@reeve/agent/approval-times/approval-times";
 import type { ActiveFreeze } from "@reeve/agent/approval-times/freezes-at";
 import { freezesAt } from "@reeve/agent/approval-times/freezes-at";
 import type { ApprovalPolicy } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalFreezeSchema, ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
+import { PermissionClass } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 
 /** What the waits of an approval depend on. */
@@ -105,14 +106,24 @@ function reasonOf({ decidableMs, freeze }: TooEarly): string {
   return `in the freeze "${name}", which ends at ${end}${wait}`;
 }
 
-/** Returns a pending approval with the times that apply to it now, for people. */
+function operatorWantsPasskey(approval: Approval, { tenant, times }: WaitRules): boolean {
+  const { question, permissionClass } = approval;
+  const known = permissionClass === PermissionClass.UNSPECIFIED ? undefined : permissionClass;
+  return question === undefined && operatorNeedsPasskey(times, timedCall(approval, tenant), known);
+}
+
+/** Returns a pending approval with the times that apply to it now, and whether it needs a passkey, for people. */
 export function withTimes(approval: Approval, time: DecisionTime): Approval {
   if (approval.state !== ApprovalState.PENDING) return approval;
   const waitEndMs = waitEndOf(approval, time);
   const freeze = tooEarly(approval, time)?.freeze;
-  if (waitEndMs === undefined && freeze === undefined) return approval;
+  const needsPasskey = approval.needsPasskey || operatorWantsPasskey(approval, time);
+  if (waitEndMs === undefined && freeze === undefined && needsPasskey === approval.needsPasskey) {
+    return approval;
+  }
   return create(ApprovalSchema, {
     ...approval,
+    needsPasskey,
     ...(waitEndMs !== undefined && { decidableAfter: timestampFromMs(waitEndMs) }),
     ...(freeze && {
       freeze: create(ApprovalFreezeSchema, {

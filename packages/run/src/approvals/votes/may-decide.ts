@@ -1,4 +1,4 @@
-import type { Alternative, Approval } from "@reeve/contracts/approval";
+import type { Alternative, Approval, StepUp } from "@reeve/contracts/approval";
 
 /** A person who decides, with the groups of the credential. */
 export interface Decider {
@@ -8,6 +8,11 @@ export interface Decider {
   readonly groups?: ReadonlySet<string>;
   /** A requester may only answer what the agent asks with `ask_user`. Default: `approver`. */
   readonly as?: "approver" | "requester";
+  /**
+   * Returns how the person confirmed exactly the decision of the request with a passkey, or throws the Failure of the confirmation.
+   * Default: there is none.
+   */
+  readonly confirmation?: (() => StepUp) | undefined;
 }
 
 /** Whether an approval waits for this person: who may decide it, and has not voted. Says nothing about waits and freezes. */

@@ -1138,7 +1138,10 @@ type ApprovalPolicy struct {
 	// not apply to questions of tools.
 	BreakGlass *BreakGlass `protobuf:"bytes,8,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
 	// A model that advises the people who decide. If unset, none does. It does not apply to questions.
-	Reviewer      *Reviewer `protobuf:"bytes,9,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
+	Reviewer *Reviewer `protobuf:"bytes,9,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
+	// Calls that people approve only with a passkey. If unset, none by this policy. It does not apply to
+	// questions, and not to rejections.
+	StepUp        *StepUpPolicy `protobuf:"bytes,10,opt,name=step_up,json=stepUp,proto3" json:"step_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1236,6 +1239,70 @@ func (x *ApprovalPolicy) GetReviewer() *Reviewer {
 	return nil
 }
 
+func (x *ApprovalPolicy) GetStepUp() *StepUpPolicy {
+	if x != nil {
+		return x.StepUp
+	}
+	return nil
+}
+
+// Selects the calls that people approve only with a passkey: each person confirms the approval of exactly
+// this call. Grants do not approve such calls. `tools` and `classes` must not both be empty. Refused
+// when the agent is saved unless the deployment has an address for passkeys.
+type StepUpPolicy struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Names of tools, or patterns in which `*` stands for any characters.
+	Tools []string `protobuf:"bytes,1,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Permission classes, such as `execute`: all tools of these classes.
+	Classes       []string `protobuf:"bytes,2,rep,name=classes,proto3" json:"classes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepUpPolicy) Reset() {
+	*x = StepUpPolicy{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepUpPolicy) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepUpPolicy) ProtoMessage() {}
+
+func (x *StepUpPolicy) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepUpPolicy.ProtoReflect.Descriptor instead.
+func (*StepUpPolicy) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *StepUpPolicy) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *StepUpPolicy) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
 // Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
 // can be decided before the advice is there. Each review is a model call of the run.
 type Reviewer struct {
@@ -1251,7 +1318,7 @@ type Reviewer struct {
 
 func (x *Reviewer) Reset() {
 	*x = Reviewer{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1263,7 +1330,7 @@ func (x *Reviewer) String() string {
 func (*Reviewer) ProtoMessage() {}
 
 func (x *Reviewer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1276,7 +1343,7 @@ func (x *Reviewer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reviewer.ProtoReflect.Descriptor instead.
 func (*Reviewer) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Reviewer) GetRubric() string {
@@ -1313,7 +1380,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1392,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1405,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1384,7 +1451,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1463,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1476,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1440,7 +1507,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1519,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1532,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1509,7 +1576,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1521,7 +1588,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1534,7 +1601,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1717,7 +1784,7 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\t_planning\"K\n" +
 	"\rNetworkAccess\x12\x16\n" +
 	"\x05allow\x18\x01 \x03(\tB\x00R\x05allow\x12\"\n" +
-	"\vcredentials\x18\x02 \x03(\tB\x00R\vcredentials\"\x85\x04\n" +
+	"\vcredentials\x18\x02 \x03(\tB\x00R\vcredentials\"\xbc\x04\n" +
 	"\x0eApprovalPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x124\n" +
 	"\x16allow_edited_arguments\x18\x02 \x01(\bR\x14allowEditedArguments\x12I\n" +
@@ -1728,7 +1795,12 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\vescalations\x18\a \x03(\v2\x1a.reeve.agent.v1.EscalationB\x00R\vescalations\x12;\n" +
 	"\vbreak_glass\x18\b \x01(\v2\x1a.reeve.agent.v1.BreakGlassR\n" +
 	"breakGlass\x124\n" +
-	"\breviewer\x18\t \x01(\v2\x18.reeve.agent.v1.ReviewerR\breviewer\"<\n" +
+	"\breviewer\x18\t \x01(\v2\x18.reeve.agent.v1.ReviewerR\breviewer\x125\n" +
+	"\astep_up\x18\n" +
+	" \x01(\v2\x1c.reeve.agent.v1.StepUpPolicyR\x06stepUp\"B\n" +
+	"\fStepUpPolicy\x12\x16\n" +
+	"\x05tools\x18\x01 \x03(\tB\x00R\x05tools\x12\x1a\n" +
+	"\aclasses\x18\x02 \x03(\tB\x00R\aclasses\"<\n" +
 	"\bReviewer\x12\x18\n" +
 	"\x06rubric\x18\x01 \x01(\tB\x00R\x06rubric\x12\x16\n" +
 	"\x05tools\x18\x02 \x03(\tB\x00R\x05tools\"\x97\x01\n" +
@@ -1766,7 +1838,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*QuestionPolicy)(nil),      // 1: reeve.agent.v1.QuestionPolicy
@@ -1779,23 +1851,24 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*DeepAgent)(nil),           // 8: reeve.agent.v1.DeepAgent
 	(*NetworkAccess)(nil),       // 9: reeve.agent.v1.NetworkAccess
 	(*ApprovalPolicy)(nil),      // 10: reeve.agent.v1.ApprovalPolicy
-	(*Reviewer)(nil),            // 11: reeve.agent.v1.Reviewer
-	(*BreakGlass)(nil),          // 12: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 13: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 14: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 15: reeve.agent.v1.DecisionAlternative
-	nil,                         // 16: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 17: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 18: google.protobuf.ListValue
-	(*durationpb.Duration)(nil), // 19: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 20: google.protobuf.Value
+	(*StepUpPolicy)(nil),        // 11: reeve.agent.v1.StepUpPolicy
+	(*Reviewer)(nil),            // 12: reeve.agent.v1.Reviewer
+	(*BreakGlass)(nil),          // 13: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 14: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 15: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 16: reeve.agent.v1.DecisionAlternative
+	nil,                         // 17: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 18: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 19: google.protobuf.ListValue
+	(*durationpb.Duration)(nil), // 20: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 21: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	16, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	17, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	17, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	18, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	4,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	18, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	18, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	19, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	19, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	5,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	6,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	8,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
@@ -1803,32 +1876,33 @@ var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
 	3,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
 	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
-	19, // 12: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	19, // 13: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	19, // 14: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	19, // 15: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	19, // 16: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	20, // 12: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	20, // 13: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	20, // 14: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	20, // 15: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	20, // 16: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	6,  // 17: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	18, // 18: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	18, // 19: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	19, // 20: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	19, // 21: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	19, // 18: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	19, // 19: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	20, // 20: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	20, // 21: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
 	9,  // 22: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	19, // 23: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	15, // 24: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	14, // 25: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	13, // 26: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	12, // 27: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	11, // 28: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
-	19, // 29: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	15, // 30: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	19, // 31: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	20, // 32: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	33, // [33:33] is the sub-list for method output_type
-	33, // [33:33] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	20, // 23: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	16, // 24: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	15, // 25: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	14, // 26: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	13, // 27: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	12, // 28: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
+	11, // 29: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
+	20, // 30: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	16, // 31: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	20, // 32: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	21, // 33: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	34, // [34:34] is the sub-list for method output_type
+	34, // [34:34] is the sub-list for method input_type
+	34, // [34:34] is the sub-list for extension type_name
+	34, // [34:34] is the sub-list for extension extendee
+	0,  // [0:34] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1849,7 +1923,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

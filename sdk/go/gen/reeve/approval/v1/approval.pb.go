@@ -399,9 +399,15 @@ type Approval struct {
 	// What people said about the call, oldest first. Comments decide nothing, and no model reads them.
 	Comments []*ApprovalComment `protobuf:"bytes,37,rep,name=comments,proto3" json:"comments,omitempty"`
 	// Who takes care of the approval. Unset: nobody was named.
-	Assignment    *ApprovalAssignment `protobuf:"bytes,38,opt,name=assignment,proto3" json:"assignment,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Assignment *ApprovalAssignment `protobuf:"bytes,38,opt,name=assignment,proto3" json:"assignment,omitempty"`
+	// Whether approving the call needs a passkey of each person (`DecideApprovalRequest.confirmation`). In
+	// the log of a run, it follows from the agent's policy; in responses and notifications, from the
+	// operator's policy of now too.
+	NeedsPasskey bool `protobuf:"varint,39,opt,name=needs_passkey,json=needsPasskey,proto3" json:"needs_passkey,omitempty"`
+	// Class of the tool at the request. Unset in approvals of versions that did not record it.
+	PermissionClass v1.PermissionClass `protobuf:"varint,40,opt,name=permission_class,json=permissionClass,proto3,enum=reeve.tool.v1.PermissionClass" json:"permission_class,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -635,6 +641,20 @@ func (x *Approval) GetAssignment() *ApprovalAssignment {
 		return x.Assignment
 	}
 	return nil
+}
+
+func (x *Approval) GetNeedsPasskey() bool {
+	if x != nil {
+		return x.NeedsPasskey
+	}
+	return false
+}
+
+func (x *Approval) GetPermissionClass() v1.PermissionClass {
+	if x != nil {
+		return x.PermissionClass
+	}
+	return v1.PermissionClass(0)
 }
 
 // What a person said about a call that waits.
@@ -1275,7 +1295,9 @@ type Decision struct {
 	// The grant that decided the approval: `decided_by` made it. Unset if a person decided.
 	AppliedGrant *AppliedGrant `protobuf:"bytes,9,opt,name=applied_grant,json=appliedGrant,proto3" json:"applied_grant,omitempty"`
 	// How the person broke the glass: approved alone and at once, in an emergency. Unset if not.
-	BreakGlass    *BreakGlassUse `protobuf:"bytes,10,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
+	BreakGlass *BreakGlassUse `protobuf:"bytes,10,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
+	// The passkey with which the person confirmed the approval. Unset if none was needed.
+	StepUp        *StepUp `protobuf:"bytes,11,opt,name=step_up,json=stepUp,proto3" json:"step_up,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1380,6 +1402,68 @@ func (x *Decision) GetBreakGlass() *BreakGlassUse {
 	return nil
 }
 
+func (x *Decision) GetStepUp() *StepUp {
+	if x != nil {
+		return x.StepUp
+	}
+	return nil
+}
+
+// A confirmation of an approval with a passkey, for exactly its call, its arguments, and its person.
+type StepUp struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the credential, as base64url.
+	CredentialId string `protobuf:"bytes,1,opt,name=credential_id,json=credentialId,proto3" json:"credential_id,omitempty"`
+	// Time at which approvals verified it.
+	VerifiedAt    *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=verified_at,json=verifiedAt,proto3" json:"verified_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StepUp) Reset() {
+	*x = StepUp{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StepUp) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StepUp) ProtoMessage() {}
+
+func (x *StepUp) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StepUp.ProtoReflect.Descriptor instead.
+func (*StepUp) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *StepUp) GetCredentialId() string {
+	if x != nil {
+		return x.CredentialId
+	}
+	return ""
+}
+
+func (x *StepUp) GetVerifiedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.VerifiedAt
+	}
+	return nil
+}
+
 // An approval in an emergency, in spite of rules that were in its way.
 type BreakGlassUse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1397,7 +1481,7 @@ type BreakGlassUse struct {
 
 func (x *BreakGlassUse) Reset() {
 	*x = BreakGlassUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1409,7 +1493,7 @@ func (x *BreakGlassUse) String() string {
 func (*BreakGlassUse) ProtoMessage() {}
 
 func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1422,7 +1506,7 @@ func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
 func (*BreakGlassUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *BreakGlassUse) GetRule() string {
@@ -1505,7 +1589,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1517,7 +1601,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1530,7 +1614,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1674,7 +1758,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1686,7 +1770,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1699,7 +1783,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1738,7 +1822,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1750,7 +1834,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1763,7 +1847,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1804,7 +1888,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1816,7 +1900,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1829,7 +1913,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1895,7 +1979,7 @@ type ApprovalFilter struct {
 
 func (x *ApprovalFilter) Reset() {
 	*x = ApprovalFilter{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1907,7 +1991,7 @@ func (x *ApprovalFilter) String() string {
 func (*ApprovalFilter) ProtoMessage() {}
 
 func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1920,7 +2004,7 @@ func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
 func (*ApprovalFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ApprovalFilter) GetStates() []ApprovalState {
@@ -2026,7 +2110,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2038,7 +2122,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2051,7 +2135,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -2103,7 +2187,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2115,7 +2199,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2128,7 +2212,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -2154,7 +2238,7 @@ type CountApprovalsRequest struct {
 
 func (x *CountApprovalsRequest) Reset() {
 	*x = CountApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2166,7 +2250,7 @@ func (x *CountApprovalsRequest) String() string {
 func (*CountApprovalsRequest) ProtoMessage() {}
 
 func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2179,7 +2263,7 @@ func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 // Response of `CountApprovals`.
@@ -2199,7 +2283,7 @@ type CountApprovalsResponse struct {
 
 func (x *CountApprovalsResponse) Reset() {
 	*x = CountApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2211,7 +2295,7 @@ func (x *CountApprovalsResponse) String() string {
 func (*CountApprovalsResponse) ProtoMessage() {}
 
 func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2224,7 +2308,7 @@ func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CountApprovalsResponse) GetStates() []*StateCount {
@@ -2268,7 +2352,7 @@ type ApprovalCount struct {
 
 func (x *ApprovalCount) Reset() {
 	*x = ApprovalCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2280,7 +2364,7 @@ func (x *ApprovalCount) String() string {
 func (*ApprovalCount) ProtoMessage() {}
 
 func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2293,7 +2377,7 @@ func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
 func (*ApprovalCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ApprovalCount) GetCount() uint32 {
@@ -2323,7 +2407,7 @@ type StateCount struct {
 
 func (x *StateCount) Reset() {
 	*x = StateCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2335,7 +2419,7 @@ func (x *StateCount) String() string {
 func (*StateCount) ProtoMessage() {}
 
 func (x *StateCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2348,7 +2432,7 @@ func (x *StateCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
 func (*StateCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StateCount) GetState() ApprovalState {
@@ -2378,7 +2462,7 @@ type NamedCount struct {
 
 func (x *NamedCount) Reset() {
 	*x = NamedCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2390,7 +2474,7 @@ func (x *NamedCount) String() string {
 func (*NamedCount) ProtoMessage() {}
 
 func (x *NamedCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2403,7 +2487,7 @@ func (x *NamedCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
 func (*NamedCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *NamedCount) GetName() string {
@@ -2431,7 +2515,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2443,7 +2527,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2456,7 +2540,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -2477,7 +2561,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2489,7 +2573,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2502,7 +2586,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -2541,14 +2625,18 @@ type DecideApprovalRequest struct {
 	// operator's policy names. It needs a `reason`, and is recorded, reported, and counted as such. Refused
 	// with PERMISSION_DENIED for everyone else, and with a rejection, for a question, and with `grant`.
 	// Default: false.
-	BreakGlass    bool `protobuf:"varint,9,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
+	BreakGlass bool `protobuf:"varint,9,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
+	// `AuthenticationResponseJSON` of WebAuthn, for the challenge of `BeginConfirmation`. An approval of a
+	// call with `needs_passkey` is refused without it with FAILED_PRECONDITION and reason PASSKEY_REQUIRED:
+	// also one by break-glass. No grant can be made with it, and no grant approves such a call. Its size is at most 16 KiB.
+	Confirmation  *structpb.Struct `protobuf:"bytes,10,opt,name=confirmation,proto3" json:"confirmation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2560,7 +2648,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2573,7 +2661,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -2639,6 +2727,13 @@ func (x *DecideApprovalRequest) GetBreakGlass() bool {
 	return false
 }
 
+func (x *DecideApprovalRequest) GetConfirmation() *structpb.Struct {
+	if x != nil {
+		return x.Confirmation
+	}
+	return nil
+}
+
 // Response of `DecideApproval`.
 type DecideApprovalResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2650,7 +2745,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2662,7 +2757,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2675,7 +2770,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -2696,7 +2791,7 @@ type ListSimilarDecisionsRequest struct {
 
 func (x *ListSimilarDecisionsRequest) Reset() {
 	*x = ListSimilarDecisionsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2708,7 +2803,7 @@ func (x *ListSimilarDecisionsRequest) String() string {
 func (*ListSimilarDecisionsRequest) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2721,7 +2816,7 @@ func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ListSimilarDecisionsRequest) GetApprovalId() string {
@@ -2742,7 +2837,7 @@ type ListSimilarDecisionsResponse struct {
 
 func (x *ListSimilarDecisionsResponse) Reset() {
 	*x = ListSimilarDecisionsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2754,7 +2849,7 @@ func (x *ListSimilarDecisionsResponse) String() string {
 func (*ListSimilarDecisionsResponse) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2767,7 +2862,7 @@ func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListSimilarDecisionsResponse) GetDecisions() []*SimilarDecision {
@@ -2804,7 +2899,7 @@ type SimilarDecision struct {
 
 func (x *SimilarDecision) Reset() {
 	*x = SimilarDecision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2816,7 +2911,7 @@ func (x *SimilarDecision) String() string {
 func (*SimilarDecision) ProtoMessage() {}
 
 func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2829,7 +2924,7 @@ func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SimilarDecision.ProtoReflect.Descriptor instead.
 func (*SimilarDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SimilarDecision) GetApprovalId() string {
@@ -2910,7 +3005,7 @@ type CommentApprovalRequest struct {
 
 func (x *CommentApprovalRequest) Reset() {
 	*x = CommentApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2922,7 +3017,7 @@ func (x *CommentApprovalRequest) String() string {
 func (*CommentApprovalRequest) ProtoMessage() {}
 
 func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2935,7 +3030,7 @@ func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalRequest.ProtoReflect.Descriptor instead.
 func (*CommentApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *CommentApprovalRequest) GetApprovalId() string {
@@ -2970,7 +3065,7 @@ type CommentApprovalResponse struct {
 
 func (x *CommentApprovalResponse) Reset() {
 	*x = CommentApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2982,7 +3077,7 @@ func (x *CommentApprovalResponse) String() string {
 func (*CommentApprovalResponse) ProtoMessage() {}
 
 func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2995,7 +3090,7 @@ func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalResponse.ProtoReflect.Descriptor instead.
 func (*CommentApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CommentApprovalResponse) GetApproval() *Approval {
@@ -3018,7 +3113,7 @@ type AssignApprovalRequest struct {
 
 func (x *AssignApprovalRequest) Reset() {
 	*x = AssignApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3030,7 +3125,7 @@ func (x *AssignApprovalRequest) String() string {
 func (*AssignApprovalRequest) ProtoMessage() {}
 
 func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3043,7 +3138,7 @@ func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalRequest.ProtoReflect.Descriptor instead.
 func (*AssignApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *AssignApprovalRequest) GetApprovalId() string {
@@ -3071,7 +3166,7 @@ type AssignApprovalResponse struct {
 
 func (x *AssignApprovalResponse) Reset() {
 	*x = AssignApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3083,7 +3178,7 @@ func (x *AssignApprovalResponse) String() string {
 func (*AssignApprovalResponse) ProtoMessage() {}
 
 func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3096,7 +3191,7 @@ func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalResponse.ProtoReflect.Descriptor instead.
 func (*AssignApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AssignApprovalResponse) GetApproval() *Approval {
@@ -3124,7 +3219,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3136,7 +3231,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3149,7 +3244,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -3193,7 +3288,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3205,7 +3300,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3218,7 +3313,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -3246,7 +3341,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3258,7 +3353,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3271,7 +3366,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -3299,7 +3394,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3311,7 +3406,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3324,7 +3419,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -3371,7 +3466,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3383,7 +3478,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3491,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -3439,7 +3534,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3451,7 +3546,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3464,7 +3559,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -3513,7 +3608,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3525,7 +3620,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3538,7 +3633,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -3565,7 +3660,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3577,7 +3672,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3590,7 +3685,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -3634,7 +3729,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3646,7 +3741,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3659,7 +3754,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -3687,7 +3782,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3699,7 +3794,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3712,7 +3807,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -3733,7 +3828,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3745,7 +3840,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3758,7 +3853,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -3781,7 +3876,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3793,7 +3888,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3806,7 +3901,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -3834,7 +3929,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3846,7 +3941,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3859,7 +3954,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -3873,7 +3968,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xaf\v\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x9f\f\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -3913,7 +4008,9 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\bcomments\x18% \x03(\v2\".reeve.approval.v1.ApprovalCommentR\bcomments\x12E\n" +
 	"\n" +
 	"assignment\x18& \x01(\v2%.reeve.approval.v1.ApprovalAssignmentR\n" +
-	"assignment:\x00\"\xa6\x01\n" +
+	"assignment\x12#\n" +
+	"\rneeds_passkey\x18' \x01(\bR\fneedsPasskey\x12I\n" +
+	"\x10permission_class\x18( \x01(\x0e2\x1e.reeve.tool.v1.PermissionClassR\x0fpermissionClass:\x00\"\xa6\x01\n" +
 	"\x0fApprovalComment\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x01 \x01(\tR\tcommentId\x12\x12\n" +
@@ -3962,7 +4059,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
 	"counts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n" +
 	"\battempts\x18\x03 \x01(\rR\battempts\x120\n" +
-	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xe7\x03\n" +
+	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\x9b\x04\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -3978,7 +4075,12 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\rapplied_grant\x18\t \x01(\v2\x1f.reeve.approval.v1.AppliedGrantR\fappliedGrant\x12A\n" +
 	"\vbreak_glass\x18\n" +
 	" \x01(\v2 .reeve.approval.v1.BreakGlassUseR\n" +
-	"breakGlass\"\xa5\x01\n" +
+	"breakGlass\x122\n" +
+	"\astep_up\x18\v \x01(\v2\x19.reeve.approval.v1.StepUpR\x06stepUp\"j\n" +
+	"\x06StepUp\x12#\n" +
+	"\rcredential_id\x18\x01 \x01(\tR\fcredentialId\x12;\n" +
+	"\vverified_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"verifiedAt\"\xa5\x01\n" +
 	"\rBreakGlassUse\x12\x12\n" +
 	"\x04rule\x18\x01 \x01(\tR\x04rule\x12C\n" +
 	"\x0fdecidable_after\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x0edecidableAfter\x12\x16\n" +
@@ -4071,7 +4173,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\"N\n" +
 	"\x13GetApprovalResponse\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\x83\x03\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xc0\x03\n" +
 	"\x15DecideApprovalRequest\x12!\n" +
 	"\vapproval_id\x18\x01 \x01(\tB\x00R\n" +
 	"approvalId\x12\x1a\n" +
@@ -4085,7 +4187,9 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"callDigest\x125\n" +
 	"\x05grant\x18\b \x01(\v2\x1f.reeve.approval.v1.GrantRequestR\x05grant\x12\x1f\n" +
 	"\vbreak_glass\x18\t \x01(\bR\n" +
-	"breakGlass\"Q\n" +
+	"breakGlass\x12;\n" +
+	"\fconfirmation\x18\n" +
+	" \x01(\v2\x17.google.protobuf.StructR\fconfirmation\"Q\n" +
 	"\x16DecideApprovalResponse\x127\n" +
 	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"@\n" +
 	"\x1bListSimilarDecisionsRequest\x12!\n" +
@@ -4229,7 +4333,7 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 47)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(ReviewAdvice)(0),                    // 0: reeve.approval.v1.ReviewAdvice
 	(GateKind)(0),                        // 1: reeve.approval.v1.GateKind
@@ -4246,157 +4350,163 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*Alternative)(nil),                  // 12: reeve.approval.v1.Alternative
 	(*Vote)(nil),                         // 13: reeve.approval.v1.Vote
 	(*Decision)(nil),                     // 14: reeve.approval.v1.Decision
-	(*BreakGlassUse)(nil),                // 15: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                        // 16: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                     // 17: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),                 // 18: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),                 // 19: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),               // 20: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),         // 21: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),        // 22: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),        // 23: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),       // 24: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),                // 25: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),                   // 26: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),                   // 27: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),           // 28: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),          // 29: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),        // 30: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),       // 31: reeve.approval.v1.DecideApprovalResponse
-	(*ListSimilarDecisionsRequest)(nil),  // 32: reeve.approval.v1.ListSimilarDecisionsRequest
-	(*ListSimilarDecisionsResponse)(nil), // 33: reeve.approval.v1.ListSimilarDecisionsResponse
-	(*SimilarDecision)(nil),              // 34: reeve.approval.v1.SimilarDecision
-	(*CommentApprovalRequest)(nil),       // 35: reeve.approval.v1.CommentApprovalRequest
-	(*CommentApprovalResponse)(nil),      // 36: reeve.approval.v1.CommentApprovalResponse
-	(*AssignApprovalRequest)(nil),        // 37: reeve.approval.v1.AssignApprovalRequest
-	(*AssignApprovalResponse)(nil),       // 38: reeve.approval.v1.AssignApprovalResponse
-	(*DecideApprovalsRequest)(nil),       // 39: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),              // 40: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil),      // 41: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),               // 42: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),                // 43: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),        // 44: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),       // 45: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),            // 46: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),           // 47: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),           // 48: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),          // 49: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),        // 50: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),       // 51: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),                  // 52: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),        // 53: google.protobuf.Timestamp
-	(*v1.Question)(nil),                  // 54: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),        // 55: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),              // 56: reeve.tool.v1.BoundContent
-	(*structpb.Struct)(nil),              // 57: google.protobuf.Struct
-	(*durationpb.Duration)(nil),          // 58: google.protobuf.Duration
+	(*StepUp)(nil),                       // 15: reeve.approval.v1.StepUp
+	(*BreakGlassUse)(nil),                // 16: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                        // 17: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                     // 18: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),                 // 19: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),                 // 20: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),               // 21: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),         // 22: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),        // 23: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),        // 24: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),       // 25: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),                // 26: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),                   // 27: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),                   // 28: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),           // 29: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),          // 30: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),        // 31: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),       // 32: reeve.approval.v1.DecideApprovalResponse
+	(*ListSimilarDecisionsRequest)(nil),  // 33: reeve.approval.v1.ListSimilarDecisionsRequest
+	(*ListSimilarDecisionsResponse)(nil), // 34: reeve.approval.v1.ListSimilarDecisionsResponse
+	(*SimilarDecision)(nil),              // 35: reeve.approval.v1.SimilarDecision
+	(*CommentApprovalRequest)(nil),       // 36: reeve.approval.v1.CommentApprovalRequest
+	(*CommentApprovalResponse)(nil),      // 37: reeve.approval.v1.CommentApprovalResponse
+	(*AssignApprovalRequest)(nil),        // 38: reeve.approval.v1.AssignApprovalRequest
+	(*AssignApprovalResponse)(nil),       // 39: reeve.approval.v1.AssignApprovalResponse
+	(*DecideApprovalsRequest)(nil),       // 40: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),              // 41: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil),      // 42: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),               // 43: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),                // 44: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),        // 45: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),       // 46: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),            // 47: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),           // 48: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),           // 49: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),          // 50: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),        // 51: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),       // 52: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),                  // 53: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),        // 54: google.protobuf.Timestamp
+	(*v1.Question)(nil),                  // 55: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),        // 56: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),              // 57: reeve.tool.v1.BoundContent
+	(v1.PermissionClass)(0),              // 58: reeve.tool.v1.PermissionClass
+	(*structpb.Struct)(nil),              // 59: google.protobuf.Struct
+	(*durationpb.Duration)(nil),          // 60: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	52, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	53, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	53, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	53, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	54, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	54, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
 	14, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	54, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	55, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	55, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	56, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	56, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	57, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
 	12, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
 	13, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	53, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	54, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
 	11, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
 	10, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
 	8,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
 	6,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
 	7,  // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
-	53, // 18: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
-	53, // 19: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
-	0,  // 20: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
-	53, // 21: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
-	9,  // 22: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
-	53, // 23: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
-	12, // 24: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	53, // 25: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	53, // 26: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	14, // 27: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	53, // 28: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	57, // 29: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	57, // 30: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	16, // 31: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	18, // 32: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	15, // 33: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	53, // 34: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	4,  // 35: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	53, // 36: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	53, // 37: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	17, // 38: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	53, // 39: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	53, // 40: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	4,  // 41: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	4,  // 42: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	58, // 43: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	3,  // 44: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	53, // 45: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	53, // 46: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	20, // 47: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 48: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	26, // 49: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	27, // 50: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	27, // 51: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	25, // 52: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	3,  // 53: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	25, // 54: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	25, // 55: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	5,  // 56: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	57, // 57: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	57, // 58: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	19, // 59: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	5,  // 60: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	34, // 61: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
-	3,  // 62: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	53, // 63: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
-	5,  // 64: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	5,  // 65: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	40, // 66: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	42, // 67: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	3,  // 68: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	43, // 69: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	57, // 70: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	5,  // 71: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	16, // 72: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	16, // 73: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	20, // 74: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 75: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	21, // 76: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	23, // 77: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	28, // 78: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	30, // 79: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	32, // 80: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
-	35, // 81: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
-	37, // 82: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
-	39, // 83: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	44, // 84: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	46, // 85: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	48, // 86: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	50, // 87: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	22, // 88: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	24, // 89: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	29, // 90: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	31, // 91: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	33, // 92: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
-	36, // 93: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
-	38, // 94: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
-	41, // 95: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	45, // 96: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	47, // 97: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	49, // 98: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	51, // 99: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	88, // [88:100] is the sub-list for method output_type
-	76, // [76:88] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	58, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
+	54, // 19: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
+	54, // 20: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
+	0,  // 21: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
+	54, // 22: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
+	9,  // 23: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
+	54, // 24: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	12, // 25: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	54, // 26: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	54, // 27: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	14, // 28: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	54, // 29: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	59, // 30: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	59, // 31: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	17, // 32: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	19, // 33: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	16, // 34: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	15, // 35: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
+	54, // 36: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
+	54, // 37: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	4,  // 38: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	54, // 39: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	54, // 40: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 41: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	54, // 42: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	54, // 43: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	4,  // 44: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	4,  // 45: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	60, // 46: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	3,  // 47: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	54, // 48: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	54, // 49: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	21, // 50: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 51: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	27, // 52: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	28, // 53: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	28, // 54: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	26, // 55: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	3,  // 56: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	26, // 57: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	26, // 58: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	5,  // 59: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	59, // 60: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	59, // 61: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	20, // 62: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	59, // 63: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
+	5,  // 64: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	35, // 65: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
+	3,  // 66: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	54, // 67: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
+	5,  // 68: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	5,  // 69: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	41, // 70: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	43, // 71: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	3,  // 72: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	44, // 73: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	59, // 74: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	5,  // 75: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	17, // 76: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	17, // 77: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	21, // 78: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 79: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	22, // 80: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	24, // 81: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	29, // 82: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	31, // 83: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	33, // 84: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
+	36, // 85: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
+	38, // 86: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
+	40, // 87: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	45, // 88: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	47, // 89: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	49, // 90: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	51, // 91: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	23, // 92: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	25, // 93: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	30, // 94: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	32, // 95: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	34, // 96: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
+	37, // 97: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
+	39, // 98: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
+	42, // 99: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	46, // 100: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	48, // 101: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	50, // 102: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	52, // 103: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	92, // [92:104] is the sub-list for method output_type
+	80, // [80:92] is the sub-list for method input_type
+	80, // [80:80] is the sub-list for extension type_name
+	80, // [80:80] is the sub-list for extension extendee
+	0,  // [0:80] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -4411,7 +4521,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   47,
+			NumMessages:   48,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

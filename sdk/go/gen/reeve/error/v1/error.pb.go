@@ -127,6 +127,14 @@ const (
 	// FAILED_PRECONDITION: the person has voted on the approval as often as is possible, and the last vote
 	// stays.
 	ErrorReason_ERROR_REASON_VOTES_USED_UP ErrorReason = 54
+	// FAILED_PRECONDITION: the approval needs a confirmation with a passkey, for exactly this decision. The
+	// metadata has the address of the page on which people confirm it (`url`), if the deployment has one.
+	ErrorReason_ERROR_REASON_PASSKEY_REQUIRED ErrorReason = 55
+	// FAILED_PRECONDITION: the deployment has no address for which passkeys are valid.
+	ErrorReason_ERROR_REASON_PASSKEYS_NOT_CONFIGURED ErrorReason = 56
+	// PERMISSION_DENIED: the response of an authenticator, or the invitation, is not valid: it is for
+	// somebody or something else, was used, has expired, or is malformed. Begin again.
+	ErrorReason_ERROR_REASON_PASSKEY_REFUSED ErrorReason = 57
 	// NOT_FOUND: the run has no tool call with this id.
 	ErrorReason_ERROR_REASON_CALL_NOT_FOUND ErrorReason = 60
 	// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
@@ -184,59 +192,65 @@ var (
 		52: "ERROR_REASON_NOTIFICATION_NOT_FOUND",
 		53: "ERROR_REASON_APPROVAL_TOO_EARLY",
 		54: "ERROR_REASON_VOTES_USED_UP",
+		55: "ERROR_REASON_PASSKEY_REQUIRED",
+		56: "ERROR_REASON_PASSKEYS_NOT_CONFIGURED",
+		57: "ERROR_REASON_PASSKEY_REFUSED",
 		60: "ERROR_REASON_CALL_NOT_FOUND",
 		61: "ERROR_REASON_CALL_NOT_ENDED",
 		62: "ERROR_REASON_CALL_NOT_DECIDED",
 		63: "ERROR_REASON_RECEIPT_KEY_MISSING",
 	}
 	ErrorReason_value = map[string]int32{
-		"ERROR_REASON_UNSPECIFIED":            0,
-		"ERROR_REASON_INVALID_REQUEST":        1,
-		"ERROR_REASON_INVALID_AGENT":          2,
-		"ERROR_REASON_UNSUPPORTED_CAPABILITY": 3,
-		"ERROR_REASON_AGENT_NOT_FOUND":        4,
-		"ERROR_REASON_RUN_NOT_FOUND":          5,
-		"ERROR_REASON_APPROVAL_NOT_FOUND":     6,
-		"ERROR_REASON_ARTIFACT_NOT_FOUND":     7,
-		"ERROR_REASON_MODEL_NOT_FOUND":        8,
-		"ERROR_REASON_PROVIDER_NOT_FOUND":     9,
-		"ERROR_REASON_AGENT_EXISTS":           10,
-		"ERROR_REASON_REVISION_CONFLICT":      11,
-		"ERROR_REASON_REQUEST_ID_REUSED":      12,
-		"ERROR_REASON_RUN_ENDED":              13,
-		"ERROR_REASON_APPROVAL_CLOSED":        14,
-		"ERROR_REASON_SEQUENCE_BEYOND_END":    15,
-		"ERROR_REASON_UNAUTHENTICATED":        16,
-		"ERROR_REASON_PERMISSION_DENIED":      17,
-		"ERROR_REASON_TOO_LARGE":              18,
-		"ERROR_REASON_STORAGE_FULL":           19,
-		"ERROR_REASON_UNAVAILABLE":            20,
-		"ERROR_REASON_DRAINING":               21,
-		"ERROR_REASON_INTERNAL":               22,
-		"ERROR_REASON_TOOL_NOT_FOUND":         23,
-		"ERROR_REASON_TOOL_ID_CONFLICT":       24,
-		"ERROR_REASON_THREAD_NOT_FOUND":       25,
-		"ERROR_REASON_THREAD_BUSY":            26,
-		"ERROR_REASON_THREAD_QUEUE_FULL":      27,
-		"ERROR_REASON_MEMORY_NOT_FOUND":       28,
-		"ERROR_REASON_INBOX_FULL":             29,
-		"ERROR_REASON_HISTORY_LOST":           30,
-		"ERROR_REASON_APPROVAL_MISMATCH":      31,
-		"ERROR_REASON_FILE_NOT_FOUND":         40,
-		"ERROR_REASON_NEWER_VERSION":          41,
-		"ERROR_REASON_RUN_NOT_ENDED":          42,
-		"ERROR_REASON_RUN_NOT_FAILED":         43,
-		"ERROR_REASON_RUN_CONTINUED":          44,
-		"ERROR_REASON_POLICY_DENIED":          45,
-		"ERROR_REASON_QUOTA_EXCEEDED":         46,
-		"ERROR_REASON_TENANT_KEY_DELETED":     47,
-		"ERROR_REASON_NOTIFICATION_NOT_FOUND": 52,
-		"ERROR_REASON_APPROVAL_TOO_EARLY":     53,
-		"ERROR_REASON_VOTES_USED_UP":          54,
-		"ERROR_REASON_CALL_NOT_FOUND":         60,
-		"ERROR_REASON_CALL_NOT_ENDED":         61,
-		"ERROR_REASON_CALL_NOT_DECIDED":       62,
-		"ERROR_REASON_RECEIPT_KEY_MISSING":    63,
+		"ERROR_REASON_UNSPECIFIED":             0,
+		"ERROR_REASON_INVALID_REQUEST":         1,
+		"ERROR_REASON_INVALID_AGENT":           2,
+		"ERROR_REASON_UNSUPPORTED_CAPABILITY":  3,
+		"ERROR_REASON_AGENT_NOT_FOUND":         4,
+		"ERROR_REASON_RUN_NOT_FOUND":           5,
+		"ERROR_REASON_APPROVAL_NOT_FOUND":      6,
+		"ERROR_REASON_ARTIFACT_NOT_FOUND":      7,
+		"ERROR_REASON_MODEL_NOT_FOUND":         8,
+		"ERROR_REASON_PROVIDER_NOT_FOUND":      9,
+		"ERROR_REASON_AGENT_EXISTS":            10,
+		"ERROR_REASON_REVISION_CONFLICT":       11,
+		"ERROR_REASON_REQUEST_ID_REUSED":       12,
+		"ERROR_REASON_RUN_ENDED":               13,
+		"ERROR_REASON_APPROVAL_CLOSED":         14,
+		"ERROR_REASON_SEQUENCE_BEYOND_END":     15,
+		"ERROR_REASON_UNAUTHENTICATED":         16,
+		"ERROR_REASON_PERMISSION_DENIED":       17,
+		"ERROR_REASON_TOO_LARGE":               18,
+		"ERROR_REASON_STORAGE_FULL":            19,
+		"ERROR_REASON_UNAVAILABLE":             20,
+		"ERROR_REASON_DRAINING":                21,
+		"ERROR_REASON_INTERNAL":                22,
+		"ERROR_REASON_TOOL_NOT_FOUND":          23,
+		"ERROR_REASON_TOOL_ID_CONFLICT":        24,
+		"ERROR_REASON_THREAD_NOT_FOUND":        25,
+		"ERROR_REASON_THREAD_BUSY":             26,
+		"ERROR_REASON_THREAD_QUEUE_FULL":       27,
+		"ERROR_REASON_MEMORY_NOT_FOUND":        28,
+		"ERROR_REASON_INBOX_FULL":              29,
+		"ERROR_REASON_HISTORY_LOST":            30,
+		"ERROR_REASON_APPROVAL_MISMATCH":       31,
+		"ERROR_REASON_FILE_NOT_FOUND":          40,
+		"ERROR_REASON_NEWER_VERSION":           41,
+		"ERROR_REASON_RUN_NOT_ENDED":           42,
+		"ERROR_REASON_RUN_NOT_FAILED":          43,
+		"ERROR_REASON_RUN_CONTINUED":           44,
+		"ERROR_REASON_POLICY_DENIED":           45,
+		"ERROR_REASON_QUOTA_EXCEEDED":          46,
+		"ERROR_REASON_TENANT_KEY_DELETED":      47,
+		"ERROR_REASON_NOTIFICATION_NOT_FOUND":  52,
+		"ERROR_REASON_APPROVAL_TOO_EARLY":      53,
+		"ERROR_REASON_VOTES_USED_UP":           54,
+		"ERROR_REASON_PASSKEY_REQUIRED":        55,
+		"ERROR_REASON_PASSKEYS_NOT_CONFIGURED": 56,
+		"ERROR_REASON_PASSKEY_REFUSED":         57,
+		"ERROR_REASON_CALL_NOT_FOUND":          60,
+		"ERROR_REASON_CALL_NOT_ENDED":          61,
+		"ERROR_REASON_CALL_NOT_DECIDED":        62,
+		"ERROR_REASON_RECEIPT_KEY_MISSING":     63,
 	}
 )
 
@@ -271,7 +285,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xb6\f\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xa5\r\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -316,7 +330,10 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1fERROR_REASON_TENANT_KEY_DELETED\x10/\x12'\n" +
 	"#ERROR_REASON_NOTIFICATION_NOT_FOUND\x104\x12#\n" +
 	"\x1fERROR_REASON_APPROVAL_TOO_EARLY\x105\x12\x1e\n" +
-	"\x1aERROR_REASON_VOTES_USED_UP\x106\x12\x1f\n" +
+	"\x1aERROR_REASON_VOTES_USED_UP\x106\x12!\n" +
+	"\x1dERROR_REASON_PASSKEY_REQUIRED\x107\x12(\n" +
+	"$ERROR_REASON_PASSKEYS_NOT_CONFIGURED\x108\x12 \n" +
+	"\x1cERROR_REASON_PASSKEY_REFUSED\x109\x12\x1f\n" +
 	"\x1bERROR_REASON_CALL_NOT_FOUND\x10<\x12\x1f\n" +
 	"\x1bERROR_REASON_CALL_NOT_ENDED\x10=\x12!\n" +
 	"\x1dERROR_REASON_CALL_NOT_DECIDED\x10>\x12$\n" +

@@ -213,7 +213,7 @@ class NetworkAccess(_message.Message):
     def __init__(self, allow: _Optional[_Iterable[str]] = ..., credentials: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ApprovalPolicy(_message.Message):
-    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations", "break_glass", "reviewer")
+    __slots__ = ("timeout", "allow_edited_arguments", "alternatives", "exclude_requester", "exclude_author", "waits", "escalations", "break_glass", "reviewer", "step_up")
     TIMEOUT_FIELD_NUMBER: _ClassVar[int]
     ALLOW_EDITED_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     ALTERNATIVES_FIELD_NUMBER: _ClassVar[int]
@@ -223,6 +223,7 @@ class ApprovalPolicy(_message.Message):
     ESCALATIONS_FIELD_NUMBER: _ClassVar[int]
     BREAK_GLASS_FIELD_NUMBER: _ClassVar[int]
     REVIEWER_FIELD_NUMBER: _ClassVar[int]
+    STEP_UP_FIELD_NUMBER: _ClassVar[int]
     timeout: _duration_pb2.Duration
     allow_edited_arguments: bool
     alternatives: _containers.RepeatedCompositeFieldContainer[DecisionAlternative]
@@ -232,7 +233,16 @@ class ApprovalPolicy(_message.Message):
     escalations: _containers.RepeatedCompositeFieldContainer[Escalation]
     break_glass: BreakGlass
     reviewer: Reviewer
-    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ..., break_glass: _Optional[_Union[BreakGlass, _Mapping]] = ..., reviewer: _Optional[_Union[Reviewer, _Mapping]] = ...) -> None: ...
+    step_up: StepUpPolicy
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., alternatives: _Optional[_Iterable[_Union[DecisionAlternative, _Mapping]]] = ..., exclude_requester: _Optional[bool] = ..., exclude_author: _Optional[bool] = ..., waits: _Optional[_Iterable[_Union[ApprovalWait, _Mapping]]] = ..., escalations: _Optional[_Iterable[_Union[Escalation, _Mapping]]] = ..., break_glass: _Optional[_Union[BreakGlass, _Mapping]] = ..., reviewer: _Optional[_Union[Reviewer, _Mapping]] = ..., step_up: _Optional[_Union[StepUpPolicy, _Mapping]] = ...) -> None: ...
+
+class StepUpPolicy(_message.Message):
+    __slots__ = ("tools", "classes")
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    CLASSES_FIELD_NUMBER: _ClassVar[int]
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    classes: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tools: _Optional[_Iterable[str]] = ..., classes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Reviewer(_message.Message):
     __slots__ = ("rubric", "tools")

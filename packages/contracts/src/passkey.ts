@@ -1,0 +1,1 @@
+export * from "../gen/reeve/passkey/v1/passkey_pb.ts";

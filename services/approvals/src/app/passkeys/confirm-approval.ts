@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { DecideApprovalRequest, StepUp } from "@reeve/contracts/approval";
+import { StepUpSchema } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { BeginConfirmationRequest } from "@reeve/contracts/passkey";
+import { CeremonyKind, StoredPasskeySchema } from "@reeve/contracts/passkey";
+import { Failure } from "@reeve/platform/failure";
+import { decisionChallenge } from "@reeve/run/approvals/passkeys/decision-challenge";
+import { readCeremony, storeCeremony, useCeremony } from "./ceremonies.ts";
+import { changePasskeys, passkeysOf } from "./person-passkeys.ts";
+import type { PasskeyPorts, Person } from "./passkey-ports.ts";
+import { passkeyRefused, siteOf } from "./passkey-ports.ts";
+import { challengeIn, confirmationOptions, verifiedCounter } from "./webauthn.ts";
+
+const confirmationMs = 120_000;
+
+/** The fields of a decision that a person confirms. */
+type Confirmed = Pick<
+  BeginConfirmationRequest,
+  "approvalId" | "callDigest" | "editedArguments" | "breakGlass"
+>;
+
+/** Begins the confirmation of an approval, and returns what the browser needs. Its challenge is for this decision of this person only. */
+export async function beginConfirmation(
+  ports: PasskeyPorts,
+  person: Person,
+  request: Confirmed,
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const site = siteOf(ports);
+  const existing = await passkeysOf(ports, person, signal);
+  if (existing.length === 0) throw withoutPasskey(person);
+  const nonce = randomBytes(32);
+  const challenge = challengeOf(nonce, person, request);
+  const ceremony = { person, secret: challenge, kind: CeremonyKind.CONFIRMATION };
+  await storeCeremony(ports, ceremony, { lifetimeMs: confirmationMs, nonce }, signal);
+  return await confirmationOptions(site, challenge, existing);
+}
+
+/**
+ * Verifies how a person confirmed a decision, and uses the challenge up. Returns a function that returns it, or throws the Failure of a
+ * refused confirmation: a repetition of a decision that was made needs none. Undefined: the request has no confirmation.
+ */
+export async function confirmationOf(
+  ports: PasskeyPorts,
+  person: Person,
+  request: DecideApprovalRequest,
+  signal: AbortSignal,
+): Promise<(() => StepUp) | undefined> {
+  const { confirmation, approved } = request;
+  if (confirmation === undefined || !approved) return undefined;
+  try {
+    const stepUp = await verified(ports, person, { ...request, confirmation }, signal);
+    return () => stepUp;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
+    return () => {
+      throw error;
+    };
+  }
+}
+
+async function verified(
+  ports: PasskeyPorts,
+  person: Person,
+  { confirmation: response, ...decision }: Confirmed & { readonly confirmation: JsonObject },
+  signal: AbortSignal,
+): Promise<StepUp> {
+  const site = siteOf(ports);
+  const challenge = await challengeIn(response);
+  const ceremony = { person, secret: challenge, kind: CeremonyKind.CONFIRMATION };
+  const begun = await readCeremony(ports, ceremony, signal);
+  await useCeremony(ports, begun, signal);
+  if (
+    !challengeOf(begun.record.nonce, person, decision).every((byte, at) => byte === challenge[at])
+  ) {
+    throw passkeyRefused("the passkey confirmed another decision than this one");
+  }
+  const credentialId = typeof response["id"] === "string" ? response["id"] : "";
+  const stored = (await passkeysOf(ports, person, signal)).find(
+    ({ passkey }) => passkey?.credentialId === credentialId,
+  );
+  if (stored === undefined) throw unknownPasskey(person);
+  const counter = await verifiedCounter(site, { response, challenge }, stored);
+  const nowMs = ports.clock.now();
+  await changePasskeys(
+    ports,
+    person,
+    (now) => {
+      const latest = now.find(({ passkey }) => passkey?.credentialId === credentialId);
+      if (latest?.passkey === undefined) throw unknownPasskey(person);
+      const used = create(StoredPasskeySchema, {
+        ...latest,
+        passkey: { ...latest.passkey, lastUsedAt: timestampFromMs(nowMs) },
+        counter: Math.max(counter, latest.counter),
+      });
+      return now.map((each) => (each === latest ? used : each));
+    },
+    signal,
+  );
+  return create(StepUpSchema, { credentialId, verifiedAt: timestampFromMs(nowMs) });
+}
+
+function challengeOf(
+  nonce: Uint8Array,
+  { tenant, subject }: Person,
+  { approvalId, callDigest, editedArguments, breakGlass }: Confirmed,
+): Uint8Array<ArrayBuffer> {
+  const decision = { tenant, subject, approvalId, callDigest, editedArguments, breakGlass };
+  return decisionChallenge(nonce, decision);
+}
+
+function withoutPasskey({ subject }: Person): Failure {
+  const message = `${subject} has no passkey; register one in the console, with an invitation of an operator (\`reeve passkeys invite\`)`;
+  return new Failure("precondition", ErrorReason.PASSKEY_REQUIRED, message);
+}
+
+function unknownPasskey({ subject }: Person): Failure {
+  return passkeyRefused(`${subject} has no such passkey: it was never registered, or was revoked`);
+}
