@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalFilterSchema } from "#contracts/approval";
 import type { AuditOutcome } from "#contracts/audit";
-import type { RunStatus } from "#contracts/run";
+import type { RunFilterSchema, RunStatus } from "#contracts/run";
 
 /** Ends a request early. */
 export interface CallOptions {
@@ -21,6 +21,8 @@ export interface ListRunsOptions extends ListOptions {
   readonly threadId?: string | undefined;
   /** Only runs with one of these statuses. */
   readonly statuses?: readonly RunStatus[];
+  /** Only runs that match, in addition to the options above. */
+  readonly filter?: MessageInitShape<typeof RunFilterSchema>;
 }
 
 export interface ListApprovalsOptions extends ListOptions {

@@ -120,9 +120,15 @@ export class Client implements Disposable {
 
   /** Lists runs, newest first. */
   listRuns(options: ListRunsOptions = {}): AsyncGenerator<Run, void, undefined> {
-    const { agentId = "", threadId = "", statuses = [] } = options;
+    const { agentId = "", threadId = "", statuses = [], filter } = options;
     return this.#requests.list(async ({ runs }, page, call) => {
-      const request = { agentId, threadId, statuses: [...statuses], ...page };
+      const request = {
+        agentId,
+        threadId,
+        statuses: [...statuses],
+        ...(filter && { filter }),
+        ...page,
+      };
       const { runs: items, nextPageToken } = await runs.listRuns(request, call);
       return { items, nextPageToken };
     }, options);

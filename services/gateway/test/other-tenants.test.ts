@@ -30,6 +30,8 @@ describe("the runs of another tenant", () => {
     expect(await refusalOf(bench.globex.runs.retryRun({ runId }))).toMatchObject(refusal);
     expect(await bench.globex.runs.deleteRun({ runId })).toMatchObject({ existed: false });
     expect((await bench.globex.runs.listRuns({})).runs).toEqual([]);
+    expect((await bench.globex.runs.listRuns({ filter: { text: runId } })).runs).toEqual([]);
+    expect((await bench.globex.runs.countRuns({})).statuses).toEqual([]);
     expect((await bench.acme.runs.getRun({ runId })).run?.status).toBe(RunStatus.QUEUED);
   });
 

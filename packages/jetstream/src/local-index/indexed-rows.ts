@@ -78,6 +78,8 @@ const otherKind = -1;
  * the order, so that every list is merged from one range for each kind.
  */
 export class IndexedRows<Item, Field extends string> {
+  /** The order of lists. */
+  readonly direction: Direction;
   readonly #definition: IndexDefinition<Item, Field>;
   readonly #database: IndexDatabase;
   readonly #upsert: StatementSync;
@@ -85,6 +87,7 @@ export class IndexedRows<Item, Field extends string> {
   readonly #has: StatementSync;
 
   constructor(definition: IndexDefinition<Item, Field>, database: IndexDatabase) {
+    this.direction = definition.direction;
     this.#definition = definition;
     this.#database = database;
     const fixed = ["key", "tenant", "kind", "position", "bytes"];

@@ -1510,7 +1510,7 @@ pub struct GetRunResponse {
     pub run: ::core::option::Option<Run>,
 }
 /// Request of `ListRuns`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListRunsRequest {
     /// Maximum number of runs to return. 0 means 100; values above 1000 are treated as 1000.
     #[prost(int32, tag = "1")]
@@ -1527,6 +1527,99 @@ pub struct ListRunsRequest {
     /// Returns only runs of this thread. If empty, runs of all threads and runs without a thread.
     #[prost(string, tag = "5")]
     pub thread_id: ::prost::alloc::string::String,
+    /// Returns only runs that match, in addition to the fields above.
+    #[prost(message, optional, tag = "6")]
+    pub filter: ::core::option::Option<RunFilter>,
+}
+/// Selects runs. A run matches if it matches every field that is set.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RunFilter {
+    /// Only runs of this agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Only runs with one of these statuses.
+    #[prost(enumeration = "RunStatus", repeated, packed = "false", tag = "2")]
+    pub statuses: ::prost::alloc::vec::Vec<i32>,
+    /// Only runs of this thread.
+    #[prost(string, tag = "3")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// Only runs that this person or program started.
+    #[prost(string, tag = "4")]
+    pub started_by: ::prost::alloc::string::String,
+    /// Only runs with all of these labels. An empty value selects every value of the label.
+    #[prost(map = "string, string", tag = "5")]
+    pub labels: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Only runs that were accepted at this time or later.
+    #[prost(message, optional, tag = "6")]
+    pub created_after: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only runs that were accepted before this time.
+    #[prost(message, optional, tag = "7")]
+    pub created_before: ::core::option::Option<::prost_types::Timestamp>,
+    /// Only runs that cost at least this much, in US dollars. The cost of a run counts when it has ended.
+    /// 0 selects all runs.
+    #[prost(double, tag = "8")]
+    pub min_cost_usd: f64,
+    /// Only runs with this text in their id or in the start of their input. Upper and lower case are
+    /// the same.
+    #[prost(string, tag = "9")]
+    pub text: ::prost::alloc::string::String,
+}
+/// Request of `CountRuns`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CountRunsRequest {
+    /// Which runs are counted. If unset, all.
+    #[prost(message, optional, tag = "1")]
+    pub filter: ::core::option::Option<RunFilter>,
+    /// Length of the intervals of time by which runs are counted, a second or longer. If unset, they are
+    /// not counted by time.
+    #[prost(message, optional, tag = "2")]
+    pub interval: ::core::option::Option<::prost_types::Duration>,
+}
+/// Response of `CountRuns`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CountRunsResponse {
+    /// How many runs have each status. Statuses without runs are left out.
+    #[prost(message, repeated, tag = "1")]
+    pub statuses: ::prost::alloc::vec::Vec<RunStatusCount>,
+    /// Cost of the runs that have ended, in US dollars, without model calls without a price.
+    #[prost(double, tag = "2")]
+    pub cost_usd: f64,
+    /// The runs by the time at which they were accepted, the oldest first, at most the last 500 intervals.
+    /// Intervals without runs are left out.
+    #[prost(message, repeated, tag = "3")]
+    pub intervals: ::prost::alloc::vec::Vec<RunInterval>,
+    /// Whether there are older runs that were not counted.
+    #[prost(bool, tag = "4")]
+    pub is_partial: bool,
+}
+/// How many runs have a status.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunStatusCount {
+    /// The status.
+    #[prost(enumeration = "RunStatus", tag = "1")]
+    pub status: i32,
+    /// The number.
+    #[prost(uint32, tag = "2")]
+    pub count: u32,
+}
+/// The runs of an interval of time.
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct RunInterval {
+    /// Start of the interval: a multiple of its length since the Unix epoch.
+    #[prost(message, optional, tag = "1")]
+    pub start: ::core::option::Option<::prost_types::Timestamp>,
+    /// How many runs were accepted in the interval.
+    #[prost(uint32, tag = "2")]
+    pub runs: u32,
+    /// How many of them ended with an error.
+    #[prost(uint32, tag = "3")]
+    pub failed: u32,
+    /// Cost of those that have ended, in US dollars.
+    #[prost(double, tag = "4")]
+    pub cost_usd: f64,
 }
 /// Response of `ListRuns`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1875,7 +1968,9 @@ pub mod run_service_client {
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "GetRun"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists runs, newest first. The list is updated with a short delay.
+        /// Lists runs, newest first. The list is updated with a short delay. A request with a filter searches
+        /// a limited number of runs: a page may have fewer runs than requested, or none, although there are
+        /// more. The next page continues where the search ended.
         pub async fn list_runs(
             &mut self,
             request: impl tonic::IntoRequest<super::ListRunsRequest>,
@@ -1898,6 +1993,32 @@ pub mod run_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.run.v1.RunService", "ListRuns"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Counts runs by status and by time, and adds up what they cost. Counts a limited number of runs,
+        /// the newest ones. The counts are updated with a short delay.
+        pub async fn count_runs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::CountRunsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::CountRunsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.run.v1.RunService/CountRuns",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.run.v1.RunService", "CountRuns"));
             self.inner.unary(req, path, codec).await
         }
         /// Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress

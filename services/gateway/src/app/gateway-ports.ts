@@ -21,7 +21,7 @@ import type { Table } from "@reeve/jetstream/table/port";
 import type { ArtifactQuotas } from "../quotas/artifact-quotas.ts";
 import type { RunQuotas } from "../quotas/run-quotas.ts";
 import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
-import type { RunLists } from "./list-runs.ts";
+import type { RunLists } from "./runs/run-lists.ts";
 import type { ThreadLists } from "./threads/list-threads.ts";
 import type { SharedShards } from "./sweep/shared-shards.ts";
 

@@ -11,11 +11,9 @@ import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { Owners } from "../quotas/quota.ts";
-
-type RunField = "agent_id" | "thread_id" | "started_by";
-
-/** Filtered lists of the indexed runs, newest first. */
-export type RunLists = TableIndex<typeof RunSchema, RunField>;
+import { filterOf, placeOf } from "./runs/run-filter.ts";
+import type { RunField, RunLists } from "./runs/run-lists.ts";
+import { searchRuns } from "./runs/search-runs.ts";
 
 const statuses = Object.values(RunStatus).filter((status) => typeof status === "number");
 
@@ -23,10 +21,7 @@ const definition: IndexDefinition<Run, RunField> = {
   name: "runs",
   version: 4,
   // Within one millisecond, runs are ordered by id.
-  orderOf: ({ createdAt, runId }) => {
-    const ms = createdAt === undefined ? 0 : timestampMs(createdAt);
-    return `${String(ms).padStart(15, "0")}.${runId}`;
-  },
+  orderOf: ({ createdAt, runId }) => `${placeOf(createdAt)}.${runId}`,
   direction: "descending",
   kindOf: ({ status }) => status,
   kinds: statuses,
@@ -124,14 +119,19 @@ function sumOf<Item>(items: readonly Item[], amountOf: (item: Item) => number): 
   return items.reduce((sum, item) => sum + amountOf(item), 0);
 }
 
-/** Returns a page of a tenant's runs, newest first. */
+/** Returns a page of a tenant's runs, newest first. With a filter, searches a limited number of runs. */
 export async function listRuns(
   lists: RunLists,
   tenant: string,
   request: ListRunsRequest,
   signal: AbortSignal,
 ): Promise<Page<Run>> {
-  const { agentId, threadId, statuses } = request;
+  const { agentId, threadId, statuses, pageSize, pageToken } = request;
+  if (request.filter !== undefined) {
+    const filter = filterOf(request);
+    if (filter === undefined) return { items: [], nextPageToken: "" };
+    return await searchRuns(lists, tenant, { filter, pageSize, pageToken }, signal);
+  }
   const fields = {
     ...(threadId !== "" && { thread_id: threadId }),
     ...(agentId !== "" && { agent_id: agentId }),

@@ -10,6 +10,7 @@ import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
+import { countRuns } from "../app/runs/count-runs.ts";
 import { deleteRun } from "../app/delete/delete-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { exportRunLog } from "../app/export-run-log.ts";
@@ -116,6 +117,8 @@ export function runService(
       );
       return { runs: [...items], nextPageToken };
     },
+    countRuns: (request, context) =>
+      countRuns(ports.runLists, principalOf(context).tenant, request, context.signal),
     cancelRun: async (request, context) => {
       const cancelling = { ...ports, onAppended: () => noteEffect(context) };
       return {

@@ -2,9 +2,9 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
-import type { IndexedRow, IndexedRows, Selection } from "@reeve/jetstream/local-index/indexed-rows";
+import type { IndexedRows, Selection } from "@reeve/jetstream/local-index/indexed-rows";
+import * as index from "@reeve/jetstream/local-index/search-rows";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
-import { keyOfToken, maxPageBytes, pageSizeOf, tokenOf } from "@reeve/jetstream/table/page";
 import type { ApprovalField } from "../approval-lists.ts";
 import type { Matches } from "./approval-filter.ts";
 
@@ -18,35 +18,11 @@ export interface Searched {
   readonly matches: Matches;
 }
 
-/** How much of the inbox one request searches: a large inbox must not keep the process from other work. */
-const maxSearched = { rows: 1_000, bytes: 4 * 1024 * 1024 };
+type Rows = Pick<IndexedRows<Approval, ApprovalField>, "select" | "direction">;
 
-type Rows = Pick<IndexedRows<Approval, ApprovalField>, "select">;
-
-/**
- * Returns one page of the approvals that match, oldest first. Searches a limited number of approvals: a page may have fewer than
- * requested, or none, although there are more. The next page continues where the search ended.
- */
+/** Returns one page of the approvals that match, oldest first. Searches a limited number of approvals. */
 export function searchPage(rows: Rows, searched: Searched, request: PageRequest): Page<Approval> {
-  const size = pageSizeOf(request);
-  const items: Approval[] = [];
-  let room = maxPageBytes;
-  let last: string | undefined;
-  for (const { row, isBeyond } of searchedRows(rows, searched, request)) {
-    if (last !== undefined && (isBeyond || items.length === size)) {
-      return { items, nextPageToken: tokenOf(last) };
-    }
-    const approval = approvalOf(row);
-    if (searched.matches(approval)) {
-      room -= row.bytes.length;
-      if (room < 0 && last !== undefined && items.length > 0) {
-        return { items, nextPageToken: tokenOf(last) };
-      }
-      items.push(approval);
-    }
-    last = row.order;
-  }
-  return { items, nextPageToken: "" };
+  return index.searchPage(rows, rowsOf(searched), request);
 }
 
 /** Counts the approvals that match, among a limited number. Returns whether there may be more. */
@@ -54,36 +30,13 @@ export function searchCount(
   rows: Rows,
   searched: Searched,
 ): { readonly count: number; readonly isPartial: boolean } {
-  let count = 0;
-  for (const { row, isBeyond } of searchedRows(rows, searched, { pageToken: "" })) {
-    if (isBeyond) return { count, isPartial: true };
-    if (searched.matches(approvalOf(row))) count++;
-  }
-  return { count, isPartial: false };
+  return index.searchCount(rows, rowsOf(searched));
 }
 
-/** Yields the rows to search, and says of the first row that is beyond the limits that it is. */
-function* searchedRows(
-  rows: Rows,
-  { selection, after, before }: Searched,
-  { pageToken }: Pick<PageRequest, "pageToken">,
-): Iterable<{ readonly row: IndexedRow; readonly isBeyond: boolean }> {
-  let left = maxSearched.rows;
-  let bytesLeft = maxSearched.bytes;
-  for (const row of rows.select(selection, later(keyOfToken(pageToken), after))) {
-    if (before !== undefined && row.order >= before) return;
-    const isBeyond = left-- <= 0 || bytesLeft <= 0;
-    bytesLeft -= row.bytes.length;
-    yield { row, isBeyond };
-    if (isBeyond) return;
-  }
+function rowsOf({ after: from, ...searched }: Searched) {
+  return { ...searched, from, decode };
 }
 
-function later(a: string | undefined, b: string | undefined): string | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return a > b ? a : b;
-}
-
-function approvalOf({ bytes }: IndexedRow): Approval {
+function decode(bytes: Uint8Array): Approval {
   return fromBinary(ApprovalSchema, bytes, storedReadOptions);
 }

@@ -5,7 +5,7 @@ import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { isParked } from "@reeve/run/head/ownership";
-import type { RunLists } from "../list-runs.ts";
+import type { RunLists } from "../runs/run-lists.ts";
 import { RecentSweeps } from "./recent-sweeps.ts";
 import { sweepDue } from "./sweep-due.ts";
 import type { SweepPorts, SweepRecord } from "./sweep-run.ts";

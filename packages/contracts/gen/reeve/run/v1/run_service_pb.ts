@@ -5,8 +5,8 @@
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
-import type { Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_duration, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_access_v1_role_option } from "../../access/v1/role_option_pb.ts";
 import { file_reeve_audit_v1_audit_option } from "../../audit/v1/audit_option_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
@@ -24,7 +24,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_service.proto.
  */
 export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLpBQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIrCgptb2RlbF93YWl0GBQgASgLMhcucmVldmUucnVuLnYxLk1vZGVsV2FpdBIQCghkZWxldGluZxgVIAEoCBISCgpzdGFydGVkX2J5GBYgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAE6KMrfGCQKBHJ1bnMSDnt0ZW5hbnR9LntydW59KgoKAQESAgEDKgEBOAEiegoJTW9kZWxXYWl0EhAKCHByb3ZpZGVyGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg8KB2F0dGVtcHQYBCABKA0SKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIq8FCg9TdGFydFJ1blJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKBWlucHV0GAIgASgJQgu6SAhyBhABKICAEBIcCgpyZXF1ZXN0X2lkGAMgASgJQgi6SAVyAyiAARI1CghtZXNzYWdlcxgEIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlQgm6SAaSAQMQ6AcSNQoFZmlsZXMYBSADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGVCCLpIBZIBAhBkElIKBmxhYmVscxgGIAMoCzIpLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnlCF7pIFJoBERAgIgZyBBABKD8qBXIDKIAIEjAKCXRocmVhZF9pZBgHIAEoCUIdukgachgyFl5bYS16QS1aMC05Xy1dezAsMTI4fSQSEAoIZXhlY3V0b3IYCCABKAkSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYCSABKAgSLwoHb25fYnVzeRgKIAEoDjIULnJlZXZlLnJ1bi52MS5PbkJ1c3lCCLpIBYIBAhABEi8KDGNoYXRfY29udGV4dBgLIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgMIAEoCBIhCg93b3JrZmxvd190YXJnZXQYDSABKAlCCLpIBXIDKIABEjcKEG1lZGlhX2dlbmVyYXRpb24YDiABKAsyHS5yZWV2ZS5ydW4udjEuTWVkaWFHZW5lcmF0aW9uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFSBXRvb2xzIigKD01lZGlhR2VuZXJhdGlvbhIVCgRtb2RlGAEgASgJQge6SARyAihAIkQKEFN0YXJ0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1bhIQCgh3YXJuaW5ncxgCIAMoCSK3AQoPV2F0Y2hSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoDRIeCgxyZXN1bWVfdG9rZW4YBSABKAlCCLpIBXIDKIABEhIKCGRldGFpbGVkGAMgASgISAASLwoIZmFtaWxpZXMYBCABKAsyGy5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbGllc0gAQgsKCXNlbGVjdGlvbiJPCg1FdmVudEZhbWlsaWVzEj4KCGZhbWlsaWVzGAEgAygOMhkucmVldmUucnVuLnYxLkV2ZW50RmFtaWx5QhG6SA6SAQsYASIHggEEEAEgACKXAQoQV2F0Y2hSdW5SZXNwb25zZRImCgZldmVudHMYASADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIUCgxyZXN1bWVfdG9rZW4YBCABKAkSKwoKZW5kX3N0YXR1cxgDIAEoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXMiKwoNR2V0UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiMAoOR2V0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biK/AQoPTGlzdFJ1bnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABBIZCghhZ2VudF9pZBgDIAEoCUIHukgEcgIoPxI6CghzdGF0dXNlcxgEIAMoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNCD7pIDJIBCSIHggEEEAEgABIbCgl0aHJlYWRfaWQYBSABKAlCCLpIBXIDKIABIkwKEExpc3RSdW5zUmVzcG9uc2USHwoEcnVucxgBIAMoCzIRLnJlZXZlLnJ1bi52MS5SdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIjUKF0dldEV4ZWN1dGlvblRyZWVSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASJiChhHZXRFeGVjdXRpb25UcmVlUmVzcG9uc2USLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlEhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0iSAoQQ2FuY2VsUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESGAoGcmVhc29uGAIgASgJQgi6SAVyAyiAICIzChFDYW5jZWxSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIi0KD1JldHJ5UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiMgoQUmV0cnlSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIi4KEERlbGV0ZVJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIiQKEURlbGV0ZVJ1blJlc3BvbnNlEg8KB2V4aXN0ZWQYASABKAgibQoSU2VuZE1lc3NhZ2VSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIdCgR0ZXh0GAIgASgJQg+6SAxyChABKICAEDICXFMSHAoKbWVzc2FnZV9pZBgDIAEoCUIIukgFcgMogAEiOwoTU2VuZE1lc3NhZ2VSZXNwb25zZRISCgptZXNzYWdlX2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgNIjEKE0V4cG9ydFJ1bkxvZ1JlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIn4KFEV4cG9ydFJ1bkxvZ1Jlc3BvbnNlEg8KB3N1YmplY3QYASABKAkSLQoHYmF0Y2hlcxgCIAMoCzIcLnJlZXZlLnJ1bi52MS5TdG9yZWRSdW5CYXRjaBImCgtpbmRleGVkX3J1bhgDIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4igQEKDlN0b3JlZFJ1bkJhdGNoEhAKCHJldmlzaW9uGAEgASgEEhYKDmZpcnN0X3NlcXVlbmNlGAIgASgNEhUKDWxhc3Rfc2VxdWVuY2UYAyABKA0SDQoFa2luZHMYBCADKAkSDgoGZGlnZXN0GAUgASgJEg8KB3BheWxvYWQYBiABKAwqXwoGT25CdXN5EhcKE09OX0JVU1lfVU5TUEVDSUZJRUQQABISCg5PTl9CVVNZX1JFSkVDVBABEhEKDU9OX0JVU1lfUVVFVUUQAhIVChFPTl9CVVNZX0lOVEVSUlVQVBADMq8JCgpSdW5TZXJ2aWNlEpsBCghTdGFydFJ1bhIdLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXNwb25zZSJQ4OAYAurgGEgIAxIJcnVuLnN0YXJ0GhEKBWFnZW50EghhZ2VudF9pZBoTCgZ0aHJlYWQSCXRocmVhZF9pZBoRCgNydW4aCnJ1bi5ydW5faWQSdAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiJ5ACAeDgGAHq4BgcCAISCXJ1bi53YXRjaBoNCgNydW4SBnJ1bl9pZDABElIKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIg2QAgHg4BgB6uAYAggBElgKCExpc3RSdW5zEh0ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEnMKCUNhbmNlbFJ1bhIeLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlc3BvbnNlIiXg4BgC6uAYHQgDEgpydW4uY2FuY2VsGg0KA3J1bhIGcnVuX2lkEoIBCghSZXRyeVJ1bhIdLnJlZXZlLnJ1bi52MS5SZXRyeVJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuUmV0cnlSdW5SZXNwb25zZSI34OAYAurgGC8IAxIJcnVuLnJldHJ5Gg0KA3J1bhIGcnVuX2lkGhEKA3J1bhoKcnVuLnJ1bl9pZBJzCglEZWxldGVSdW4SHi5yZWV2ZS5ydW4udjEuRGVsZXRlUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5EZWxldGVSdW5SZXNwb25zZSIl4OAYBergGB0IAxIKcnVuLmRlbGV0ZRoNCgNydW4SBnJ1bl9pZBJwChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSINkAIB4OAYAergGAIIARJ6CgtTZW5kTWVzc2FnZRIgLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlcXVlc3QaIS5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXNwb25zZSIm4OAYAurgGB4IAxILcnVuLm1lc3NhZ2UaDQoDcnVuEgZydW5faWQSgQEKDEV4cG9ydFJ1bkxvZxIhLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXF1ZXN0GiIucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1Jlc3BvbnNlIiiQAgHg4BgB6uAYHQgCEgpydW4uZXhwb3J0Gg0KA3J1bhIGcnVuX2lkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLpBQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIrCgptb2RlbF93YWl0GBQgASgLMhcucmVldmUucnVuLnYxLk1vZGVsV2FpdBIQCghkZWxldGluZxgVIAEoCBISCgpzdGFydGVkX2J5GBYgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAE6KMrfGCQKBHJ1bnMSDnt0ZW5hbnR9LntydW59KgoKAQESAgEDKgEBOAEiegoJTW9kZWxXYWl0EhAKCHByb3ZpZGVyGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg8KB2F0dGVtcHQYBCABKA0SKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIq8FCg9TdGFydFJ1blJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKBWlucHV0GAIgASgJQgu6SAhyBhABKICAEBIcCgpyZXF1ZXN0X2lkGAMgASgJQgi6SAVyAyiAARI1CghtZXNzYWdlcxgEIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlQgm6SAaSAQMQ6AcSNQoFZmlsZXMYBSADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGVCCLpIBZIBAhBkElIKBmxhYmVscxgGIAMoCzIpLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnlCF7pIFJoBERAgIgZyBBABKD8qBXIDKIAIEjAKCXRocmVhZF9pZBgHIAEoCUIdukgachgyFl5bYS16QS1aMC05Xy1dezAsMTI4fSQSEAoIZXhlY3V0b3IYCCABKAkSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYCSABKAgSLwoHb25fYnVzeRgKIAEoDjIULnJlZXZlLnJ1bi52MS5PbkJ1c3lCCLpIBYIBAhABEi8KDGNoYXRfY29udGV4dBgLIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgMIAEoCBIhCg93b3JrZmxvd190YXJnZXQYDSABKAlCCLpIBXIDKIABEjcKEG1lZGlhX2dlbmVyYXRpb24YDiABKAsyHS5yZWV2ZS5ydW4udjEuTWVkaWFHZW5lcmF0aW9uGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFSBXRvb2xzIigKD01lZGlhR2VuZXJhdGlvbhIVCgRtb2RlGAEgASgJQge6SARyAihAIkQKEFN0YXJ0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1bhIQCgh3YXJuaW5ncxgCIAMoCSK3AQoPV2F0Y2hSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoDRIeCgxyZXN1bWVfdG9rZW4YBSABKAlCCLpIBXIDKIABEhIKCGRldGFpbGVkGAMgASgISAASLwoIZmFtaWxpZXMYBCABKAsyGy5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbGllc0gAQgsKCXNlbGVjdGlvbiJPCg1FdmVudEZhbWlsaWVzEj4KCGZhbWlsaWVzGAEgAygOMhkucmVldmUucnVuLnYxLkV2ZW50RmFtaWx5QhG6SA6SAQsYASIHggEEEAEgACKXAQoQV2F0Y2hSdW5SZXNwb25zZRImCgZldmVudHMYASADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIUCgxyZXN1bWVfdG9rZW4YBCABKAkSKwoKZW5kX3N0YXR1cxgDIAEoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXMiKwoNR2V0UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiMAoOR2V0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biLoAQoPTGlzdFJ1bnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABBIZCghhZ2VudF9pZBgDIAEoCUIHukgEcgIoPxI6CghzdGF0dXNlcxgEIAMoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNCD7pIDJIBCSIHggEEEAEgABIbCgl0aHJlYWRfaWQYBSABKAlCCLpIBXIDKIABEicKBmZpbHRlchgGIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5GaWx0ZXIixQMKCVJ1bkZpbHRlchIZCghhZ2VudF9pZBgBIAEoCUIHukgEcgIoPxI+CghzdGF0dXNlcxgCIAMoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNCE7pIEJIBDRAKGAEiB4IBBBABIAASGwoJdGhyZWFkX2lkGAMgASgJQgi6SAVyAyiAARIcCgpzdGFydGVkX2J5GAQgASgJQgi6SAVyAyiABBJMCgZsYWJlbHMYBSADKAsyIy5yZWV2ZS5ydW4udjEuUnVuRmlsdGVyLkxhYmVsc0VudHJ5Qhe6SBSaAREQICIGcgQQASg/KgVyAyiACBIxCg1jcmVhdGVkX2FmdGVyGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5jcmVhdGVkX2JlZm9yZRgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJgoMbWluX2Nvc3RfdXNkGAggASgBQhC6SA0SC0ABKQAAAAAAAAAAEhYKBHRleHQYCSABKAlCCLpIBXIDKIACGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiewoQQ291bnRSdW5zUmVxdWVzdBInCgZmaWx0ZXIYASABKAsyFy5yZWV2ZS5ydW4udjEuUnVuRmlsdGVyEj4KCGludGVydmFsGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhG6SA6qAQsiBQiA54QPMgIIASKXAQoRQ291bnRSdW5zUmVzcG9uc2USLgoIc3RhdHVzZXMYASADKAsyHC5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzQ291bnQSEAoIY29zdF91c2QYAiABKAESLAoJaW50ZXJ2YWxzGAMgAygLMhkucmVldmUucnVuLnYxLlJ1bkludGVydmFsEhIKCmlzX3BhcnRpYWwYBCABKAgiSAoOUnVuU3RhdHVzQ291bnQSJwoGc3RhdHVzGAEgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cxINCgVjb3VudBgCIAEoDSJoCgtSdW5JbnRlcnZhbBIpCgVzdGFydBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEcnVucxgCIAEoDRIOCgZmYWlsZWQYAyABKA0SEAoIY29zdF91c2QYBCABKAEiTAoQTGlzdFJ1bnNSZXNwb25zZRIfCgRydW5zGAEgAygLMhEucmVldmUucnVuLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNQoXR2V0RXhlY3V0aW9uVHJlZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABImIKGEdldEV4ZWN1dGlvblRyZWVSZXNwb25zZRIsCgR0cmVlGAEgASgLMh4ucmVldmUudGhyZWFkLnYxLkV4ZWN1dGlvblRyZWUSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDSJIChBDYW5jZWxSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIYCgZyZWFzb24YAiABKAlCCLpIBXIDKIAgIjMKEUNhbmNlbFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4iLQoPUmV0cnlSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASIyChBSZXRyeVJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4iLgoQRGVsZXRlUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiJAoRRGVsZXRlUnVuUmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCCJtChJTZW5kTWVzc2FnZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEh0KBHRleHQYAiABKAlCD7pIDHIKEAEogIAQMgJcUxIcCgptZXNzYWdlX2lkGAMgASgJQgi6SAVyAyiAASI7ChNTZW5kTWVzc2FnZVJlc3BvbnNlEhIKCm1lc3NhZ2VfaWQYASABKAkSEAoIc2VxdWVuY2UYAiABKA0iMQoTRXhwb3J0UnVuTG9nUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEifgoURXhwb3J0UnVuTG9nUmVzcG9uc2USDwoHc3ViamVjdBgBIAEoCRItCgdiYXRjaGVzGAIgAygLMhwucmVldmUucnVuLnYxLlN0b3JlZFJ1bkJhdGNoEiYKC2luZGV4ZWRfcnVuGAMgASgLMhEucmVldmUucnVuLnYxLlJ1biKBAQoOU3RvcmVkUnVuQmF0Y2gSEAoIcmV2aXNpb24YASABKAQSFgoOZmlyc3Rfc2VxdWVuY2UYAiABKA0SFQoNbGFzdF9zZXF1ZW5jZRgDIAEoDRINCgVraW5kcxgEIAMoCRIOCgZkaWdlc3QYBSABKAkSDwoHcGF5bG9hZBgGIAEoDCpfCgZPbkJ1c3kSFwoTT05fQlVTWV9VTlNQRUNJRklFRBAAEhIKDk9OX0JVU1lfUkVKRUNUEAESEQoNT05fQlVTWV9RVUVVRRACEhUKEU9OX0JVU1lfSU5URVJSVVBUEAMyjAoKClJ1blNlcnZpY2USmwEKCFN0YXJ0UnVuEh0ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlc3BvbnNlIlDg4BgC6uAYSAgDEglydW4uc3RhcnQaEQoFYWdlbnQSCGFnZW50X2lkGhMKBnRocmVhZBIJdGhyZWFkX2lkGhEKA3J1bhoKcnVuLnJ1bl9pZBJ0CghXYXRjaFJ1bhIdLnJlZXZlLnJ1bi52MS5XYXRjaFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXNwb25zZSInkAIB4OAYAergGBwIAhIJcnVuLndhdGNoGg0KA3J1bhIGcnVuX2lkMAESUgoGR2V0UnVuEhsucmVldmUucnVuLnYxLkdldFJ1blJlcXVlc3QaHC5yZWV2ZS5ydW4udjEuR2V0UnVuUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESWAoITGlzdFJ1bnMSHS5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXF1ZXN0Gh4ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESWwoJQ291bnRSdW5zEh4ucmVldmUucnVuLnYxLkNvdW50UnVuc1JlcXVlc3QaHy5yZWV2ZS5ydW4udjEuQ291bnRSdW5zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAEScwoJQ2FuY2VsUnVuEh4ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlcXVlc3QaHy5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVzcG9uc2UiJeDgGALq4BgdCAMSCnJ1bi5jYW5jZWwaDQoDcnVuEgZydW5faWQSggEKCFJldHJ5UnVuEh0ucmVldmUucnVuLnYxLlJldHJ5UnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5SZXRyeVJ1blJlc3BvbnNlIjfg4BgC6uAYLwgDEglydW4ucmV0cnkaDQoDcnVuEgZydW5faWQaEQoDcnVuGgpydW4ucnVuX2lkEnMKCURlbGV0ZVJ1bhIeLnJlZXZlLnJ1bi52MS5EZWxldGVSdW5SZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkRlbGV0ZVJ1blJlc3BvbnNlIiXg4BgF6uAYHQgDEgpydW4uZGVsZXRlGg0KA3J1bhIGcnVuX2lkEnAKEEdldEV4ZWN1dGlvblRyZWUSJS5yZWV2ZS5ydW4udjEuR2V0RXhlY3V0aW9uVHJlZVJlcXVlc3QaJi5yZWV2ZS5ydW4udjEuR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEnoKC1NlbmRNZXNzYWdlEiAucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVxdWVzdBohLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlc3BvbnNlIibg4BgC6uAYHggDEgtydW4ubWVzc2FnZRoNCgNydW4SBnJ1bl9pZBKBAQoMRXhwb3J0UnVuTG9nEiEucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1JlcXVlc3QaIi5yZWV2ZS5ydW4udjEuRXhwb3J0UnVuTG9nUmVzcG9uc2UiKJACAeDgGAHq4BgdCAISCnJ1bi5leHBvcnQaDQoDcnVuEgZydW5faWQwAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * Summary of a run.
@@ -620,6 +620,13 @@ export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
    * @generated from field: string thread_id = 5;
    */
   threadId: string;
+
+  /**
+   * Returns only runs that match, in addition to the fields above.
+   *
+   * @generated from field: reeve.run.v1.RunFilter filter = 6;
+   */
+  filter?: RunFilter | undefined;
 };
 
 /**
@@ -628,6 +635,227 @@ export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
  */
 export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 10);
+
+/**
+ * Selects runs. A run matches if it matches every field that is set.
+ *
+ * @generated from message reeve.run.v1.RunFilter
+ */
+export type RunFilter = Message<"reeve.run.v1.RunFilter"> & {
+  /**
+   * Only runs of this agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Only runs with one of these statuses.
+   *
+   * @generated from field: repeated reeve.run.v1.RunStatus statuses = 2;
+   */
+  statuses: RunStatus[];
+
+  /**
+   * Only runs of this thread.
+   *
+   * @generated from field: string thread_id = 3;
+   */
+  threadId: string;
+
+  /**
+   * Only runs that this person or program started.
+   *
+   * @generated from field: string started_by = 4;
+   */
+  startedBy: string;
+
+  /**
+   * Only runs with all of these labels. An empty value selects every value of the label.
+   *
+   * @generated from field: map<string, string> labels = 5;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * Only runs that were accepted at this time or later.
+   *
+   * @generated from field: google.protobuf.Timestamp created_after = 6;
+   */
+  createdAfter?: Timestamp | undefined;
+
+  /**
+   * Only runs that were accepted before this time.
+   *
+   * @generated from field: google.protobuf.Timestamp created_before = 7;
+   */
+  createdBefore?: Timestamp | undefined;
+
+  /**
+   * Only runs that cost at least this much, in US dollars. The cost of a run counts when it has ended.
+   * 0 selects all runs.
+   *
+   * @generated from field: double min_cost_usd = 8;
+   */
+  minCostUsd: number;
+
+  /**
+   * Only runs with this text in their id or in the start of their input. Upper and lower case are
+   * the same.
+   *
+   * @generated from field: string text = 9;
+   */
+  text: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.RunFilter.
+ * Use `create(RunFilterSchema)` to create a new message.
+ */
+export const RunFilterSchema: GenMessage<RunFilter> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 11);
+
+/**
+ * Request of `CountRuns`.
+ *
+ * @generated from message reeve.run.v1.CountRunsRequest
+ */
+export type CountRunsRequest = Message<"reeve.run.v1.CountRunsRequest"> & {
+  /**
+   * Which runs are counted. If unset, all.
+   *
+   * @generated from field: reeve.run.v1.RunFilter filter = 1;
+   */
+  filter?: RunFilter | undefined;
+
+  /**
+   * Length of the intervals of time by which runs are counted, a second or longer. If unset, they are
+   * not counted by time.
+   *
+   * @generated from field: google.protobuf.Duration interval = 2;
+   */
+  interval?: Duration | undefined;
+};
+
+/**
+ * Describes the message reeve.run.v1.CountRunsRequest.
+ * Use `create(CountRunsRequestSchema)` to create a new message.
+ */
+export const CountRunsRequestSchema: GenMessage<CountRunsRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 12);
+
+/**
+ * Response of `CountRuns`.
+ *
+ * @generated from message reeve.run.v1.CountRunsResponse
+ */
+export type CountRunsResponse = Message<"reeve.run.v1.CountRunsResponse"> & {
+  /**
+   * How many runs have each status. Statuses without runs are left out.
+   *
+   * @generated from field: repeated reeve.run.v1.RunStatusCount statuses = 1;
+   */
+  statuses: RunStatusCount[];
+
+  /**
+   * Cost of the runs that have ended, in US dollars, without model calls without a price.
+   *
+   * @generated from field: double cost_usd = 2;
+   */
+  costUsd: number;
+
+  /**
+   * The runs by the time at which they were accepted, the oldest first, at most the last 500 intervals.
+   * Intervals without runs are left out.
+   *
+   * @generated from field: repeated reeve.run.v1.RunInterval intervals = 3;
+   */
+  intervals: RunInterval[];
+
+  /**
+   * Whether there are older runs that were not counted.
+   *
+   * @generated from field: bool is_partial = 4;
+   */
+  isPartial: boolean;
+};
+
+/**
+ * Describes the message reeve.run.v1.CountRunsResponse.
+ * Use `create(CountRunsResponseSchema)` to create a new message.
+ */
+export const CountRunsResponseSchema: GenMessage<CountRunsResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 13);
+
+/**
+ * How many runs have a status.
+ *
+ * @generated from message reeve.run.v1.RunStatusCount
+ */
+export type RunStatusCount = Message<"reeve.run.v1.RunStatusCount"> & {
+  /**
+   * The status.
+   *
+   * @generated from field: reeve.run.v1.RunStatus status = 1;
+   */
+  status: RunStatus;
+
+  /**
+   * The number.
+   *
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message reeve.run.v1.RunStatusCount.
+ * Use `create(RunStatusCountSchema)` to create a new message.
+ */
+export const RunStatusCountSchema: GenMessage<RunStatusCount> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 14);
+
+/**
+ * The runs of an interval of time.
+ *
+ * @generated from message reeve.run.v1.RunInterval
+ */
+export type RunInterval = Message<"reeve.run.v1.RunInterval"> & {
+  /**
+   * Start of the interval: a multiple of its length since the Unix epoch.
+   *
+   * @generated from field: google.protobuf.Timestamp start = 1;
+   */
+  start?: Timestamp | undefined;
+
+  /**
+   * How many runs were accepted in the interval.
+   *
+   * @generated from field: uint32 runs = 2;
+   */
+  runs: number;
+
+  /**
+   * How many of them ended with an error.
+   *
+   * @generated from field: uint32 failed = 3;
+   */
+  failed: number;
+
+  /**
+   * Cost of those that have ended, in US dollars.
+   *
+   * @generated from field: double cost_usd = 4;
+   */
+  costUsd: number;
+};
+
+/**
+ * Describes the message reeve.run.v1.RunInterval.
+ * Use `create(RunIntervalSchema)` to create a new message.
+ */
+export const RunIntervalSchema: GenMessage<RunInterval> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 15);
 
 /**
  * Response of `ListRuns`.
@@ -655,7 +883,7 @@ export type ListRunsResponse = Message<"reeve.run.v1.ListRunsResponse"> & {
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 11);
+  messageDesc(file_reeve_run_v1_run_service, 16);
 
 /**
  * Request of `GetExecutionTree`.
@@ -676,7 +904,7 @@ export type GetExecutionTreeRequest = Message<"reeve.run.v1.GetExecutionTreeRequ
  * Use `create(GetExecutionTreeRequestSchema)` to create a new message.
  */
 export const GetExecutionTreeRequestSchema: GenMessage<GetExecutionTreeRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 12);
+  messageDesc(file_reeve_run_v1_run_service, 17);
 
 /**
  * Response of `GetExecutionTree`.
@@ -704,7 +932,7 @@ export type GetExecutionTreeResponse = Message<"reeve.run.v1.GetExecutionTreeRes
  * Use `create(GetExecutionTreeResponseSchema)` to create a new message.
  */
 export const GetExecutionTreeResponseSchema: GenMessage<GetExecutionTreeResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 13);
+  messageDesc(file_reeve_run_v1_run_service, 18);
 
 /**
  * Request of `CancelRun`.
@@ -732,7 +960,7 @@ export type CancelRunRequest = Message<"reeve.run.v1.CancelRunRequest"> & {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 14);
+  messageDesc(file_reeve_run_v1_run_service, 19);
 
 /**
  * Response of `CancelRun`.
@@ -753,7 +981,7 @@ export type CancelRunResponse = Message<"reeve.run.v1.CancelRunResponse"> & {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 15);
+  messageDesc(file_reeve_run_v1_run_service, 20);
 
 /**
  * Request of `RetryRun`.
@@ -774,7 +1002,7 @@ export type RetryRunRequest = Message<"reeve.run.v1.RetryRunRequest"> & {
  * Use `create(RetryRunRequestSchema)` to create a new message.
  */
 export const RetryRunRequestSchema: GenMessage<RetryRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 16);
+  messageDesc(file_reeve_run_v1_run_service, 21);
 
 /**
  * Response of `RetryRun`.
@@ -795,7 +1023,7 @@ export type RetryRunResponse = Message<"reeve.run.v1.RetryRunResponse"> & {
  * Use `create(RetryRunResponseSchema)` to create a new message.
  */
 export const RetryRunResponseSchema: GenMessage<RetryRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 17);
+  messageDesc(file_reeve_run_v1_run_service, 22);
 
 /**
  * Request of `DeleteRun`.
@@ -816,7 +1044,7 @@ export type DeleteRunRequest = Message<"reeve.run.v1.DeleteRunRequest"> & {
  * Use `create(DeleteRunRequestSchema)` to create a new message.
  */
 export const DeleteRunRequestSchema: GenMessage<DeleteRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 18);
+  messageDesc(file_reeve_run_v1_run_service, 23);
 
 /**
  * Response of `DeleteRun`.
@@ -837,7 +1065,7 @@ export type DeleteRunResponse = Message<"reeve.run.v1.DeleteRunResponse"> & {
  * Use `create(DeleteRunResponseSchema)` to create a new message.
  */
 export const DeleteRunResponseSchema: GenMessage<DeleteRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 19);
+  messageDesc(file_reeve_run_v1_run_service, 24);
 
 /**
  * Request of `SendMessage`.
@@ -873,7 +1101,7 @@ export type SendMessageRequest = Message<"reeve.run.v1.SendMessageRequest"> & {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 20);
+  messageDesc(file_reeve_run_v1_run_service, 25);
 
 /**
  * Response of `SendMessage`.
@@ -901,7 +1129,7 @@ export type SendMessageResponse = Message<"reeve.run.v1.SendMessageResponse"> & 
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 21);
+  messageDesc(file_reeve_run_v1_run_service, 26);
 
 /**
  * Request of `ExportRunLog`.
@@ -922,7 +1150,7 @@ export type ExportRunLogRequest = Message<"reeve.run.v1.ExportRunLogRequest"> & 
  * Use `create(ExportRunLogRequestSchema)` to create a new message.
  */
 export const ExportRunLogRequestSchema: GenMessage<ExportRunLogRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 22);
+  messageDesc(file_reeve_run_v1_run_service, 27);
 
 /**
  * A message of the stream of `ExportRunLog`.
@@ -958,7 +1186,7 @@ export type ExportRunLogResponse = Message<"reeve.run.v1.ExportRunLogResponse"> 
  * Use `create(ExportRunLogResponseSchema)` to create a new message.
  */
 export const ExportRunLogResponseSchema: GenMessage<ExportRunLogResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 23);
+  messageDesc(file_reeve_run_v1_run_service, 28);
 
 /**
  * A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
@@ -1016,7 +1244,7 @@ export type StoredRunBatch = Message<"reeve.run.v1.StoredRunBatch"> & {
  * Use `create(StoredRunBatchSchema)` to create a new message.
  */
 export const StoredRunBatchSchema: GenMessage<StoredRunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 24);
+  messageDesc(file_reeve_run_v1_run_service, 29);
 
 /**
  * What to do with a run whose thread has another run in progress.
@@ -1108,7 +1336,9 @@ export const RunService: GenService<{
     output: typeof GetRunResponseSchema;
   },
   /**
-   * Lists runs, newest first. The list is updated with a short delay.
+   * Lists runs, newest first. The list is updated with a short delay. A request with a filter searches
+   * a limited number of runs: a page may have fewer runs than requested, or none, although there are
+   * more. The next page continues where the search ended.
    *
    * @generated from rpc reeve.run.v1.RunService.ListRuns
    */
@@ -1116,6 +1346,17 @@ export const RunService: GenService<{
     methodKind: "unary";
     input: typeof ListRunsRequestSchema;
     output: typeof ListRunsResponseSchema;
+  },
+  /**
+   * Counts runs by status and by time, and adds up what they cost. Counts a limited number of runs,
+   * the newest ones. The counts are updated with a short delay.
+   *
+   * @generated from rpc reeve.run.v1.RunService.CountRuns
+   */
+  countRuns: {
+    methodKind: "unary";
+    input: typeof CountRunsRequestSchema;
+    output: typeof CountRunsResponseSchema;
   },
   /**
    * Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress

@@ -9,6 +9,7 @@ package runv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	v1 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/tool/v1"
@@ -1010,7 +1011,9 @@ type ListRunsRequest struct {
 	// Returns only runs with one of these statuses. If empty, runs with any status.
 	Statuses []RunStatus `protobuf:"varint,4,rep,packed,name=statuses,proto3,enum=reeve.run.v1.RunStatus" json:"statuses,omitempty"`
 	// Returns only runs of this thread. If empty, runs of all threads and runs without a thread.
-	ThreadId      string `protobuf:"bytes,5,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	ThreadId string `protobuf:"bytes,5,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	// Returns only runs that match, in addition to the fields above.
+	Filter        *RunFilter `protobuf:"bytes,6,opt,name=filter,proto3" json:"filter,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1080,6 +1083,391 @@ func (x *ListRunsRequest) GetThreadId() string {
 	return ""
 }
 
+func (x *ListRunsRequest) GetFilter() *RunFilter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+// Selects runs. A run matches if it matches every field that is set.
+type RunFilter struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Only runs of this agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Only runs with one of these statuses.
+	Statuses []RunStatus `protobuf:"varint,2,rep,packed,name=statuses,proto3,enum=reeve.run.v1.RunStatus" json:"statuses,omitempty"`
+	// Only runs of this thread.
+	ThreadId string `protobuf:"bytes,3,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	// Only runs that this person or program started.
+	StartedBy string `protobuf:"bytes,4,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
+	// Only runs with all of these labels. An empty value selects every value of the label.
+	Labels map[string]string `protobuf:"bytes,5,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Only runs that were accepted at this time or later.
+	CreatedAfter *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_after,json=createdAfter,proto3" json:"created_after,omitempty"`
+	// Only runs that were accepted before this time.
+	CreatedBefore *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_before,json=createdBefore,proto3" json:"created_before,omitempty"`
+	// Only runs that cost at least this much, in US dollars. The cost of a run counts when it has ended.
+	// 0 selects all runs.
+	MinCostUsd float64 `protobuf:"fixed64,8,opt,name=min_cost_usd,json=minCostUsd,proto3" json:"min_cost_usd,omitempty"`
+	// Only runs with this text in their id or in the start of their input. Upper and lower case are
+	// the same.
+	Text          string `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunFilter) Reset() {
+	*x = RunFilter{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunFilter) ProtoMessage() {}
+
+func (x *RunFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunFilter.ProtoReflect.Descriptor instead.
+func (*RunFilter) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *RunFilter) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *RunFilter) GetStatuses() []RunStatus {
+	if x != nil {
+		return x.Statuses
+	}
+	return nil
+}
+
+func (x *RunFilter) GetThreadId() string {
+	if x != nil {
+		return x.ThreadId
+	}
+	return ""
+}
+
+func (x *RunFilter) GetStartedBy() string {
+	if x != nil {
+		return x.StartedBy
+	}
+	return ""
+}
+
+func (x *RunFilter) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *RunFilter) GetCreatedAfter() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedAfter
+	}
+	return nil
+}
+
+func (x *RunFilter) GetCreatedBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CreatedBefore
+	}
+	return nil
+}
+
+func (x *RunFilter) GetMinCostUsd() float64 {
+	if x != nil {
+		return x.MinCostUsd
+	}
+	return 0
+}
+
+func (x *RunFilter) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// Request of `CountRuns`.
+type CountRunsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Which runs are counted. If unset, all.
+	Filter *RunFilter `protobuf:"bytes,1,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Length of the intervals of time by which runs are counted, a second or longer. If unset, they are
+	// not counted by time.
+	Interval      *durationpb.Duration `protobuf:"bytes,2,opt,name=interval,proto3" json:"interval,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountRunsRequest) Reset() {
+	*x = CountRunsRequest{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountRunsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountRunsRequest) ProtoMessage() {}
+
+func (x *CountRunsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountRunsRequest.ProtoReflect.Descriptor instead.
+func (*CountRunsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CountRunsRequest) GetFilter() *RunFilter {
+	if x != nil {
+		return x.Filter
+	}
+	return nil
+}
+
+func (x *CountRunsRequest) GetInterval() *durationpb.Duration {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+// Response of `CountRuns`.
+type CountRunsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many runs have each status. Statuses without runs are left out.
+	Statuses []*RunStatusCount `protobuf:"bytes,1,rep,name=statuses,proto3" json:"statuses,omitempty"`
+	// Cost of the runs that have ended, in US dollars, without model calls without a price.
+	CostUsd float64 `protobuf:"fixed64,2,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
+	// The runs by the time at which they were accepted, the oldest first, at most the last 500 intervals.
+	// Intervals without runs are left out.
+	Intervals []*RunInterval `protobuf:"bytes,3,rep,name=intervals,proto3" json:"intervals,omitempty"`
+	// Whether there are older runs that were not counted.
+	IsPartial     bool `protobuf:"varint,4,opt,name=is_partial,json=isPartial,proto3" json:"is_partial,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountRunsResponse) Reset() {
+	*x = CountRunsResponse{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountRunsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountRunsResponse) ProtoMessage() {}
+
+func (x *CountRunsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountRunsResponse.ProtoReflect.Descriptor instead.
+func (*CountRunsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *CountRunsResponse) GetStatuses() []*RunStatusCount {
+	if x != nil {
+		return x.Statuses
+	}
+	return nil
+}
+
+func (x *CountRunsResponse) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
+	}
+	return 0
+}
+
+func (x *CountRunsResponse) GetIntervals() []*RunInterval {
+	if x != nil {
+		return x.Intervals
+	}
+	return nil
+}
+
+func (x *CountRunsResponse) GetIsPartial() bool {
+	if x != nil {
+		return x.IsPartial
+	}
+	return false
+}
+
+// How many runs have a status.
+type RunStatusCount struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The status.
+	Status RunStatus `protobuf:"varint,1,opt,name=status,proto3,enum=reeve.run.v1.RunStatus" json:"status,omitempty"`
+	// The number.
+	Count         uint32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunStatusCount) Reset() {
+	*x = RunStatusCount{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunStatusCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunStatusCount) ProtoMessage() {}
+
+func (x *RunStatusCount) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunStatusCount.ProtoReflect.Descriptor instead.
+func (*RunStatusCount) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RunStatusCount) GetStatus() RunStatus {
+	if x != nil {
+		return x.Status
+	}
+	return RunStatus_RUN_STATUS_UNSPECIFIED
+}
+
+func (x *RunStatusCount) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+// The runs of an interval of time.
+type RunInterval struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Start of the interval: a multiple of its length since the Unix epoch.
+	Start *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=start,proto3" json:"start,omitempty"`
+	// How many runs were accepted in the interval.
+	Runs uint32 `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
+	// How many of them ended with an error.
+	Failed uint32 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Cost of those that have ended, in US dollars.
+	CostUsd       float64 `protobuf:"fixed64,4,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunInterval) Reset() {
+	*x = RunInterval{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunInterval) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunInterval) ProtoMessage() {}
+
+func (x *RunInterval) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunInterval.ProtoReflect.Descriptor instead.
+func (*RunInterval) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *RunInterval) GetStart() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Start
+	}
+	return nil
+}
+
+func (x *RunInterval) GetRuns() uint32 {
+	if x != nil {
+		return x.Runs
+	}
+	return 0
+}
+
+func (x *RunInterval) GetFailed() uint32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *RunInterval) GetCostUsd() float64 {
+	if x != nil {
+		return x.CostUsd
+	}
+	return 0
+}
+
 // Response of `ListRuns`.
 type ListRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1093,7 +1481,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1105,7 +1493,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1118,7 +1506,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListRunsResponse) GetRuns() []*Run {
@@ -1146,7 +1534,7 @@ type GetExecutionTreeRequest struct {
 
 func (x *GetExecutionTreeRequest) Reset() {
 	*x = GetExecutionTreeRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1158,7 +1546,7 @@ func (x *GetExecutionTreeRequest) String() string {
 func (*GetExecutionTreeRequest) ProtoMessage() {}
 
 func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1171,7 +1559,7 @@ func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeRequest.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GetExecutionTreeRequest) GetRunId() string {
@@ -1194,7 +1582,7 @@ type GetExecutionTreeResponse struct {
 
 func (x *GetExecutionTreeResponse) Reset() {
 	*x = GetExecutionTreeResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1594,7 @@ func (x *GetExecutionTreeResponse) String() string {
 func (*GetExecutionTreeResponse) ProtoMessage() {}
 
 func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1607,7 @@ func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeResponse.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetExecutionTreeResponse) GetTree() *v1.ExecutionTree {
@@ -1249,7 +1637,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1261,7 +1649,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1274,7 +1662,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -1302,7 +1690,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1314,7 +1702,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1327,7 +1715,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1348,7 +1736,7 @@ type RetryRunRequest struct {
 
 func (x *RetryRunRequest) Reset() {
 	*x = RetryRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1360,7 +1748,7 @@ func (x *RetryRunRequest) String() string {
 func (*RetryRunRequest) ProtoMessage() {}
 
 func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1373,7 +1761,7 @@ func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryRunRequest.ProtoReflect.Descriptor instead.
 func (*RetryRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RetryRunRequest) GetRunId() string {
@@ -1394,7 +1782,7 @@ type RetryRunResponse struct {
 
 func (x *RetryRunResponse) Reset() {
 	*x = RetryRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1794,7 @@ func (x *RetryRunResponse) String() string {
 func (*RetryRunResponse) ProtoMessage() {}
 
 func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1807,7 @@ func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryRunResponse.ProtoReflect.Descriptor instead.
 func (*RetryRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RetryRunResponse) GetRun() *Run {
@@ -1440,7 +1828,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1840,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1853,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1486,7 +1874,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1498,7 +1886,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1511,7 +1899,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteRunResponse) GetExisted() bool {
@@ -1537,7 +1925,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1549,7 +1937,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1562,7 +1950,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SendMessageRequest) GetRunId() string {
@@ -1599,7 +1987,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1611,7 +1999,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1624,7 +2012,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SendMessageResponse) GetMessageId() string {
@@ -1652,7 +2040,7 @@ type ExportRunLogRequest struct {
 
 func (x *ExportRunLogRequest) Reset() {
 	*x = ExportRunLogRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1664,7 +2052,7 @@ func (x *ExportRunLogRequest) String() string {
 func (*ExportRunLogRequest) ProtoMessage() {}
 
 func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1677,7 +2065,7 @@ func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
 func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *ExportRunLogRequest) GetRunId() string {
@@ -1703,7 +2091,7 @@ type ExportRunLogResponse struct {
 
 func (x *ExportRunLogResponse) Reset() {
 	*x = ExportRunLogResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1715,7 +2103,7 @@ func (x *ExportRunLogResponse) String() string {
 func (*ExportRunLogResponse) ProtoMessage() {}
 
 func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1728,7 +2116,7 @@ func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
 func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExportRunLogResponse) GetSubject() string {
@@ -1775,7 +2163,7 @@ type StoredRunBatch struct {
 
 func (x *StoredRunBatch) Reset() {
 	*x = StoredRunBatch{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1787,7 +2175,7 @@ func (x *StoredRunBatch) String() string {
 func (*StoredRunBatch) ProtoMessage() {}
 
 func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1800,7 +2188,7 @@ func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
 func (*StoredRunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StoredRunBatch) GetRevision() uint64 {
@@ -1849,7 +2237,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xae\a\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xae\a\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -1928,14 +2316,47 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\rGetRunRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"5\n" +
 	"\x0eGetRunResponse\x12#\n" +
-	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xc4\x01\n" +
+	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xf5\x01\n" +
 	"\x0fListRunsRequest\x12\x1d\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x1b\n" +
 	"\bagent_id\x18\x03 \x01(\tB\x00R\aagentId\x125\n" +
 	"\bstatuses\x18\x04 \x03(\x0e2\x17.reeve.run.v1.RunStatusB\x00R\bstatuses\x12\x1d\n" +
-	"\tthread_id\x18\x05 \x01(\tB\x00R\bthreadId\"a\n" +
+	"\tthread_id\x18\x05 \x01(\tB\x00R\bthreadId\x12/\n" +
+	"\x06filter\x18\x06 \x01(\v2\x17.reeve.run.v1.RunFilterR\x06filter\"\xd7\x03\n" +
+	"\tRunFilter\x12\x1b\n" +
+	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x125\n" +
+	"\bstatuses\x18\x02 \x03(\x0e2\x17.reeve.run.v1.RunStatusB\x00R\bstatuses\x12\x1d\n" +
+	"\tthread_id\x18\x03 \x01(\tB\x00R\bthreadId\x12\x1f\n" +
+	"\n" +
+	"started_by\x18\x04 \x01(\tB\x00R\tstartedBy\x12=\n" +
+	"\x06labels\x18\x05 \x03(\v2#.reeve.run.v1.RunFilter.LabelsEntryB\x00R\x06labels\x12?\n" +
+	"\rcreated_after\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\fcreatedAfter\x12A\n" +
+	"\x0ecreated_before\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\rcreatedBefore\x12\"\n" +
+	"\fmin_cost_usd\x18\b \x01(\x01B\x00R\n" +
+	"minCostUsd\x12\x14\n" +
+	"\x04text\x18\t \x01(\tB\x00R\x04text\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"|\n" +
+	"\x10CountRunsRequest\x12/\n" +
+	"\x06filter\x18\x01 \x01(\v2\x17.reeve.run.v1.RunFilterR\x06filter\x127\n" +
+	"\binterval\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\binterval\"\xc0\x01\n" +
+	"\x11CountRunsResponse\x128\n" +
+	"\bstatuses\x18\x01 \x03(\v2\x1c.reeve.run.v1.RunStatusCountR\bstatuses\x12\x19\n" +
+	"\bcost_usd\x18\x02 \x01(\x01R\acostUsd\x127\n" +
+	"\tintervals\x18\x03 \x03(\v2\x19.reeve.run.v1.RunIntervalR\tintervals\x12\x1d\n" +
+	"\n" +
+	"is_partial\x18\x04 \x01(\bR\tisPartial\"W\n" +
+	"\x0eRunStatusCount\x12/\n" +
+	"\x06status\x18\x01 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\x12\x14\n" +
+	"\x05count\x18\x02 \x01(\rR\x05count\"\x86\x01\n" +
+	"\vRunInterval\x120\n" +
+	"\x05start\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x12\x12\n" +
+	"\x04runs\x18\x02 \x01(\rR\x04runs\x12\x16\n" +
+	"\x06failed\x18\x03 \x01(\rR\x06failed\x12\x19\n" +
+	"\bcost_usd\x18\x04 \x01(\x01R\acostUsd\"a\n" +
 	"\x10ListRunsResponse\x12%\n" +
 	"\x04runs\x18\x01 \x03(\v2\x11.reeve.run.v1.RunR\x04runs\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n" +
@@ -1984,13 +2405,14 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eON_BUSY_REJECT\x10\x01\x12\x11\n" +
 	"\rON_BUSY_QUEUE\x10\x02\x12\x15\n" +
-	"\x11ON_BUSY_INTERRUPT\x10\x032\xc4\x06\n" +
+	"\x11ON_BUSY_INTERRUPT\x10\x032\x97\a\n" +
 	"\n" +
 	"RunService\x12I\n" +
 	"\bStartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n" +
 	"\bWatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x010\x01\x12H\n" +
 	"\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n" +
-	"\bListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12L\n" +
+	"\bListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12Q\n" +
+	"\tCountRuns\x12\x1e.reeve.run.v1.CountRunsRequest\x1a\x1f.reeve.run.v1.CountRunsResponse\"\x03\x90\x02\x01\x12L\n" +
 	"\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12I\n" +
 	"\bRetryRun\x12\x1d.reeve.run.v1.RetryRunRequest\x1a\x1e.reeve.run.v1.RetryRunResponse\x12L\n" +
 	"\tDeleteRun\x12\x1e.reeve.run.v1.DeleteRunRequest\x1a\x1f.reeve.run.v1.DeleteRunResponse\x12f\n" +
@@ -2012,7 +2434,7 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
 	(*Run)(nil),                      // 1: reeve.run.v1.Run
@@ -2026,90 +2448,110 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*GetRunRequest)(nil),            // 9: reeve.run.v1.GetRunRequest
 	(*GetRunResponse)(nil),           // 10: reeve.run.v1.GetRunResponse
 	(*ListRunsRequest)(nil),          // 11: reeve.run.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),         // 12: reeve.run.v1.ListRunsResponse
-	(*GetExecutionTreeRequest)(nil),  // 13: reeve.run.v1.GetExecutionTreeRequest
-	(*GetExecutionTreeResponse)(nil), // 14: reeve.run.v1.GetExecutionTreeResponse
-	(*CancelRunRequest)(nil),         // 15: reeve.run.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),        // 16: reeve.run.v1.CancelRunResponse
-	(*RetryRunRequest)(nil),          // 17: reeve.run.v1.RetryRunRequest
-	(*RetryRunResponse)(nil),         // 18: reeve.run.v1.RetryRunResponse
-	(*DeleteRunRequest)(nil),         // 19: reeve.run.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),        // 20: reeve.run.v1.DeleteRunResponse
-	(*SendMessageRequest)(nil),       // 21: reeve.run.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),      // 22: reeve.run.v1.SendMessageResponse
-	(*ExportRunLogRequest)(nil),      // 23: reeve.run.v1.ExportRunLogRequest
-	(*ExportRunLogResponse)(nil),     // 24: reeve.run.v1.ExportRunLogResponse
-	(*StoredRunBatch)(nil),           // 25: reeve.run.v1.StoredRunBatch
-	nil,                              // 26: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 27: reeve.run.v1.StartRunRequest.LabelsEntry
-	(RunStatus)(0),                   // 28: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 29: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 30: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 31: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 32: reeve.run.v1.IncompleteReason
-	(*RunOrigin)(nil),                // 33: reeve.run.v1.RunOrigin
-	(*v1.Message)(nil),               // 34: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 35: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 36: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 37: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 38: reeve.run.v1.RunEvent
-	(*v1.ExecutionTree)(nil),         // 39: reeve.thread.v1.ExecutionTree
+	(*RunFilter)(nil),                // 12: reeve.run.v1.RunFilter
+	(*CountRunsRequest)(nil),         // 13: reeve.run.v1.CountRunsRequest
+	(*CountRunsResponse)(nil),        // 14: reeve.run.v1.CountRunsResponse
+	(*RunStatusCount)(nil),           // 15: reeve.run.v1.RunStatusCount
+	(*RunInterval)(nil),              // 16: reeve.run.v1.RunInterval
+	(*ListRunsResponse)(nil),         // 17: reeve.run.v1.ListRunsResponse
+	(*GetExecutionTreeRequest)(nil),  // 18: reeve.run.v1.GetExecutionTreeRequest
+	(*GetExecutionTreeResponse)(nil), // 19: reeve.run.v1.GetExecutionTreeResponse
+	(*CancelRunRequest)(nil),         // 20: reeve.run.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),        // 21: reeve.run.v1.CancelRunResponse
+	(*RetryRunRequest)(nil),          // 22: reeve.run.v1.RetryRunRequest
+	(*RetryRunResponse)(nil),         // 23: reeve.run.v1.RetryRunResponse
+	(*DeleteRunRequest)(nil),         // 24: reeve.run.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),        // 25: reeve.run.v1.DeleteRunResponse
+	(*SendMessageRequest)(nil),       // 26: reeve.run.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),      // 27: reeve.run.v1.SendMessageResponse
+	(*ExportRunLogRequest)(nil),      // 28: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 29: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 30: reeve.run.v1.StoredRunBatch
+	nil,                              // 31: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 32: reeve.run.v1.StartRunRequest.LabelsEntry
+	nil,                              // 33: reeve.run.v1.RunFilter.LabelsEntry
+	(RunStatus)(0),                   // 34: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 35: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 36: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 37: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 38: reeve.run.v1.IncompleteReason
+	(*RunOrigin)(nil),                // 39: reeve.run.v1.RunOrigin
+	(*v1.Message)(nil),               // 40: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 41: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 42: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 43: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 44: reeve.run.v1.RunEvent
+	(*durationpb.Duration)(nil),      // 45: google.protobuf.Duration
+	(*v1.ExecutionTree)(nil),         // 46: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	28, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	29, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	29, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	30, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	31, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	26, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	32, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	33, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	34, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	35, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	35, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	36, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	37, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	31, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	38, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	39, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
 	2,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
-	29, // 9: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
-	34, // 10: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	35, // 11: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	27, // 12: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	35, // 9: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
+	40, // 10: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	41, // 11: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	32, // 12: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
 	0,  // 13: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	36, // 14: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	42, // 14: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
 	4,  // 15: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
 	1,  // 16: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
 	7,  // 17: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	37, // 18: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	38, // 19: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	28, // 20: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	43, // 18: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	44, // 19: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	34, // 20: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
 	1,  // 21: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	28, // 22: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	1,  // 23: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	39, // 24: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 25: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	1,  // 26: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
-	25, // 27: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 28: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	3,  // 29: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	6,  // 30: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	9,  // 31: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	11, // 32: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	15, // 33: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	17, // 34: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
-	19, // 35: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
-	13, // 36: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	21, // 37: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	23, // 38: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	5,  // 39: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	8,  // 40: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	10, // 41: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	12, // 42: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	16, // 43: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	18, // 44: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
-	20, // 45: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
-	14, // 46: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	22, // 47: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	24, // 48: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	39, // [39:49] is the sub-list for method output_type
-	29, // [29:39] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	34, // 22: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	12, // 23: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	34, // 24: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
+	33, // 25: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
+	35, // 26: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
+	35, // 27: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
+	12, // 28: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	45, // 29: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
+	15, // 30: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
+	16, // 31: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
+	34, // 32: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
+	35, // 33: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
+	1,  // 34: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	46, // 35: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 36: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	1,  // 37: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
+	30, // 38: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 39: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	3,  // 40: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	6,  // 41: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	9,  // 42: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	11, // 43: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	13, // 44: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
+	20, // 45: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	22, // 46: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
+	24, // 47: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	18, // 48: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	26, // 49: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	28, // 50: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	5,  // 51: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	8,  // 52: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	10, // 53: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	17, // 54: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	14, // 55: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
+	21, // 56: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	23, // 57: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
+	25, // 58: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	19, // 59: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	27, // 60: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	29, // 61: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	51, // [51:62] is the sub-list for method output_type
+	40, // [40:51] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }
@@ -2128,7 +2570,7 @@ func file_reeve_run_v1_run_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   27,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

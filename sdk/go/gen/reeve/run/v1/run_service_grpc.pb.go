@@ -23,6 +23,7 @@ const (
 	RunService_WatchRun_FullMethodName         = "/reeve.run.v1.RunService/WatchRun"
 	RunService_GetRun_FullMethodName           = "/reeve.run.v1.RunService/GetRun"
 	RunService_ListRuns_FullMethodName         = "/reeve.run.v1.RunService/ListRuns"
+	RunService_CountRuns_FullMethodName        = "/reeve.run.v1.RunService/CountRuns"
 	RunService_CancelRun_FullMethodName        = "/reeve.run.v1.RunService/CancelRun"
 	RunService_RetryRun_FullMethodName         = "/reeve.run.v1.RunService/RetryRun"
 	RunService_DeleteRun_FullMethodName        = "/reeve.run.v1.RunService/DeleteRun"
@@ -48,8 +49,13 @@ type RunServiceClient interface {
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
 	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
-	// Lists runs, newest first. The list is updated with a short delay.
+	// Lists runs, newest first. The list is updated with a short delay. A request with a filter searches
+	// a limited number of runs: a page may have fewer runs than requested, or none, although there are
+	// more. The next page continues where the search ended.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
+	// Counts runs by status and by time, and adds up what they cost. Counts a limited number of runs,
+	// the newest ones. The counts are updated with a short delay.
+	CountRuns(ctx context.Context, in *CountRunsRequest, opts ...grpc.CallOption) (*CountRunsResponse, error)
 	// Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
 	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
 	// otherwise is refused with FAILED_PRECONDITION.
@@ -135,6 +141,16 @@ func (c *runServiceClient) ListRuns(ctx context.Context, in *ListRunsRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListRunsResponse)
 	err := c.cc.Invoke(ctx, RunService_ListRuns_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *runServiceClient) CountRuns(ctx context.Context, in *CountRunsRequest, opts ...grpc.CallOption) (*CountRunsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CountRunsResponse)
+	err := c.cc.Invoke(ctx, RunService_CountRuns_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -227,8 +243,13 @@ type RunServiceServer interface {
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
 	// Returns the current state of a run. Returns NOT_FOUND if it does not exist.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
-	// Lists runs, newest first. The list is updated with a short delay.
+	// Lists runs, newest first. The list is updated with a short delay. A request with a filter searches
+	// a limited number of runs: a page may have fewer runs than requested, or none, although there are
+	// more. The next page continues where the search ended.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
+	// Counts runs by status and by time, and adds up what they cost. Counts a limited number of runs,
+	// the newest ones. The counts are updated with a short delay.
+	CountRuns(context.Context, *CountRunsRequest) (*CountRunsResponse, error)
 	// Cancels a run. When the call returns, the run is cancelled for all watchers; work in progress
 	// is stopped shortly afterwards. Cancelling a cancelled run succeeds; cancelling a run that ended
 	// otherwise is refused with FAILED_PRECONDITION.
@@ -282,6 +303,9 @@ func (UnimplementedRunServiceServer) GetRun(context.Context, *GetRunRequest) (*G
 }
 func (UnimplementedRunServiceServer) ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListRuns not implemented")
+}
+func (UnimplementedRunServiceServer) CountRuns(context.Context, *CountRunsRequest) (*CountRunsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CountRuns not implemented")
 }
 func (UnimplementedRunServiceServer) CancelRun(context.Context, *CancelRunRequest) (*CancelRunResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method CancelRun not implemented")
@@ -383,6 +407,24 @@ func _RunService_ListRuns_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(RunServiceServer).ListRuns(ctx, req.(*ListRunsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _RunService_CountRuns_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CountRunsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RunServiceServer).CountRuns(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RunService_CountRuns_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RunServiceServer).CountRuns(ctx, req.(*CountRunsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -506,6 +548,10 @@ var RunService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListRuns",
 			Handler:    _RunService_ListRuns_Handler,
+		},
+		{
+			MethodName: "CountRuns",
+			Handler:    _RunService_CountRuns_Handler,
 		},
 		{
 			MethodName: "CancelRun",

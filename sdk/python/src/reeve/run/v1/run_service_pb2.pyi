@@ -1,5 +1,6 @@
 import datetime
 
+from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.run.v1 import run_event_pb2 as _run_event_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
@@ -190,18 +191,89 @@ class GetRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "agent_id", "statuses", "thread_id")
+    __slots__ = ("page_size", "page_token", "agent_id", "statuses", "thread_id", "filter")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     STATUSES_FIELD_NUMBER: _ClassVar[int]
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    FILTER_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
     agent_id: str
     statuses: _containers.RepeatedScalarFieldContainer[_run_event_pb2.RunStatus]
     thread_id: str
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ...) -> None: ...
+    filter: RunFilter
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., filter: _Optional[_Union[RunFilter, _Mapping]] = ...) -> None: ...
+
+class RunFilter(_message.Message):
+    __slots__ = ("agent_id", "statuses", "thread_id", "started_by", "labels", "created_after", "created_before", "min_cost_usd", "text")
+    class LabelsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: str
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    STATUSES_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
+    STARTED_BY_FIELD_NUMBER: _ClassVar[int]
+    LABELS_FIELD_NUMBER: _ClassVar[int]
+    CREATED_AFTER_FIELD_NUMBER: _ClassVar[int]
+    CREATED_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    MIN_COST_USD_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    statuses: _containers.RepeatedScalarFieldContainer[_run_event_pb2.RunStatus]
+    thread_id: str
+    started_by: str
+    labels: _containers.ScalarMap[str, str]
+    created_after: _timestamp_pb2.Timestamp
+    created_before: _timestamp_pb2.Timestamp
+    min_cost_usd: float
+    text: str
+    def __init__(self, agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., started_by: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., created_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., min_cost_usd: _Optional[float] = ..., text: _Optional[str] = ...) -> None: ...
+
+class CountRunsRequest(_message.Message):
+    __slots__ = ("filter", "interval")
+    FILTER_FIELD_NUMBER: _ClassVar[int]
+    INTERVAL_FIELD_NUMBER: _ClassVar[int]
+    filter: RunFilter
+    interval: _duration_pb2.Duration
+    def __init__(self, filter: _Optional[_Union[RunFilter, _Mapping]] = ..., interval: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+
+class CountRunsResponse(_message.Message):
+    __slots__ = ("statuses", "cost_usd", "intervals", "is_partial")
+    STATUSES_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    INTERVALS_FIELD_NUMBER: _ClassVar[int]
+    IS_PARTIAL_FIELD_NUMBER: _ClassVar[int]
+    statuses: _containers.RepeatedCompositeFieldContainer[RunStatusCount]
+    cost_usd: float
+    intervals: _containers.RepeatedCompositeFieldContainer[RunInterval]
+    is_partial: bool
+    def __init__(self, statuses: _Optional[_Iterable[_Union[RunStatusCount, _Mapping]]] = ..., cost_usd: _Optional[float] = ..., intervals: _Optional[_Iterable[_Union[RunInterval, _Mapping]]] = ..., is_partial: _Optional[bool] = ...) -> None: ...
+
+class RunStatusCount(_message.Message):
+    __slots__ = ("status", "count")
+    STATUS_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    status: _run_event_pb2.RunStatus
+    count: int
+    def __init__(self, status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., count: _Optional[int] = ...) -> None: ...
+
+class RunInterval(_message.Message):
+    __slots__ = ("start", "runs", "failed", "cost_usd")
+    START_FIELD_NUMBER: _ClassVar[int]
+    RUNS_FIELD_NUMBER: _ClassVar[int]
+    FAILED_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    start: _timestamp_pb2.Timestamp
+    runs: int
+    failed: int
+    cost_usd: float
+    def __init__(self, start: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., runs: _Optional[int] = ..., failed: _Optional[int] = ..., cost_usd: _Optional[float] = ...) -> None: ...
 
 class ListRunsResponse(_message.Message):
     __slots__ = ("runs", "next_page_token")

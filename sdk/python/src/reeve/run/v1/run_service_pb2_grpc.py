@@ -55,6 +55,11 @@ class RunServiceStub:
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ListRunsRequest.SerializeToString,
                 response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ListRunsResponse.FromString,
                 _registered_method=True)
+        self.CountRuns = channel.unary_unary(
+                '/reeve.run.v1.RunService/CountRuns',
+                request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CountRunsRequest.SerializeToString,
+                response_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CountRunsResponse.FromString,
+                _registered_method=True)
         self.CancelRun = channel.unary_unary(
                 '/reeve.run.v1.RunService/CancelRun',
                 request_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CancelRunRequest.SerializeToString,
@@ -118,7 +123,17 @@ class RunServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListRuns(self, request, context):
-        """Lists runs, newest first. The list is updated with a short delay.
+        """Lists runs, newest first. The list is updated with a short delay. A request with a filter searches
+        a limited number of runs: a page may have fewer runs than requested, or none, although there are
+        more. The next page continues where the search ended.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CountRuns(self, request, context):
+        """Counts runs by status and by time, and adds up what they cost. Counts a limited number of runs,
+        the newest ones. The counts are updated with a short delay.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -208,6 +223,11 @@ def add_RunServiceServicer_to_server(servicer, server):
                     servicer.ListRuns,
                     request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ListRunsRequest.FromString,
                     response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.ListRunsResponse.SerializeToString,
+            ),
+            'CountRuns': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountRuns,
+                    request_deserializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CountRunsRequest.FromString,
+                    response_serializer=reeve_dot_run_dot_v1_dot_run__service__pb2.CountRunsResponse.SerializeToString,
             ),
             'CancelRun': grpc.unary_unary_rpc_method_handler(
                     servicer.CancelRun,
@@ -349,6 +369,33 @@ class RunService:
             '/reeve.run.v1.RunService/ListRuns',
             reeve_dot_run_dot_v1_dot_run__service__pb2.ListRunsRequest.SerializeToString,
             reeve_dot_run_dot_v1_dot_run__service__pb2.ListRunsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountRuns(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.run.v1.RunService/CountRuns',
+            reeve_dot_run_dot_v1_dot_run__service__pb2.CountRunsRequest.SerializeToString,
+            reeve_dot_run_dot_v1_dot_run__service__pb2.CountRunsResponse.FromString,
             options,
             channel_credentials,
             insecure,

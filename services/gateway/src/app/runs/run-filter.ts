@@ -1,0 +1,58 @@
+import { create } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { ListRunsRequest, Run, RunFilter } from "@reeve/contracts/run";
+import { RunFilterSchema } from "@reeve/contracts/run";
+
+/** Returns the place of a time in the order of runs. No run has it: the place of a run ends with its id. */
+export function placeOf(time: Timestamp | undefined): string {
+  // Of a time before 1970, nothing is left but the start.
+  const ms = time === undefined ? 0 : Math.max(timestampMs(time), 0);
+  return String(ms).padStart(15, "0");
+}
+
+/** Returns the filter of a request, whose own fields select runs in addition to it. Undefined: nothing matches both. */
+export function filterOf({
+  agentId,
+  threadId,
+  statuses,
+  filter = create(RunFilterSchema),
+}: Omit<ListRunsRequest, "pageSize" | "pageToken" | "$typeName">): RunFilter | undefined {
+  const agent = sameText(agentId, filter.agentId);
+  const thread = sameText(threadId, filter.threadId);
+  const both = statuses.filter((status) => filter.statuses.includes(status));
+  const isStatusGiven = statuses.length > 0 && filter.statuses.length > 0;
+  if (agent === undefined || thread === undefined) return undefined;
+  if (isStatusGiven && both.length === 0) return undefined;
+  const either = statuses.length > 0 ? statuses : filter.statuses;
+  return {
+    ...filter,
+    agentId: agent,
+    threadId: thread,
+    statuses: isStatusGiven ? both : [...either],
+  };
+}
+
+/** Returns what selects the runs that match a filter. */
+export function matching(filter: RunFilter): (run: Run) => boolean {
+  const text = filter.text.toLowerCase();
+  const labels = Object.entries(filter.labels);
+  return ({ agentId, threadId, startedBy, runId, inputPreview, cost, ...run }) =>
+    (filter.agentId === "" || agentId === filter.agentId) &&
+    (filter.threadId === "" || threadId === filter.threadId) &&
+    (filter.startedBy === "" || startedBy === filter.startedBy) &&
+    (filter.minCostUsd === 0 || (cost?.costUsd ?? 0) >= filter.minCostUsd) &&
+    labels.every(([name, value]) => hasLabel(run.labels, name, value)) &&
+    (text === "" || [runId, inputPreview].some((part) => part.toLowerCase().includes(text)));
+}
+
+function hasLabel(labels: Run["labels"], name: string, value: string): boolean {
+  if (!Object.hasOwn(labels, name)) return false;
+  return value === "" || labels[name] === value;
+}
+
+/** Returns the text that matches both texts, of which an empty one matches everything. Undefined: none does. */
+function sameText(a: string, b: string): string | undefined {
+  if (a === "" || b === "" || a === b) return a || b;
+  return undefined;
+}
