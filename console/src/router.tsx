@@ -31,6 +31,8 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId/{-$view}",
+  validateSearch: ({ at }: Record<string, unknown>): { readonly at?: number } =>
+    Number.isSafeInteger(at) ? { at: Number(at) } : {},
   component: lazyRouteComponent(() => import("./screens/run/run-screen.tsx"), "RunScreen"),
 });
 
@@ -44,21 +46,38 @@ const inbox = createRoute({
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat/{-$threadId}",
-  validateSearch: (search: Record<string, unknown>): { readonly agent?: string } =>
-    typeof search["agent"] === "string" ? { agent: search["agent"] } : {},
+  validateSearch: readAgentSearch,
   component: lazyRouteComponent(() => import("./screens/chat/chat-screen.tsx"), "ChatScreen"),
 });
 
 const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents/{-$agentId}",
+  validateSearch: (search: Record<string, unknown>): { readonly create?: true } =>
+    search["create"] === true ? { create: true } : {},
   component: lazyRouteComponent(() => import("./screens/agents/agents-screen.tsx"), "AgentsScreen"),
+});
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: "/start",
+  validateSearch: readAgentSearch,
+  component: lazyRouteComponent(() => import("./screens/start/start-screen.tsx"), "StartScreen"),
 });
 
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
   component: lazyRouteComponent(() => import("./screens/models/models-screen.tsx"), "ModelsScreen"),
+});
+
+const operate = createRoute({
+  getParentRoute: () => root,
+  path: "/operate",
+  component: lazyRouteComponent(
+    () => import("./screens/operate/operate-screen.tsx"),
+    "OperateScreen",
+  ),
 });
 
 const audit = createRoute({
@@ -76,7 +95,19 @@ const passkeys = createRoute({
   ),
 });
 
-const routeTree = root.addChildren([home, runs, run, inbox, chat, agents, models, audit, passkeys]);
+const routeTree = root.addChildren([
+  home,
+  runs,
+  run,
+  start,
+  inbox,
+  chat,
+  agents,
+  models,
+  operate,
+  audit,
+  passkeys,
+]);
 
 export const router = createRouter({
   routeTree,
@@ -89,4 +120,9 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+}
+
+/** Reads the agent that an address chooses. */
+function readAgentSearch({ agent }: Record<string, unknown>): { readonly agent?: string } {
+  return typeof agent === "string" ? { agent } : {};
 }

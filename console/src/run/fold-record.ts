@@ -9,8 +9,9 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
   const { event, sequence } = envelope;
   switch (event.case) {
     case "runCreated": {
-      const { agentId, agentRevision, threadId, startedBy, input, messages } = event.value;
-      Object.assign(run, { agentId, agentRevision, threadId, startedBy, input });
+      const { agentId, agentRevision, threadId, startedBy, input, messages, files } = event.value;
+      Object.assign(run, { agentId, agentRevision, threadId, startedBy, input, files });
+      run.traceId = traceIdOf(event.value.traceparent);
       run.startedAtMs = msOf(envelope.time);
       run.root.startedAtMs = run.startedAtMs;
       messages.forEach(({ role, text }, index) => {
@@ -47,4 +48,9 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
     default:
       return;
   }
+}
+
+/** Returns the id of the trace in a W3C trace context. Empty if there is none. */
+function traceIdOf(traceparent: string): string {
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent)?.[1] ?? "";
 }

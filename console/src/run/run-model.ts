@@ -1,7 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { CostSummary, RunEvent, RunError, RunPrepared, Todo } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { ToolCall, ToolProgress } from "@reeve/contracts/tool";
+import type { ToolCall, ToolProgress, WorkspaceFile } from "@reeve/contracts/tool";
 import type { ToolResultEvent } from "@reeve/contracts/run";
 
 /**
@@ -17,6 +17,10 @@ export interface RunModel {
   threadId: string;
   startedBy: string;
   input: string;
+  /** Id of the trace of the run. Empty if it is not traced. */
+  traceId: string;
+  /** Files that the workspace began with. */
+  files: readonly WorkspaceFile[];
   startedAtMs: number | undefined;
   endedAtMs: number | undefined;
   status: RunStatus;
@@ -142,6 +146,8 @@ export function emptyRun(runId: string): RunModel {
     threadId: "",
     startedBy: "",
     input: "",
+    traceId: "",
+    files: [],
     startedAtMs: undefined,
     endedAtMs: undefined,
     status: RunStatus.UNSPECIFIED,

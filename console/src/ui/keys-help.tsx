@@ -1,7 +1,8 @@
 import type { RefObject } from "react";
 
 const keys = [
-  ["1 … 6", "open a screen"],
+  ["1 … 7", "open a screen"],
+  ["Ctrl K", "go to a screen, an agent, or a run"],
   ["j, k", "next and previous decision in the inbox"],
   ["a", "move to Approve; Enter confirms"],
   ["r", "move to Reject; Enter confirms"],

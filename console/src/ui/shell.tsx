@@ -1,31 +1,24 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { useCallback, useRef, useState } from "react";
-import { AuditService } from "@reeve/contracts/audit";
 import { signOut } from "../api/session.ts";
-import { useAccess } from "../access/use-access.ts";
-import type { IconName } from "./icons.tsx";
+import { CommandPalette } from "./palette/command-palette.tsx";
 import { Icon } from "./icons.tsx";
 import { KeysHelp } from "./keys-help.tsx";
 import { PendingCount } from "./pending-count.tsx";
 import { SignedIn } from "../access/signed-in.tsx";
+import { useScreens } from "./use-screens.ts";
 import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
-import { useKeys } from "./use-keys.ts";
-
-const screens = [
-  { to: "/runs", params: {}, icon: "runs", name: "Runs" },
-  { to: "/inbox/{-$approvalId}", params: { approvalId: undefined }, icon: "inbox", name: "Inbox" },
-  { to: "/chat/{-$threadId}", params: { threadId: undefined }, icon: "chat", name: "Chat" },
-  { to: "/agents/{-$agentId}", params: { agentId: undefined }, icon: "agents", name: "Agents" },
-  { to: "/models", params: {}, icon: "models", name: "Models" },
-  { to: "/audit", params: {}, icon: "audit", name: "Audit" },
-] as const satisfies readonly { to: string; params: object; icon: IconName; name: string }[];
+import { useKeys, usePaletteKey } from "./use-keys.ts";
 
 /** The frame of every screen: navigation, keys, theme, and sign-out. */
 export function Shell() {
   const help = useRef<HTMLDialogElement>(null);
   const showHelp = useCallback(() => help.current?.showModal(), []);
   useKeys(showHelp);
-  const isAuditHidden = useAccess().whyNot(AuditService.method.listAuditEvents) !== undefined;
+  const screens = useScreens();
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
+  const togglePalette = useCallback(() => setPaletteOpen((isOpen) => !isOpen), []);
+  usePaletteKey(togglePalette);
   return (
     <div className="shell">
       <a className="skip" href="#main">
@@ -36,27 +29,23 @@ export function Shell() {
           <img src="/favicon.svg" alt="" width="24" height="24" />
           Reeve
         </Link>
-        {screens.map(({ to, params, icon, name }, index) =>
-          name === "Audit" && isAuditHidden ? null : (
-            <Link
-              key={to}
-              to={to}
-              params={params}
-              className="nav-item"
-              aria-keyshortcuts={String(index + 1)}
-            >
-              <Icon name={icon} />
-              {name}
-              {name === "Inbox" && <PendingCount />}
-            </Link>
-          ),
-        )}
+        {screens.map(({ to, params, icon, name, key }) => (
+          <Link key={to} to={to} params={params} className="nav-item" aria-keyshortcuts={key}>
+            <Icon name={icon} />
+            {name}
+            {name === "Inbox" && <PendingCount />}
+          </Link>
+        ))}
         <div className="side-end">
           <SignedIn />
           <Link to="/passkeys" className="nav-item">
             <Icon name="key" />
             Passkeys
           </Link>
+          <button type="button" className="nav-item" onClick={togglePalette}>
+            <Icon name="search" />
+            Go to …
+          </button>
           <button type="button" className="nav-item" onClick={showHelp}>
             <span className="key-mark" aria-hidden="true">
               ?
@@ -74,6 +63,7 @@ export function Shell() {
         <Outlet />
       </main>
       <KeysHelp dialog={help} />
+      {isPaletteOpen && <CommandPalette onClose={togglePalette} />}
     </div>
   );
 }

@@ -22,6 +22,19 @@ export function useKeys(onHelp: () => void): void {
   }, [onHelp]);
 }
 
+/** Calls back for Ctrl+K, or Command+K, also while a person writes. */
+export function usePaletteKey(onPalette: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "k" || event.altKey || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      onPalette();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [onPalette]);
+}
+
 function isWriting(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches("input, textarea, select");
 }

@@ -9,6 +9,11 @@ export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
 
+/** The number of the minute since the Unix epoch. */
+export function useMinute(): number {
+  return useSyncExternalStore(subscribe, () => Math.floor(now / 60_000));
+}
+
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {

@@ -37,6 +37,10 @@ export function play({ messages }: Asked): Played {
         : { text: "Outer result" };
     case "Inner":
       return results === 0 ? call("add_todo", { text: "innermost" }) : { text: "Inner result" };
+    case "Edit":
+      return results === 0
+        ? call("edit_file", { path: "notes.txt", old_text: "old", new_text: "new" })
+        : { text: "Edited." };
     case "Hostile":
       return results === 0
         ? { ...call("<img src=x onerror=window.pwned=1>", { "<b>": hostile }), text: hostile }

@@ -1,22 +1,26 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
-import type { Agent } from "@reeve/contracts/agent";
-import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
-import { create } from "@bufbuild/protobuf";
+import type { Agent, AgentSpec } from "@reeve/contracts/agent";
+import { AgentService } from "@reeve/contracts/agent";
 import { useDeferredValue, useMemo, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { AgentForm } from "./agent-form.tsx";
+import { editSpec } from "./edit-spec.ts";
 import type { SpecProblem } from "./spec-text.ts";
 import { readSpec, specAsJson, specAsYaml } from "./spec-text.ts";
 
 interface AgentEditorProps {
-  readonly agent: Agent;
-  readonly onSaved: () => void;
+  /** What the editor begins with. */
+  readonly spec: AgentSpec;
+  /** Revision that a change is based on. 0: the agent is new. */
+  readonly revision: number;
+  readonly onSaved: (agentId: string) => void;
 }
 
-/** The spec as text. The server checks each change; only a valid spec can be saved. */
-export function AgentEditor({ agent, onSaved }: AgentEditorProps) {
-  const stored = agent.spec ?? create(AgentSpecSchema);
+/** The spec as a form and as text. The server checks each change; only a valid spec can be saved. */
+export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProps) {
+  const isNew = revision === 0;
   const [format, setFormat] = useState<"YAML" | "JSON">("YAML");
   const [text, setText] = useState(() => specAsYaml(stored));
   const checked = useDeferredValue(text);
@@ -26,7 +30,10 @@ export function AgentEditor({ agent, onSaved }: AgentEditorProps) {
     { spec: read.spec ?? stored },
     { enabled: read.spec !== undefined, placeholderData: (previous) => previous },
   );
-  const save = useMutation(AgentService.method.updateAgent);
+  const method = isNew ? AgentService.method.createAgent : AgentService.method.updateAgent;
+  const update = useMutation(AgentService.method.updateAgent);
+  const create = useMutation(AgentService.method.createAgent);
+  const save = isNew ? create : update;
   const violations: readonly SpecProblem[] =
     read.spec === undefined
       ? read.problems
@@ -35,8 +42,14 @@ export function AgentEditor({ agent, onSaved }: AgentEditorProps) {
           field,
           message: description,
         }));
-  const isChanged = text !== (format === "YAML" ? specAsYaml(stored) : specAsJson(stored));
+  const isChanged = isNew || text !== (format === "YAML" ? specAsYaml(stored) : specAsJson(stored));
   const isValid = violations.length === 0 && validation.isSuccess && !validation.isFetching;
+  const onSuccess = ({ agent }: { readonly agent?: Agent | undefined }) =>
+    onSaved(agent?.spec?.id ?? "");
+  const onSave = () =>
+    isNew
+      ? create.mutate({ spec: read.spec }, { onSuccess })
+      : update.mutate({ spec: read.spec, revision }, { onSuccess });
   const show = (next: "YAML" | "JSON") => {
     const { spec } = readSpec(text);
     if (spec === undefined) return;
@@ -69,21 +82,27 @@ export function AgentEditor({ agent, onSaved }: AgentEditorProps) {
                 : ""}
         </span>
         <div className="push">
-          <Permitted method={AgentService.method.updateAgent}>
+          <Permitted method={method}>
             <button
               type="button"
               className="button primary"
               disabled={!isChanged || !isValid || save.isPending || text !== checked}
-              onClick={() =>
-                save.mutate({ spec: read.spec, revision: agent.revision }, { onSuccess: onSaved })
-              }
+              onClick={onSave}
             >
-              Save as revision {agent.revision + 1}
+              {isNew ? "Create the agent" : `Save as revision ${revision + 1}`}
             </button>
           </Permitted>
         </div>
       </div>
-      <SpecText text={text} violations={violations} onChange={setText} />
+      <div className="form-and-text">
+        <AgentForm
+          spec={readSpec(text).spec}
+          isNew={isNew}
+          violations={violations}
+          onEdit={(path, value) => setText((before) => editSpec(before, path, value))}
+        />
+        <SpecText text={text} violations={violations} onChange={setText} />
+      </div>
       <ul className="violations" aria-label="Violations" aria-live="polite">
         {violations.map(({ line, field, message }) => (
           <li key={`${field} ${message}`}>

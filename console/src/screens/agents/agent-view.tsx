@@ -1,6 +1,7 @@
+import { create } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
-import { AgentService } from "@reeve/contracts/agent";
+import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
@@ -28,6 +29,9 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
         <span className="mono">{agentId}</span>
       </div>
       <PageHead title={agent?.spec?.name ?? agentId}>
+        <Link to="/start" search={{ agent: agentId }} className="button primary">
+          Start a run
+        </Link>
         <Link to="/runs" search={{ agent: agentId }}>
           Runs
         </Link>
@@ -57,7 +61,12 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
             ))}
           </div>
           {part === "spec" ? (
-            <AgentEditor key={agent.revision} agent={agent} onSaved={() => void refetch()} />
+            <AgentEditor
+              key={agent.revision}
+              spec={agent.spec ?? create(AgentSpecSchema)}
+              revision={agent.revision}
+              onSaved={() => void refetch()}
+            />
           ) : (
             <AgentAccess agentId={agentId} />
           )}

@@ -9,6 +9,8 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { AgentView } from "./agent-view.tsx";
+import { CreateLink } from "./create-link.tsx";
+import { NewAgent } from "./new-agent.tsx";
 import "../../styles/agents.css";
 
 const route = getRouteApi("/agents/{-$agentId}");
@@ -16,7 +18,9 @@ const route = getRouteApi("/agents/{-$agentId}");
 /** The agents of the tenant, or one of them. */
 export function AgentsScreen() {
   const { agentId } = route.useParams();
-  return agentId === undefined ? <AgentList /> : <AgentView key={agentId} agentId={agentId} />;
+  const { create } = route.useSearch();
+  if (agentId !== undefined) return <AgentView key={agentId} agentId={agentId} />;
+  return create === true ? <NewAgent /> : <AgentList />;
 }
 
 function AgentList() {
@@ -25,7 +29,9 @@ function AgentList() {
   });
   return (
     <>
-      <PageHead title="Agents" />
+      <PageHead title="Agents">
+        <CreateLink />
+      </PageHead>
       {error !== null && <ProblemView problem={problemOf(error)} onRetry={() => void refetch()} />}
       {isPending && (
         <p className="loading" role="status">
@@ -34,7 +40,7 @@ function AgentList() {
       )}
       {data?.agents.length === 0 && (
         <Empty title="No agent yet">
-          <p>Write one as YAML, and store it:</p>
+          <p>Create one here, or store a file:</p>
           <pre className="code">reeve agents apply -f examples/csv-report/agent.yaml</pre>
         </Empty>
       )}

@@ -4,10 +4,11 @@ import { nameOfStatus } from "../../format/names.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import type { FeedState } from "../../run/run-feed.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
 import { useTitle } from "../../ui/page-head.tsx";
 import { Ago, Elapsed } from "../../ui/times.tsx";
 import { RunActions } from "./run-actions.tsx";
+import { RunBudget } from "./run-budget.tsx";
+import { RunLinks } from "./run-links.tsx";
 import type { RunViewProps } from "./view-props.ts";
 
 /** The state of a run on one glance, and what a person can do with it. */
@@ -21,7 +22,7 @@ export function RunHead({ snapshot }: RunViewProps) {
         <Link to="/runs">Runs</Link>
         <span aria-hidden="true">/</span>
         <span className="mono">{run.runId}</span>
-        <CopyButton text={run.runId} what="id" />
+        <RunLinks run={run} />
       </div>
       <div className="run-title">
         <h1>{title || run.runId}</h1>
@@ -78,6 +79,7 @@ export function RunHead({ snapshot }: RunViewProps) {
           </dd>
         </div>
       </dl>
+      <RunBudget run={run} />
     </header>
   );
 }

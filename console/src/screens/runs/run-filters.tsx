@@ -1,43 +1,59 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { AgentService } from "@reeve/contracts/agent";
+import type { CountRunsResponse } from "@reeve/contracts/run";
 import type { RunsSearch } from "./runs-search.ts";
-import { listedStatuses, nameOfStatus } from "../../format/names.ts";
+import { readRunsSearch, sinces } from "./runs-search.ts";
+import { StatusChips } from "./status-chips.tsx";
+
+interface RunFiltersProps {
+  readonly search: RunsSearch;
+  /** How many runs the filters leave, without that by status. */
+  readonly counts: CountRunsResponse | undefined;
+}
+
+const texts = [
+  ["thread", "Thread"],
+  ["user", "Started by"],
+  ["label", "Label, such as team=blue"],
+] as const;
 
 /** The filters of the list. They are part of the address, so that it can be shared. */
-export function RunFilters({ search }: { readonly search: RunsSearch }) {
+export function RunFilters({ search, counts }: RunFiltersProps) {
   const navigate = useNavigate();
   const agents = useQuery(AgentService.method.listAgents, { pageSize: 1_000 }).data?.agents ?? [];
-  const change = (part: Partial<Record<keyof RunsSearch, unknown>>) => {
-    const next = Object.entries({ ...search, ...part }).filter(
-      ([, value]) => value !== undefined && value !== "" && !isEmpty(value),
-    );
-    void navigate({ to: "/runs", search: Object.fromEntries(next), replace: true });
-  };
-  const chosen = search.status ?? [];
+  const change = (part: Partial<Record<keyof RunsSearch, unknown>>) =>
+    void navigate({ to: "/runs", search: readRunsSearch({ ...search, ...part }), replace: true });
   const ids = new Set(agents.map(({ spec }) => spec?.id ?? ""));
   if (search.agent !== undefined) ids.add(search.agent);
   return (
     <div className="filters" role="group" aria-label="Filters">
-      <div className="chips" role="group" aria-label="Status">
-        {listedStatuses.map((status) => {
-          const { name, tone } = nameOfStatus(status);
-          const isChosen = chosen.includes(name);
-          const next = isChosen ? chosen.filter((each) => each !== name) : [...chosen, name];
-          return (
-            <button
-              key={name}
-              type="button"
-              className={`chip tone-${tone}`}
-              aria-pressed={isChosen}
-              onClick={() => change({ status: next })}
-            >
-              <span className="mark" aria-hidden="true" />
-              {name}
-            </button>
-          );
-        })}
-      </div>
+      <StatusChips
+        chosen={search.status ?? []}
+        counts={counts}
+        onChange={(status) => change({ status })}
+      />
+      <input
+        className="input"
+        type="search"
+        aria-label="Text"
+        placeholder="Id or input"
+        value={search.text ?? ""}
+        onChange={(event) => change({ text: event.target.value })}
+      />
+      <select
+        className="input"
+        aria-label="Time"
+        value={search.since ?? ""}
+        onChange={(event) => change({ since: event.target.value })}
+      >
+        <option value="">Any time</option>
+        {sinces.map((since) => (
+          <option key={since} value={since}>
+            Last {since}
+          </option>
+        ))}
+      </select>
       <select
         className="input"
         aria-label="Agent"
@@ -49,12 +65,25 @@ export function RunFilters({ search }: { readonly search: RunsSearch }) {
           <option key={id}>{id}</option>
         ))}
       </select>
+      {texts.map(([name, label]) => (
+        <input
+          key={name}
+          className="input"
+          aria-label={label}
+          placeholder={label}
+          value={search[name] ?? ""}
+          onChange={(event) => change({ [name]: event.target.value })}
+        />
+      ))}
       <input
-        className="input"
-        aria-label="Thread"
-        placeholder="Thread"
-        value={search.thread ?? ""}
-        onChange={(event) => change({ thread: event.target.value })}
+        className="input narrow"
+        type="number"
+        min="0"
+        step="any"
+        aria-label="Minimum cost in US dollars"
+        placeholder="Min. cost $"
+        value={search.cost ?? ""}
+        onChange={(event) => change({ cost: Number(event.target.value) })}
       />
       {Object.keys(search).length > 0 && (
         <button
@@ -67,8 +96,4 @@ export function RunFilters({ search }: { readonly search: RunsSearch }) {
       )}
     </div>
   );
-}
-
-function isEmpty(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
 }

@@ -1,18 +1,52 @@
-import { Link } from "@tanstack/react-router";
+import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import type { Run } from "@reeve/contracts/run";
-import { memo } from "react";
-import { formatDollars } from "../../format/amounts.ts";
-import { isTerminal, nameOfStatus } from "../../format/names.ts";
-import { msOf } from "../../format/time.ts";
-import { Badge } from "../../ui/badge.tsx";
-import { Ago, Elapsed } from "../../ui/times.tsx";
+import { useEffect, useRef } from "react";
+import { RunRow } from "./run-row.tsx";
 
-export function RunTable({ runs }: { readonly runs: readonly Run[] }) {
+interface RunTableProps {
+  readonly runs: readonly Run[];
+  readonly chosen: ReadonlySet<string>;
+  readonly onChoose: (runId: string, isChosen: boolean) => void;
+  readonly onChooseAll: (areChosen: boolean) => void;
+  /** Called when the last rows come into view. */
+  readonly onEnd: () => void;
+}
+
+const columns = 8;
+/** How far from its end the list asks for more. */
+const rowsBeforeEnd = 20;
+
+/** The runs of the list. Only the rows in view are rendered, however many there are. */
+export function RunTable({ runs, chosen, onChoose, onChooseAll, onEnd }: RunTableProps) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const rows = useWindowVirtualizer({
+    count: runs.length,
+    estimateSize: () => 62,
+    getItemKey: (index) => runs[index]?.runId ?? index,
+    overscan: 15,
+    scrollMargin: body.current?.getBoundingClientRect().top ?? 0,
+  });
+  const items = rows.getVirtualItems();
+  const { scrollMargin } = rows.options;
+  const before = (items[0]?.start ?? scrollMargin) - scrollMargin;
+  const after = rows.getTotalSize() - ((items.at(-1)?.end ?? scrollMargin) - scrollMargin);
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= runs.length - rowsBeforeEnd;
+  useEffect(() => {
+    if (isNearEnd) onEnd();
+  }, [isNearEnd, runs.length, onEnd]);
   return (
     <div className="table-box">
-      <table className="table runs">
+      <table className="table runs" aria-rowcount={runs.length + 1}>
         <thead>
-          <tr>
+          <tr aria-rowindex={1}>
+            <th scope="col" className="choose">
+              <input
+                type="checkbox"
+                aria-label="Choose all runs of the list"
+                checked={chosen.size > 0}
+                onChange={(event) => onChooseAll(event.target.checked)}
+              />
+            </th>
             <th scope="col">Status</th>
             <th scope="col">Run</th>
             <th scope="col">Agent</th>
@@ -26,52 +60,36 @@ export function RunTable({ runs }: { readonly runs: readonly Run[] }) {
             </th>
           </tr>
         </thead>
-        <tbody>
-          {runs.map((run) => (
-            <Row key={run.runId} run={run} />
-          ))}
+        <tbody ref={body}>
+          <Gap height={before} />
+          {items.map(({ index, key }) => {
+            const run = runs[index];
+            return (
+              run && (
+                <RunRow
+                  key={key}
+                  run={run}
+                  index={index}
+                  isChosen={chosen.has(run.runId)}
+                  onChoose={onChoose}
+                  measure={rows.measureElement}
+                />
+              )
+            );
+          })}
+          <Gap height={after} />
         </tbody>
       </table>
     </div>
   );
 }
 
-const Row = memo(
-  function Row({ run }: { readonly run: Run }) {
-    const ended = isTerminal(run.status);
-    const startedMs = msOf(run.createdAt);
-    return (
-      <tr>
-        <td>
-          <Badge {...nameOfStatus(run.status)} />
-        </td>
-        <td className="grow">
-          <Link to="/runs/$runId/{-$view}" params={{ runId: run.runId }} className="row-link">
-            {run.inputPreview || run.runId}
-          </Link>
-          <span className="sub">
-            <span className="mono">{run.runId}</span>
-            {run.threadId !== "" && <span>thread {run.threadId}</span>}
-            {Object.entries(run.labels).map(([key, value]) => (
-              <span key={key} className="label">{`${key}: ${value}`}</span>
-            ))}
-            {run.scripted && <span className="label">scripted</span>}
-            {run.error !== undefined && <span className="bad">{run.error.reason}</span>}
-          </span>
-        </td>
-        <td>{run.agentId}</td>
-        <td>{run.startedBy}</td>
-        <td>
-          <Ago ms={startedMs} />
-        </td>
-        <td className="number">
-          <Elapsed from={startedMs} to={ended ? msOf(run.endedAt) : undefined} />
-        </td>
-        <td className="number">{run.cost === undefined ? "–" : formatDollars(run.cost.costUsd)}</td>
-      </tr>
-    );
-  },
-  // The list is read again every two seconds, and most rows have not changed.
-  (before, after) =>
-    before.run.runId === after.run.runId && before.run.lastSequence === after.run.lastSequence,
-);
+/** The place of the rows that are not rendered. */
+function Gap({ height }: { readonly height: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr className="gap" aria-hidden="true">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  );
+}

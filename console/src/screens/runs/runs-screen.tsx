@@ -1,88 +1,127 @@
-import { useInfiniteQuery } from "@connectrpc/connect-query";
-import { getRouteApi } from "@tanstack/react-router";
-import type { RunStatus } from "@reeve/contracts/run";
+import { Link, getRouteApi } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
 import { RunService } from "@reeve/contracts/run";
 import { problemOf } from "../../api/problem.ts";
-import type { RunsSearch } from "./runs-search.ts";
-import { listedStatuses, nameOfStatus } from "../../format/names.ts";
+import { Permitted } from "../../access/permitted.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { useMinute } from "../../ui/use-now.ts";
+import { BulkActions, maxChosen } from "./bulk/bulk-actions.tsx";
+import { filterOf } from "./filter-of.ts";
+import { NoRuns } from "./no-runs.tsx";
 import { RunFilters } from "./run-filters.tsx";
+import { intervalOf } from "./summary/run-intervals.ts";
+import { RunSummary } from "./summary/run-summary.tsx";
 import { RunTable } from "./run-table.tsx";
+import { SavedViews } from "./views/saved-views.tsx";
+import { useRunCounts } from "./summary/use-run-counts.ts";
+import { useRunList } from "./use-run-list.ts";
+import "../../styles/runs.css";
 
 const route = getRouteApi("/runs");
-const pageSize = 50;
-/** More pages are read again less often: each one is a request. */
-const livePages = 3;
 
-/** All runs of the tenant, newest first, kept current. */
+/** The runs of the tenant, newest first, kept current: which, how many, when, and at what cost. */
 export function RunsScreen() {
   const search = route.useSearch();
-  const query = useInfiniteQuery(
-    RunService.method.listRuns,
-    {
-      pageSize,
-      pageToken: "",
-      agentId: search.agent ?? "",
-      threadId: search.thread ?? "",
-      statuses: statusesOf(search.status),
-    },
-    {
-      pageParamKey: "pageToken",
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: ({ state }) =>
-        (state.data?.pages.length ?? 0) > livePages ? 15_000 : 2_000,
-      placeholderData: (previous) => previous,
-    },
+  const minute = useMinute();
+  const filter = useMemo(() => filterOf(search, minute * 60_000), [search, minute]);
+  const list = useRunList(filter);
+  const isByStatus = search.status !== undefined;
+  const ofAnyStatus = useMemo(() => ({ ...filter, statuses: [] }), [filter]);
+  const intervalMs = intervalOf(search);
+  const others = useRunCounts(ofAnyStatus, intervalMs);
+  const counts = useRunCounts(isByStatus ? filter : ofAnyStatus, intervalMs);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const choose = useCallback(
+    (runId: string, isChosen: boolean) =>
+      setChosen((before) => {
+        const next = new Set(before);
+        if (isChosen && next.size < maxChosen) next.add(runId);
+        if (!isChosen) next.delete(runId);
+        return next;
+      }),
+    [],
   );
-  const runs = query.data?.pages.flatMap((page) => page.runs) ?? [];
-  const isFiltered = Object.keys(search).length > 0;
+  const chooseAll = (areChosen: boolean) =>
+    setChosen(new Set(areChosen ? list.runs.slice(0, maxChosen).map(({ runId }) => runId) : []));
   return (
     <>
-      <PageHead title="Runs" />
-      <RunFilters search={search} />
-      {query.error !== null && (
-        <ProblemView problem={problemOf(query.error)} onRetry={() => void query.refetch()} />
+      <PageHead title="Runs">
+        <Permitted method={RunService.method.startRun}>
+          <Link to="/start" className="button primary">
+            Start a run
+          </Link>
+        </Permitted>
+      </PageHead>
+      <SavedViews search={search} />
+      <RunFilters search={search} counts={others} />
+      <RunSummary search={search} counts={counts} />
+      <BulkActions
+        chosen={list.runs.filter(({ runId }) => chosen.has(runId))}
+        onDone={() => {
+          setChosen(new Set());
+          list.refetch();
+        }}
+      />
+      {list.error !== null && (
+        <ProblemView problem={problemOf(list.error)} onRetry={list.refetch} />
       )}
-      {query.isPending ? (
+      {list.isPending ? (
         <p className="loading" role="status">
           Loading runs …
         </p>
-      ) : runs.length === 0 && query.error === null ? (
-        <NoRuns isFiltered={isFiltered} />
+      ) : list.runs.length > 0 ? (
+        <RunTable
+          runs={list.runs}
+          chosen={chosen}
+          onChoose={choose}
+          onChooseAll={chooseAll}
+          onEnd={list.readMore}
+        />
       ) : (
-        <RunTable runs={runs} />
+        list.error === null && <Nothing search={search} hasMore={list.hasMore} />
       )}
-      {query.hasNextPage && (
-        <button
-          type="button"
-          className="button wide"
-          disabled={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {query.isFetchingNextPage ? "Loading …" : "Show older runs"}
-        </button>
-      )}
+      <ListEnd list={list} />
     </>
   );
 }
 
-function NoRuns({ isFiltered }: { readonly isFiltered: boolean }) {
-  if (isFiltered) {
-    return <Empty title="No run matches the filters">Remove a filter to see more runs.</Empty>;
-  }
+interface NothingProps {
+  readonly search: object;
+  readonly hasMore: boolean;
+}
+
+function Nothing({ search, hasMore }: NothingProps) {
+  if (Object.keys(search).length === 0) return <NoRuns />;
   return (
-    <Empty title="No run yet">
-      <p>Start one from a terminal:</p>
-      <pre className="code">
-        {`reeve agents apply -f examples/csv-report/agent.yaml
-reeve run csv-report "Summarize data.csv" --file examples/csv-report/sales.csv=data.csv`}
-      </pre>
+    <Empty title={hasMore ? "No run matches so far" : "No run matches the filters"}>
+      {hasMore ? "Older runs were not searched yet." : "Remove a filter to see more runs."}
     </Empty>
   );
 }
 
-function statusesOf(names: RunsSearch["status"]): RunStatus[] {
-  return listedStatuses.filter((status) => names?.includes(nameOfStatus(status).name) === true);
+function ListEnd({ list }: { readonly list: ReturnType<typeof useRunList> }) {
+  return (
+    <>
+      {list.hasMore && (
+        <button
+          type="button"
+          className="button wide"
+          disabled={list.isReadingMore}
+          onClick={list.readMore}
+        >
+          {list.isReadingMore ? "Loading …" : "Show older runs"}
+        </button>
+      )}
+      {!list.isLive && (
+        <p className="muted">
+          This list is long, so it is not kept current.{" "}
+          <button type="button" className="button quiet" onClick={list.refetch}>
+            Read it again
+          </button>
+        </p>
+      )}
+    </>
+  );
 }

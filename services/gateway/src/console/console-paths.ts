@@ -5,6 +5,7 @@ const screens: ReadonlySet<string> = new Set([
   "chat",
   "inbox",
   "models",
+  "operate",
   "runs",
   "start",
 ]);

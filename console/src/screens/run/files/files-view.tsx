@@ -11,6 +11,7 @@ import { Empty } from "../../../ui/empty.tsx";
 import { Icon } from "../../../ui/icons.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";
 import type { RunViewProps } from "../view-props.ts";
+import { FileChanges } from "./file-changes.tsx";
 import { FilePreview } from "./file-preview.tsx";
 import { downloadArtifact, downloadFile } from "./download.ts";
 import "../../../styles/files.css";
@@ -32,6 +33,7 @@ export function FilesView({ snapshot: { run } }: RunViewProps) {
   const hasNoWorkspace =
     files.error !== null && ConnectError.from(files.error).code === Code.NotFound;
   const [path, setPath] = useState<string | undefined>();
+  const [part, setPart] = useState<"content" | "changes">("content");
   const entries = (files.data?.entries ?? []).filter(({ kind }) => kind === FileKind.FILE);
   const chosen = entries.find((entry) => entry.path === path) ?? entries[0];
   return (
@@ -57,16 +59,37 @@ export function FilesView({ snapshot: { run } }: RunViewProps) {
           <section className="file" aria-label={chosen.path}>
             <header className="row">
               <h2 className="mono">{chosen.path}</h2>
+              <div className="chips push" role="group" aria-label="Parts of the file">
+                {(["content", "changes"] as const).map((each) => (
+                  <button
+                    key={each}
+                    type="button"
+                    className="chip small"
+                    aria-pressed={part === each}
+                    onClick={() => setPart(each)}
+                  >
+                    {each}
+                  </button>
+                ))}
+              </div>
               <button
                 type="button"
-                className="button push"
+                className="button"
                 onClick={() => void downloadFile(runId, chosen.path)}
               >
                 <Icon name="download" />
                 Download
               </button>
             </header>
-            <FilePreview key={`${chosen.path} ${chosen.sizeBytes}`} runId={runId} entry={chosen} />
+            {part === "changes" ? (
+              <FileChanges run={run} entry={chosen} />
+            ) : (
+              <FilePreview
+                key={`${chosen.path} ${chosen.sizeBytes}`}
+                runId={runId}
+                entry={chosen}
+              />
+            )}
           </section>
         </div>
       )}

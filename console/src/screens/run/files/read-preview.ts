@@ -1,4 +1,4 @@
-import { files } from "../../../api/transport.ts";
+import { artifacts, files } from "../../../api/transport.ts";
 
 /** More of a file is shown only after a download. */
 export const previewBytes: number = 256 * 1024;
@@ -15,10 +15,34 @@ export async function readPreview(
   signal: AbortSignal,
 ): Promise<Preview> {
   const length = BigInt(previewBytes);
-  const chunks: Uint8Array[] = [];
-  for await (const { part } of files.readFile({ runId, path, length }, { signal })) {
-    if (part.case === "chunk") chunks.push(part.value);
+  return await previewOf(files.readFile({ runId, path, length }, { signal }));
+}
+
+/** Reads the start of an artifact. */
+export async function readArtifact(artifactId: string, signal: AbortSignal): Promise<Preview> {
+  const reading = new AbortController();
+  try {
+    const read = { signal: AbortSignal.any([signal, reading.signal]) };
+    return await previewOf(artifacts.downloadArtifact({ artifactId }, read));
+  } finally {
+    reading.abort();
   }
-  const text = await new Blob(chunks.map((chunk) => new Uint8Array(chunk))).text();
+}
+
+interface Message {
+  readonly part: { readonly case: string | undefined; readonly value?: unknown };
+}
+
+async function previewOf(messages: AsyncIterable<Message>): Promise<Preview> {
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  let left = previewBytes;
+  for await (const { part } of messages) {
+    if (part.case !== "chunk" || !(part.value instanceof Uint8Array)) continue;
+    const chunk = new Uint8Array(part.value.subarray(0, left));
+    chunks.push(chunk);
+    left -= chunk.length;
+    if (left === 0) break;
+  }
+  const text = await new Blob(chunks).text();
   return { text: text.includes("\u0000") ? undefined : text };
 }

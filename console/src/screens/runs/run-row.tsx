@@ -1,0 +1,69 @@
+import { Link } from "@tanstack/react-router";
+import type { Run } from "@reeve/contracts/run";
+import { memo } from "react";
+import { formatDollars } from "../../format/amounts.ts";
+import { isTerminal, nameOfStatus } from "../../format/names.ts";
+import { msOf } from "../../format/time.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Ago, Elapsed } from "../../ui/times.tsx";
+
+interface RunRowProps {
+  readonly run: Run;
+  readonly index: number;
+  readonly isChosen: boolean;
+  readonly onChoose: (runId: string, isChosen: boolean) => void;
+  readonly measure: (element: Element | null) => void;
+}
+
+/** A run of the list. */
+export const RunRow = memo(
+  function RunRow({ run, index, isChosen, onChoose, measure }: RunRowProps) {
+    const ended = isTerminal(run.status);
+    const startedMs = msOf(run.createdAt);
+    return (
+      <tr ref={measure} data-index={index} aria-rowindex={index + 2}>
+        <td className="choose">
+          <input
+            type="checkbox"
+            aria-label={`Choose run ${run.runId}`}
+            checked={isChosen}
+            onChange={(event) => onChoose(run.runId, event.target.checked)}
+          />
+        </td>
+        <td>
+          <Badge {...nameOfStatus(run.status)} />
+        </td>
+        <td className="grow">
+          <Link to="/runs/$runId/{-$view}" params={{ runId: run.runId }} className="row-link">
+            {run.inputPreview || run.runId}
+          </Link>
+          <span className="sub">
+            <span className="mono">{run.runId}</span>
+            {run.threadId !== "" && <span>thread {run.threadId}</span>}
+            {Object.entries(run.labels).map(([key, value]) => (
+              <span key={key} className="label">{`${key}: ${value}`}</span>
+            ))}
+            {run.scripted && <span className="label">scripted</span>}
+            {run.error !== undefined && <span className="bad">{run.error.reason}</span>}
+          </span>
+        </td>
+        <td>{run.agentId}</td>
+        <td>{run.startedBy}</td>
+        <td>
+          <Ago ms={startedMs} />
+        </td>
+        <td className="number">
+          <Elapsed from={startedMs} to={ended ? msOf(run.endedAt) : undefined} />
+        </td>
+        <td className="number">{run.cost === undefined ? "–" : formatDollars(run.cost.costUsd)}</td>
+      </tr>
+    );
+  },
+  // The list is read again every two seconds, and most rows have not changed.
+  (before, after) =>
+    before.run.runId === after.run.runId &&
+    before.run.lastSequence === after.run.lastSequence &&
+    before.index === after.index &&
+    before.isChosen === after.isChosen &&
+    before.onChoose === after.onChoose,
+);

@@ -1,0 +1,104 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import type { Agent } from "@reeve/contracts/agent";
+import { useRef, useState } from "react";
+import { newId } from "../../api/new-id.ts";
+import { problemOf } from "../../api/problem.ts";
+import { runs } from "../../api/transport.ts";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { FilePicker } from "./file-picker.tsx";
+import { uploadFiles } from "./upload-files.ts";
+
+/** A request to start a run. Repeated unchanged after a lost answer, it starts no second run. */
+interface Attempt {
+  readonly agentId: string;
+  readonly input: string;
+  readonly files: readonly File[];
+  readonly id: string;
+  uploaded?: Awaited<ReturnType<typeof uploadFiles>>;
+}
+
+interface StartFormProps {
+  readonly agents: readonly Agent[];
+  readonly chosen: string | undefined;
+}
+
+/** Starts a run of an agent with an input and files, and shows it. */
+export function StartForm({ agents, chosen }: StartFormProps) {
+  const navigate = useNavigate();
+  const isKnown = agents.some(({ spec }) => spec?.id === chosen);
+  const [agentId, setAgentId] = useState((isKnown && chosen) || (agents[0]?.spec?.id ?? ""));
+  const [input, setInput] = useState("");
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const last = useRef<Attempt>(undefined);
+  const start = useMutation({
+    mutationFn: async () => {
+      const { signal } = new AbortController();
+      const wanted = { agentId, input, files };
+      const attempt = isSame(last.current, wanted) ? last.current : { ...wanted, id: newId() };
+      last.current = attempt;
+      attempt.uploaded ??= await uploadFiles(files, signal);
+      const request = { agentId, input, files: attempt.uploaded, requestId: attempt.id };
+      return await runs.startRun(request, { signal });
+    },
+    onSuccess: ({ run }) => {
+      if (run === undefined) return;
+      void navigate({ to: "/runs/$runId/{-$view}", params: { runId: run.runId } });
+    },
+  });
+  return (
+    <form
+      className="start-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (input.trim() !== "") start.mutate();
+      }}
+    >
+      <label className="field">
+        <span>Agent</span>
+        <select value={agentId} onChange={(event) => setAgentId(event.target.value)}>
+          {agents.map(({ spec }) => (
+            <option key={spec?.id} value={spec?.id}>
+              {spec?.name === spec?.id ? spec?.id : `${spec?.name} (${spec?.id})`}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p className="muted">{describe(agents.find(({ spec }) => spec?.id === agentId))}</p>
+      <label className="field">
+        <span>Input</span>
+        <textarea
+          className="input"
+          rows={6}
+          placeholder="What should the agent do?"
+          value={input}
+          onChange={(event) => setInput(event.target.value)}
+        />
+      </label>
+      <FilePicker files={files} onChange={setFiles} />
+      {start.error !== null && <ProblemView problem={problemOf(start.error)} />}
+      <div className="row end">
+        <button
+          type="submit"
+          className="button primary"
+          disabled={input.trim() === "" || start.isPending}
+        >
+          {start.isPending ? "Starting …" : "Start the run"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function describe(agent: Agent | undefined): string {
+  const { model = "", hitlTools = [] } = agent?.spec ?? {};
+  const asks = hitlTools.length === 0 ? "" : ` It asks before it calls ${hitlTools.join(", ")}.`;
+  return `It uses the model ${model}.${asks}`;
+}
+
+function isSame(
+  last: Attempt | undefined,
+  { agentId, input, files }: Omit<Attempt, "id">,
+): last is Attempt {
+  return last?.agentId === agentId && last.input === input && last.files === files;
+}

@@ -1,0 +1,61 @@
+import { diffLines } from "diff";
+import { useMemo } from "react";
+
+interface DiffViewProps {
+  readonly before: string;
+  readonly after: string;
+  readonly label: string;
+}
+
+/** How many lines of context are shown around a change. */
+const context = 3;
+/** How long the browser looks for the smallest difference: two large texts that have nothing in common take very long. */
+const maxMs = 500;
+
+interface Line {
+  readonly sign: "+" | "-" | " " | "…";
+  readonly text: string;
+}
+
+/** The lines in which two texts differ. */
+export function DiffView({ before, after, label }: DiffViewProps) {
+  const lines = useMemo(() => linesOf(before, after), [before, after]);
+  if (lines === undefined) {
+    return <p className="muted">The texts differ in so much that their difference is not shown.</p>;
+  }
+  if (lines.every(({ sign }) => sign === " " || sign === "…")) {
+    return <p className="muted">No difference.</p>;
+  }
+  return (
+    <pre className="diff" tabIndex={0} role="region" aria-label={label}>
+      {lines.map(({ sign, text }, index) => (
+        // Lines are their own order.
+        <span key={index} className={classes[sign]}>{`${sign} ${text}\n`}</span>
+      ))}
+    </pre>
+  );
+}
+
+const classes = { "+": "added", "-": "removed", " ": undefined, "…": "muted" } as const;
+
+/** Returns the lines to show. Undefined: the difference was not found in time. */
+function linesOf(before: string, after: string): readonly Line[] | undefined {
+  const parts = diffLines(before, after, { timeout: maxMs });
+  return parts?.flatMap(({ value, added, removed }, index) => {
+    const sign = added ? "+" : removed ? "-" : " ";
+    const lines = value
+      .replace(/\n$/, "")
+      .split("\n")
+      .map((text) => ({ sign, text }) as const);
+    return sign === " " ? shortened(lines, index === 0, index === parts.length - 1) : lines;
+  });
+}
+
+function shortened(lines: readonly Line[], isFirst: boolean, isLast: boolean): readonly Line[] {
+  const head = isFirst ? 0 : context;
+  const tail = isLast ? 0 : context;
+  const hidden = lines.length - head - tail;
+  if (hidden <= 1) return lines;
+  const gap = { sign: "…", text: `${hidden} lines` } as const;
+  return [...lines.slice(0, head), gap, ...lines.slice(lines.length - tail)];
+}

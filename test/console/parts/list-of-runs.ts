@@ -1,0 +1,58 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { expect, test } from "vitest";
+import type { ConsoleFixture } from "../support/console-fixture.ts";
+import { expectAccessible } from "../support/expect-accessible.ts";
+
+/** The list of runs: filters, saved views, and what is done to several runs at once. */
+export function describeListOfRuns(fixture: () => ConsoleFixture): void {
+  test("filters runs, counts them, and keeps the filters as a view", async () => {
+    const wanted = await fixture().finished("Filter me.", "helper", { team: "blue" });
+    await fixture().finished("Filter me too.", "helper", { team: "red" });
+    await using shown = await fixture().open("/runs");
+    const { page } = shown;
+    const summary = page.getByLabel("Summary of the runs");
+    await page.getByLabel("Label, such as team=blue").fill("team=blue");
+    await summary.getByText("1 run", { exact: false }).waitFor();
+    await page.getByRole("link", { name: "Filter me too." }).waitFor({ state: "detached" });
+    await page.getByText(wanted).waitFor();
+    await page.getByRole("button", { name: "completed 1" }).click();
+    await summary.locator("canvas").waitFor();
+    await expectAccessible(page);
+    await page.getByLabel("Name of the view").fill("Blue ones");
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByRole("button", { name: "Clear" }).click();
+    await page.getByRole("link", { name: "Filter me too." }).waitFor();
+    await page.reload();
+    await page.getByRole("link", { name: "Blue ones" }).click();
+    await page.getByRole("link", { name: "Filter me too." }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("label")).toBe("team=blue");
+    await page.getByLabel("Label, such as team=blue").fill("no-such-label");
+    await page.getByText("No run matches the filters").waitFor();
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("cancels the chosen runs and starts them again, with one result each", async () => {
+    const waiting = await fixture().started("Pay all.", "payer", { batch: "1" });
+    const ended = await fixture().finished("Repeat me.", "helper", { batch: "1" });
+    await using shown = await fixture().open("/runs?label=batch");
+    const { page } = shown;
+    const { runs } = fixture().deployment.reeve;
+    await page.getByLabel(`Choose run ${waiting}`).check();
+    await page.getByLabel(`Choose run ${ended}`).check();
+    const confirm = (name: string) =>
+      page.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+    await page.getByRole("button", { name: "Run again (1)" }).click();
+    await confirm("Run again");
+    await page.getByText("1 run started again").waitFor();
+    await expect
+      .poll(async () => (await runs.listRuns({ filter: { labels: { batch: "1" } } })).runs.length)
+      .toBe(3);
+    await page.getByLabel(`Choose run ${waiting}`).check();
+    await page.getByRole("button", { name: "Cancel (1)" }).click();
+    await confirm("Cancel");
+    await page.getByText("1 run cancelled").waitFor();
+    await expectAccessible(page);
+    expect((await runs.getRun({ runId: waiting })).run?.status).toBe(RunStatus.CANCELLED);
+    expect(shown.problems).toEqual([]);
+  });
+}

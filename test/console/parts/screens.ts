@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import type { ConsoleFixture } from "../support/console-fixture.ts";
+import { expectAccessible } from "../support/expect-accessible.ts";
+
+/** The other screens, and every screen with axe in both themes. */
+export function describeScreens(fixture: () => ConsoleFixture): void {
+  test("holds a conversation on a thread", async () => {
+    await using shown = await fixture().open("/chat");
+    const { page } = shown;
+    await page.getByLabel("Agent").selectOption("helper");
+    await page.getByLabel("Message").fill("Hello there");
+    await page.keyboard.press("Enter");
+    await page.getByText("You said: Hello there").waitFor();
+    await page.getByRole("link", { name: "Show the run" }).waitFor();
+    await expectAccessible(page);
+    await fixture().picture(shown, "chat");
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("marks every violation of a spec, and saves only a valid one", async () => {
+    await using shown = await fixture().open("/agents/helper");
+    const { page } = shown;
+    const spec = page.getByLabel("Spec");
+    await spec.waitFor();
+    const text = await spec.inputValue();
+    await spec.fill(`${text}hitl_tools:\n  - none_such\n  - ""\n`);
+    await page.getByText("Not valid").waitFor();
+    const save = page.getByRole("button", { name: /^Save as revision/ });
+    expect(await save.isDisabled()).toBe(true);
+    await fixture().picture(shown, "agent");
+    await spec.fill(`${text}instructions: Be brief.\n`);
+    await page.getByText("Valid", { exact: true }).waitFor();
+    await save.click();
+    await page.getByText("Revision 2").waitFor();
+    await page.getByRole("button", { name: "What it may use" }).click();
+    await page.getByText("add_todo").first().waitFor();
+    await expectAccessible(page);
+    expect(shown.problems).toEqual([]);
+  });
+
+  describe.each(["light", "dark"] as const)("in the %s theme", (theme) => {
+    test("has no accessibility violation on any screen", async () => {
+      const runId = await fixture().finished("Nest the work.");
+      await using shown = await fixture().open("/runs", theme);
+      const { page } = shown;
+      await page.getByRole("link", { name: "Nest the work." }).first().waitFor();
+      await expectAccessible(page);
+      if (theme === "light") await fixture().picture(shown, "runs");
+      const views = [
+        [`/runs/${runId}`, ".message.agent", "conversation"],
+        [`/runs/${runId}/timeline`, ".timeline-row", "timeline"],
+        [`/runs/${runId}/tree`, "[data-node]", undefined],
+        [`/runs/${runId}/events`, ".event", "events"],
+        [`/runs/${runId}/files`, ".empty", undefined],
+        ["/agents", "table", undefined],
+        ["/models", "table", undefined],
+        ["/audit", "table", undefined],
+        ["/inbox", ".empty", undefined],
+        ["/operate", ".pools", "operate"],
+        ["/start", ".start-form", undefined],
+        ["/agents?create=true", ".agent-form", undefined],
+      ] as const;
+      for (const [path, selector, name] of views) {
+        await page.goto(`${fixture().deployment.url}${path}`);
+        await page.locator(selector).first().waitFor();
+        await expectAccessible(page);
+        if (name !== undefined && theme === "dark") await fixture().picture(shown, name);
+      }
+      // With 404 the API says that a run has no workspace.
+      expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
+    });
+  });
+}

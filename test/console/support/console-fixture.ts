@@ -1,0 +1,109 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { buildConsole } from "@reeve/cli/embedded/ensure-console";
+import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
+import type { Browser } from "playwright-core";
+import { Deployment } from "../../system/support/deployment.ts";
+import { watchToEnd } from "../../system/support/watching.ts";
+import { startPlayingServer } from "../../support/playing-server.ts";
+import type { WatchedPage } from "./open-browser.ts";
+import { missingBrowser, openBrowser, openPage } from "./open-browser.ts";
+import { play } from "./play.ts";
+
+/** The model that answers as `play` says. */
+export const playedModel = "openai:played";
+export const viewer = "viewer-token-0123456789";
+/** Of the person who starts the runs, without the role approver. */
+export const runner = "runner-token-0123456789";
+
+const pictures = process.env["REEVE_WRITE_PICTURES"] === "1";
+
+export const receiptKey: ReturnType<typeof parseSigningKey> = parseSigningKey(
+  generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+  "the key",
+);
+
+/** A deployment with the console, and a browser. */
+export class ConsoleFixture implements AsyncDisposable {
+  readonly deployment: Deployment;
+  readonly #browser: Browser;
+  readonly #resources: AsyncDisposableStack;
+
+  private constructor(deployment: Deployment, browser: Browser, resources: AsyncDisposableStack) {
+    this.deployment = deployment;
+    this.#browser = browser;
+    this.#resources = resources;
+  }
+
+  static async start(): Promise<ConsoleFixture> {
+    if (missingBrowser !== undefined) throw new Error(missingBrowser);
+    const problem = await buildConsole(() => undefined, new AbortController().signal);
+    if (problem !== undefined) throw new Error(problem);
+    await using resources = new AsyncDisposableStack();
+    const browser = await openBrowser();
+    resources.defer(() => browser.close());
+    const models = resources.use(await startPlayingServer(play));
+    const folder = mkdtempSync(join(tmpdir(), "reeve-console-"));
+    resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const keyFile = join(folder, "key.pem");
+    writeFileSync(keyFile, receiptKey.privateKey.export({ type: "pkcs8", format: "pem" }));
+    const deployment = resources.use(
+      await Deployment.start({
+        OPENAI_API_KEY: "sk-test",
+        OPENAI_BASE_URL: models.url,
+        REEVE_RECEIPT_KEY_FILE: keyFile,
+        REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner`,
+      }),
+    );
+    await deployment.agent("helper", { model: playedModel });
+    await deployment.agent("waiter", { model: playedModel, questions: {} });
+    await deployment.agent("payer", {
+      model: playedModel,
+      hitlTools: ["add_todo"],
+      approvalPolicy: { allowEditedArguments: true },
+    });
+    return new ConsoleFixture(deployment, browser, resources.move());
+  }
+
+  async started(input: string, agentId = "helper", labels = {}): Promise<string> {
+    const { run } = await this.deployment.reeve.runs.startRun({ agentId, input, labels });
+    return run?.runId ?? "";
+  }
+
+  async finished(...run: Parameters<typeof this.started>): Promise<string> {
+    const runId = await this.started(...run);
+    await watchToEnd(this.deployment, runId);
+    return runId;
+  }
+
+  /** Opens the address of a screen with a token, which a new tab does not use before it is told to. */
+  openLink(
+    path: string,
+    theme?: "light" | "dark",
+    token = this.deployment.token,
+  ): Promise<WatchedPage> {
+    return openPage(this.#browser, `${this.deployment.url}${path}#token=${token}`, theme);
+  }
+
+  /** Opens a screen as somebody who has signed in. */
+  async open(...link: Parameters<typeof this.openLink>): Promise<WatchedPage> {
+    const shown = await this.openLink(...link);
+    await shown.page.getByRole("button", { name: "Sign in with it" }).click();
+    return shown;
+  }
+
+  /** Writes the picture of a screen for the documentation, if that was asked for. */
+  async picture({ page }: WatchedPage, name: string): Promise<void> {
+    if (!pictures) return;
+    await page.setViewportSize({ width: 1120, height: 700 });
+    const path = join(import.meta.dirname, `../../../docs/pictures/${name}.png`);
+    await page.screenshot({ path });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#resources[Symbol.asyncDispose]();
+  }
+}
