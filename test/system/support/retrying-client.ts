@@ -96,9 +96,10 @@ export class RetryingClient {
     const watched = this.#gateway.runs.watchRun({ runId, afterSequence, selection: everything });
     for await (const { events } of watched) {
       for (const event of events) {
-        seen.push(event);
         this.#options.onEvent?.();
+        // An approval that cannot be decided now counts as not seen: the next watch begins with it.
         await this.#approve(event);
+        seen.push(event);
       }
     }
   }
