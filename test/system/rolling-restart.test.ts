@@ -6,6 +6,12 @@ import { RunStatus } from "@reeve/contracts/run";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
+import type { PreviousVersion } from "./support/versions/previous-version.ts";
+import {
+  openPreviousVersion,
+  previousCommit,
+  whyNoPreviousVersion,
+} from "./support/versions/previous-version.ts";
 import { everything, RetryingClient } from "./support/retrying-client.ts";
 import { expectGapless } from "./support/watching.ts";
 
@@ -13,12 +19,18 @@ import { expectGapless } from "./support/watching.ts";
 const load = 4;
 const services = ["gateway", "runtime", "toolhost", "approvals"] as const;
 
+const reason = whyNoPreviousVersion();
+const versions =
+  reason === "" ? ` while they change from ${previousCommit} and to it` : ` (${reason})`;
+
+let previous: PreviousVersion | undefined;
 let deployment: Deployment;
 
 beforeAll(async () => {
+  previous = reason === "" ? openPreviousVersion() : undefined;
   // Graceful ends hand work over immediately. A process without CPU time on a busy machine must not count as dead.
   deployment = await Deployment.start({ REEVE_ACK_WAIT_MS: "30000" });
-  await Promise.all(services.map((name) => deployment.start(`${name}-2`)));
+  await Promise.all(services.map((name) => deployment.start(`${name}-2`, {}, previous?.root)));
   await deployment.agent("roll", {
     permissionClasses: ["execute"],
     mcpServers: ["srv"],
@@ -29,6 +41,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
+  previous?.[Symbol.dispose]();
 });
 
 /** Checks that the run shows no trace of restarts: it completed, with each call executed once. */
@@ -44,7 +57,7 @@ function expectUndisturbed(events: readonly RunEvent[]): void {
 }
 
 // Requirement: OPS-7
-test("every service restarts in turn, and watchers see only a pause", async () => {
+test(`every service restarts in turn, and watchers see only a pause${versions}`, async () => {
   let happened = Promise.withResolvers<void>();
   const { reeve, second } = deployment;
   const clients = Array.from(
@@ -64,7 +77,8 @@ test("every service restarts in turn, and watchers see only a pause", async () =
         happened = Promise.withResolvers<void>();
         await happened.promise;
         expect(await deployment.end(instance)).toBe(0);
-        await deployment.start(instance);
+        // The first instances are rolled back, and the second ones are updated.
+        await deployment.start(instance, {}, instance === name ? previous?.root : undefined);
       }
     }
     return "restarted";

@@ -163,8 +163,10 @@ export class Deployment implements AsyncDisposable {
     return deployment;
   }
 
-  /** Starts a service as a process with further settings. Resolves when it reports that it is ready. */
-  async start(instance: Instance, settings: Settings = {}): Promise<void> {
+  /**
+   * Starts a service as a process with further settings, from the sources in `folder`. Resolves when it reports that it is ready.
+   */
+  async start(instance: Instance, settings: Settings = {}, folder = root): Promise<void> {
     const name = serviceOf(instance);
     const { user, pass } = this.#credentials[name];
     const env = {
@@ -174,7 +176,7 @@ export class Deployment implements AsyncDisposable {
       ...(instance !== name && this.#seconds),
       ...settings,
     };
-    const child = spawn(process.execPath, [join(root, `services/${name}/src/main.ts`)], {
+    const child = spawn(process.execPath, [join(folder, `services/${name}/src/main.ts`)], {
       env,
       stdio: ["ignore", "inherit", "pipe"],
     });
