@@ -3,6 +3,7 @@ import type { ErrorObject, Options } from "ajv";
 import { Ajv } from "ajv";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { compileCost, maxCompileCost } from "./compile-cost.ts";
 import { countReferences } from "./count-references.ts";
 import { linearPatterns } from "./linear-patterns.ts";
 import { WorkBudgetExceeded, WorkBudget } from "./work-budget.ts";
@@ -16,7 +17,12 @@ export type CompiledSchema =
       /** Patterns that are not checked, because no engine matches them in linear time. */
       readonly unsupported: readonly string[];
     }
-  | { readonly kind: "invalid"; readonly problem: string };
+  | {
+      readonly kind: "invalid";
+      readonly problem: string;
+      /** Whether it may be valid, but takes too much work to compile. */
+      readonly isCostly?: boolean;
+    };
 
 /** The work of one validation, in units of one character that one state of a pattern reads. */
 const maxWork = 4_000_000;
@@ -50,12 +56,16 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
       problem: `it has ${characters} characters, more than ${maxSchemaCharacters}`,
     };
   }
+  if (compileCost(schema) > maxCompileCost)
+    return { kind: "invalid", problem: tooCostly, isCostly: true };
   const { $schema } = schema;
   const compiled = compileBy(draftOf($schema), schema);
   if (compiled.kind === "compiled" || $schema !== undefined) return compiled;
   const byDraft7 = compileBy(Ajv, schema);
   return byDraft7.kind === "compiled" ? byDraft7 : compiled;
 }
+
+const tooCostly = "compiling it takes too much work; use fewer subschemas and patterns";
 
 type Draft = new (options: Options) => Ajv;
 
@@ -72,6 +82,8 @@ function compileBy(Draft: Draft, schema: JsonObject): CompiledSchema {
     allErrors: true,
     strict: false,
     logger: false,
+    // Each reference would be a copy of what it refers to: a small schema could become a huge program.
+    inlineRefs: false,
     code: { regExp: linearPatterns(work, unsupported) },
   };
   // An asynchronous validator would return a promise, which counts as valid.

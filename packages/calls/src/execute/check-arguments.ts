@@ -19,9 +19,11 @@ export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   };
 }
 
-/** Whether this is a valid JSON Schema of an object. */
+/** Whether this is a JSON Schema of an object: a valid one, or one that takes too much work to compile, and is not enforced. */
 export function isObjectSchema(schema: JsonObject): boolean {
-  return schema["type"] === "object" && compileSchema(schema).kind === "compiled";
+  if (schema["type"] !== "object") return false;
+  const compiled = compileSchema(schema);
+  return compiled.kind === "compiled" || compiled.isCostly === true;
 }
 
 function describe({ instancePath, message, params }: ErrorObject): string {
