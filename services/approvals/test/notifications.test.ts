@@ -8,6 +8,7 @@ import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { NotificationService } from "@reeve/contracts/notification";
 import { principalHeaders } from "@reeve/platform/rpc/internal-principal";
+import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { startProcess } from "./support/child-process.ts";
 import { startMailServer } from "./support/mail-server.ts";
@@ -148,4 +149,30 @@ retry: { first_seconds: 0.05, max_seconds: 0.1 }
   await expect.poll(() => bench.queued()).toBe(0);
   expect(receivedBy(receiver)).toMatchObject([{ genuine: true, id: notificationId }]);
   expect(await dead("acme")).toEqual([]);
+});
+
+test("a program on the bus gets every message once, with the signature of a webhook", async () => {
+  await using bench = await openNotifyBench((folder) => {
+    writeFileSync(join(folder, "secret"), `${secret}\n`);
+    return `
+receivers:
+  - { name: pager, format: nats, events: [requested], secret: { file: ${folder}/secret } }
+`;
+  });
+  await bench.startApprovals();
+  const call = { callId: "call_1", name: "deploy", arguments: { token: "canary-argument" } };
+  const run = await bench.park({ call });
+  await expect.poll(() => bench.notice(1)).toBeDefined();
+  const notice = await bench.notice(1);
+  expect(notice?.subject).toBe("approval.notice.pager.acme");
+  const headers = Object.fromEntries(notice?.headers ?? []);
+  expect(headers["Nats-Msg-Id"]).toBe(headers["webhook-id"]);
+  const body = new Webhook(secret).verify(notice?.body ?? "", headers);
+  expect(body).toMatchObject({
+    type: "approval.requested",
+    data: { tenant: "acme", run_id: run, tool: "deploy" },
+  });
+  expect(notice?.body).not.toContain("canary-argument");
+  await expect.poll(() => bench.queued()).toBe(0);
+  expect(await bench.notice(2)).toBeUndefined();
 });

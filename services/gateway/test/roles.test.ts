@@ -116,8 +116,9 @@ async function isDenied(
   >;
   const isUpload = method.methodKind === "client_streaming";
   try {
-    // A watch that is permitted may stay silent until its deadline.
-    const answer = client[method.localName]?.(isUpload ? noMessages() : {}, { timeoutMs: 1_000 });
+    // A watch that is permitted may stay silent until its deadline. A refusal must come before, however busy the machine is.
+    const timeoutMs = method.methodKind === "server_streaming" ? 5_000 : 60_000;
+    const answer = client[method.localName]?.(isUpload ? noMessages() : {}, { timeoutMs });
     if (answer !== undefined && Symbol.asyncIterator in answer) for await (const _ of answer) break;
     else await answer;
     return false;

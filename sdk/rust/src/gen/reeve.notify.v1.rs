@@ -28,6 +28,12 @@ pub struct Notification {
     #[prost(string, tag = "8")]
     pub arguments: ::prost::alloc::string::String,
 }
+/// A notice about an approval for programs on the bus, for a receiver with the format `nats`. Its data is
+/// JSON, that of a webhook, and its headers are those of Standard Webhooks: `webhook-id`,
+/// `webhook-timestamp`, and `webhook-signature`. It is not encrypted with keys of tenants. Reeve itself
+/// reads none: give your programs a user that may read the subjects of their receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ApprovalNotice {}
 /// A notification that was given up. Operators list and replay it.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DeadNotification {

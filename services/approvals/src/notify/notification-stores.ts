@@ -1,5 +1,7 @@
 import type { Notification } from "@reeve/contracts/notification";
 import { DeadNotificationSchema } from "@reeve/contracts/notification";
+import type { Notices } from "@reeve/jetstream/notices/nats";
+import { openNotices } from "@reeve/jetstream/notices/nats";
 import { openNotificationQueue } from "@reeve/jetstream/queue/nats";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -12,6 +14,8 @@ export interface NotificationStores {
   readonly deadLetters: DeadLetters;
   /** The queue of each receiver, by its name. */
   readonly queues: ReadonlyMap<string, WorkQueue<Notification>>;
+  /** What programs on the bus read. Undefined: no receiver has the format `nats`. */
+  readonly notices: Notices | undefined;
 }
 
 /**
@@ -32,7 +36,9 @@ export function openOnce(
       const options = { receiver, ackWaitMs, isConsumer: true };
       queues.set(receiver, await openNotificationQueue(nats, options));
     }
-    return { deadLetters, queues };
+    const isOnBus = receivers.some(({ format }) => format === "nats");
+    const notices = isOnBus ? await openNotices(nats) : undefined;
+    return { deadLetters, queues, notices };
   };
   let opening: Promise<NotificationStores> | undefined;
   return () => {

@@ -1,4 +1,5 @@
 import { openRunFeed } from "@reeve/jetstream/feed/nats";
+import type { Notices } from "@reeve/jetstream/notices/nats";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { systemClock } from "@reeve/platform/async/clock";
 import { runTogether } from "@reeve/platform/async/run-together";
@@ -8,6 +9,7 @@ import type { ApprovalPorts } from "../app/approval-ports.ts";
 import { deliverNotifications } from "./deliver-notifications.ts";
 import type { NotificationStores } from "./notification-stores.ts";
 import { publishNotifications } from "./publish-notifications.ts";
+import { natsSender } from "./send/nats-sender.ts";
 import { httpSender } from "./send/http-sender.ts";
 import type { SenderOptions } from "./send/http-sender.ts";
 import type { Sender } from "./send/sender.ts";
@@ -57,13 +59,13 @@ export async function runNotifications(
     readSecret,
     clock,
   };
-  const { deadLetters, queues } = stores;
+  const { deadLetters, queues, notices } = stores;
   const receivers = settings.receivers.flatMap((receiver) => {
     const queue = queues.get(receiver.name);
     return queue === undefined ? [] : [{ receiver, queue }];
   });
   const deliveries = receivers.map(({ receiver, queue }) => {
-    const sender = senderOf(receiver, options, log);
+    const sender = senderOf(receiver, { ...options, notices }, log);
     const ports = { queue, sender, deadLetters, clock, limits, ackWaitMs, graceMs };
     return (until: AbortSignal) => deliverNotifications(ports, log, until);
   });
@@ -75,8 +77,13 @@ export async function runNotifications(
   await runTogether([publish, ...deliveries], signal);
 }
 
-function senderOf(receiver: Receiver, options: SenderOptions, log: Logger): Sender {
-  return receiver.format === "email"
-    ? smtpSender(receiver, options, log)
-    : httpSender(receiver, options);
+interface Sending extends SenderOptions {
+  readonly notices: Notices | undefined;
+}
+
+function senderOf(receiver: Receiver, { notices, ...options }: Sending, log: Logger): Sender {
+  if (receiver.format === "email") return smtpSender(receiver, options, log);
+  if (receiver.format !== "nats") return httpSender(receiver, options);
+  if (notices === undefined) throw new Error("the stream of notices is not open");
+  return natsSender(receiver, options, notices);
 }

@@ -29,6 +29,8 @@ let runs = 0;
 /** A NATS server, the file of REEVE_NOTIFY, and processes of approvals. */
 export interface NotifyBench extends AsyncDisposable {
   readonly folder: string;
+  /** Returns a notice on the bus by its sequence, from 1. Undefined: there is none. */
+  notice(sequence: number): Promise<StoredNotice | undefined>;
   /** Starts approvals in a process of its own. */
   startApprovals(): Promise<TestProcess & { readonly url: string }>;
   /** Creates a run of `acme` that is parked with a pending approval. Returns its id. */
@@ -36,6 +38,30 @@ export interface NotifyBench extends AsyncDisposable {
   append(run: string, ...facts: readonly ExternalFact[]): Promise<void>;
   /** Returns how many notifications are queued. */
   queued(): Promise<number>;
+}
+
+/** A notice on the bus. */
+interface StoredNotice {
+  readonly subject: string;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+interface StoredMessage {
+  readonly subject: string;
+  readonly hdrs: string;
+  readonly data: string;
+}
+
+function noticeIn({ subject, hdrs, data }: StoredMessage): StoredNotice {
+  const lines = Buffer.from(hdrs, "base64").toString().split("\r\n").slice(1);
+  const headers = lines
+    .filter((line) => line !== "")
+    .map(
+      (line) =>
+        [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()] as const,
+    );
+  return { subject, headers: new Map(headers), body: Buffer.from(data, "base64").toString() };
 }
 
 interface StoreAnswer {
@@ -73,6 +99,15 @@ export async function openNotifyBench(
     (await nats.connection.request(`$JS.API.${request}`)).json<StoreAnswer>();
   return {
     folder,
+    async notice(sequence) {
+      const request = JSON.stringify({ seq: sequence });
+      const reply = await nats.connection.request(
+        "$JS.API.STREAM.MSG.GET.APPROVAL_NOTICES",
+        request,
+      );
+      const { message } = reply.json<{ readonly message?: StoredMessage }>();
+      return message && noticeIn(message);
+    },
     append,
     async startApprovals() {
       const env = {

@@ -1,7 +1,6 @@
-import type { Notification } from "@reeve/contracts/notification";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
-import { signersOf, urlOf } from "../settings/read-settings.ts";
+import { urlOf } from "../settings/read-settings.ts";
 import type { HttpReceiver } from "../settings/receiver-schema.ts";
 import type { ReadSecret } from "../settings/secret-text.ts";
 import { slackMessage } from "../formats/slack.ts";
@@ -9,6 +8,7 @@ import { standardMessage } from "../formats/standard.ts";
 import { teamsMessage } from "../formats/teams.ts";
 import { retryAfterMs } from "./retry-after.ts";
 import type { Attempt, Sender } from "./sender.ts";
+import { signMessage } from "./sign-message.ts";
 
 export interface SenderOptions {
   readonly publicUrl: string;
@@ -38,7 +38,8 @@ export function httpSender(receiver: HttpReceiver, options: SenderOptions): Send
           headers: {
             "content-type": "application/json",
             "user-agent": "Reeve",
-            ...(await signatureOf(receiver, notification, body, options)),
+            ...(receiver.format === "standard" &&
+              (await signMessage(receiver, notification, body, options))),
           },
           body,
           redirect: "manual",
@@ -58,22 +59,6 @@ export function httpSender(receiver: HttpReceiver, options: SenderOptions): Send
         return { kind: "unavailable", problem: problemOf(error, timeoutMs) };
       }
     },
-  };
-}
-
-async function signatureOf(
-  receiver: HttpReceiver,
-  { notificationId }: Notification,
-  body: string,
-  { readSecret, clock }: Pick<SenderOptions, "readSecret" | "clock">,
-): Promise<Readonly<Record<string, string>>> {
-  if (receiver.format !== "standard") return {};
-  const time = new Date(clock.now());
-  const signers = signersOf(await readSecret(receiver.secret));
-  return {
-    "webhook-id": notificationId,
-    "webhook-timestamp": String(Math.floor(time.getTime() / 1_000)),
-    "webhook-signature": signers.map((signer) => signer.sign(notificationId, time, body)).join(" "),
   };
 }
 

@@ -43,8 +43,8 @@ async function violationsOf(
   if (receiver.format === "email") {
     const { password } = receiver.smtp;
     if (password !== undefined) checks.push(["smtp.password", () => readSecret(password)]);
-  } else checks.push(["url", () => urlOf(receiver, readSecret)]);
-  if (receiver.format === "standard") {
+  } else if (receiver.format !== "nats") checks.push(["url", () => urlOf(receiver, readSecret)]);
+  if (receiver.format === "standard" || receiver.format === "nats") {
     checks.push(["secret", async () => signersOf(await readSecret(receiver.secret))]);
   }
   const found = checks.map(async ([field, check]) => {

@@ -63,6 +63,12 @@ const receiver = z.discriminatedUnion("format", [
     /** Signs the messages, as Standard Webhooks specifies. */
     secret: secretReference,
   }),
+  z.strictObject({
+    ...anyReceiver,
+    format: z.literal("nats"),
+    /** Signs the messages, as those of webhooks. */
+    secret: secretReference,
+  }),
   z.strictObject({ ...httpReceiver, format: z.literal("slack") }),
   z.strictObject({ ...httpReceiver, format: z.literal("teams") }),
   z.strictObject({
@@ -75,7 +81,9 @@ const receiver = z.discriminatedUnion("format", [
 ]);
 
 export type Receiver = z.infer<typeof receiver>;
-export type HttpReceiver = Exclude<Receiver, { readonly format: "email" }>;
+export type HttpReceiver = Exclude<Receiver, { readonly format: "email" | "nats" }>;
+export type NatsReceiver = Extract<Receiver, { readonly format: "nats" }>;
+export type SignedReceiver = Extract<Receiver, { readonly format: "nats" | "standard" }>;
 export type EmailReceiver = Extract<Receiver, { readonly format: "email" }>;
 
 const seconds = (max: number) => z.number().min(0.05).max(max);

@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/notify/v1/notification.proto.
  */
 export const file_reeve_notify_v1_notification: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9ub3RpZnkvdjEvbm90aWZpY2F0aW9uLnByb3RvEg9yZWV2ZS5ub3RpZnkudjEi3wIKDE5vdGlmaWNhdGlvbhIXCg9ub3RpZmljYXRpb25faWQYASABKAkSEAoIcmVjZWl2ZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEjEKBWV2ZW50GAQgASgOMiIucmVldmUubm90aWZ5LnYxLk5vdGlmaWNhdGlvbkV2ZW50Ei8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglxdWV1ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCGFwcHJvdmFsGAcgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSEQoJYXJndW1lbnRzGAggASgJOj/C3xg7ChFub3RpZnkue3JlY2VpdmVyfRocCg1OT1RJRklDQVRJT05TEAIaBAiA6kkiAwiQHCIGCgEEGgEEOAEi4gEKEERlYWROb3RpZmljYXRpb24SMwoMbm90aWZpY2F0aW9uGAEgASgLMh0ucmVldmUubm90aWZ5LnYxLk5vdGlmaWNhdGlvbhIPCgdwcm9ibGVtGAIgASgJEhAKCGF0dGVtcHRzGAMgASgNEi8KC2dpdmVuX3VwX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDpFyt8YQQoSZGVhZF9ub3RpZmljYXRpb25zEhd7dGVuYW50fS57bm90aWZpY2F0aW9ufSIFCICangEqCQoBBBIBBCoBBDgBKsABChFOb3RpZmljYXRpb25FdmVudBIiCh5OT1RJRklDQVRJT05fRVZFTlRfVU5TUEVDSUZJRUQQABIgChxOT1RJRklDQVRJT05fRVZFTlRfUkVRVUVTVEVEEAESHwobTk9USUZJQ0FUSU9OX0VWRU5UX1JFU09MVkVEEAISIAocTk9USUZJQ0FUSU9OX0VWRU5UX0VTQ0FMQVRFRBADEiIKHk5PVElGSUNBVElPTl9FVkVOVF9CUkVBS19HTEFTUxAEYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9ub3RpZnkvdjEvbm90aWZpY2F0aW9uLnByb3RvEg9yZWV2ZS5ub3RpZnkudjEi3wIKDE5vdGlmaWNhdGlvbhIXCg9ub3RpZmljYXRpb25faWQYASABKAkSEAoIcmVjZWl2ZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEjEKBWV2ZW50GAQgASgOMiIucmVldmUubm90aWZ5LnYxLk5vdGlmaWNhdGlvbkV2ZW50Ei8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglxdWV1ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCGFwcHJvdmFsGAcgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSEQoJYXJndW1lbnRzGAggASgJOj/C3xg7ChFub3RpZnkue3JlY2VpdmVyfRocCg1OT1RJRklDQVRJT05TEAIaBAiA6kkiAwiQHCIGCgEEGgEEOAEiXwoOQXBwcm92YWxOb3RpY2U6TcLfGEkKI2FwcHJvdmFsLm5vdGljZS57cmVjZWl2ZXJ9Lnt0ZW5hbnR9Gh0KEEFQUFJPVkFMX05PVElDRVMaBAiA9SQiAwiQHCIDCgEEIuIBChBEZWFkTm90aWZpY2F0aW9uEjMKDG5vdGlmaWNhdGlvbhgBIAEoCzIdLnJlZXZlLm5vdGlmeS52MS5Ob3RpZmljYXRpb24SDwoHcHJvYmxlbRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoDRIvCgtnaXZlbl91cF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXA6RcrfGEEKEmRlYWRfbm90aWZpY2F0aW9ucxIXe3RlbmFudH0ue25vdGlmaWNhdGlvbn0iBQiAmp4BKgkKAQQSAQQqAQQ4ASrAAQoRTm90aWZpY2F0aW9uRXZlbnQSIgoeTk9USUZJQ0FUSU9OX0VWRU5UX1VOU1BFQ0lGSUVEEAASIAocTk9USUZJQ0FUSU9OX0VWRU5UX1JFUVVFU1RFRBABEh8KG05PVElGSUNBVElPTl9FVkVOVF9SRVNPTFZFRBACEiAKHE5PVElGSUNBVElPTl9FVkVOVF9FU0NBTEFURUQQAxIiCh5OT1RJRklDQVRJT05fRVZFTlRfQlJFQUtfR0xBU1MQBGIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus]);
 
 /**
  * A message to one receiver, in the queue of this receiver until it was delivered or given up.
@@ -91,6 +91,24 @@ export const NotificationSchema: GenMessage<Notification> = /*@__PURE__*/
   messageDesc(file_reeve_notify_v1_notification, 0);
 
 /**
+ * A notice about an approval for programs on the bus, for a receiver with the format `nats`. Its data is
+ * JSON, that of a webhook, and its headers are those of Standard Webhooks: `webhook-id`,
+ * `webhook-timestamp`, and `webhook-signature`. It is not encrypted with keys of tenants. Reeve itself
+ * reads none: give your programs a user that may read the subjects of their receiver.
+ *
+ * @generated from message reeve.notify.v1.ApprovalNotice
+ */
+export type ApprovalNotice = Message<"reeve.notify.v1.ApprovalNotice"> & {
+};
+
+/**
+ * Describes the message reeve.notify.v1.ApprovalNotice.
+ * Use `create(ApprovalNoticeSchema)` to create a new message.
+ */
+export const ApprovalNoticeSchema: GenMessage<ApprovalNotice> = /*@__PURE__*/
+  messageDesc(file_reeve_notify_v1_notification, 1);
+
+/**
  * A notification that was given up. Operators list and replay it.
  *
  * @generated from message reeve.notify.v1.DeadNotification
@@ -130,7 +148,7 @@ export type DeadNotification = Message<"reeve.notify.v1.DeadNotification"> & {
  * Use `create(DeadNotificationSchema)` to create a new message.
  */
 export const DeadNotificationSchema: GenMessage<DeadNotification> = /*@__PURE__*/
-  messageDesc(file_reeve_notify_v1_notification, 1);
+  messageDesc(file_reeve_notify_v1_notification, 2);
 
 /**
  * What happened to an approval.

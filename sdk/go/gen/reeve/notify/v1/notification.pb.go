@@ -196,6 +196,46 @@ func (x *Notification) GetArguments() string {
 	return ""
 }
 
+// A notice about an approval for programs on the bus, for a receiver with the format `nats`. Its data is
+// JSON, that of a webhook, and its headers are those of Standard Webhooks: `webhook-id`,
+// `webhook-timestamp`, and `webhook-signature`. It is not encrypted with keys of tenants. Reeve itself
+// reads none: give your programs a user that may read the subjects of their receiver.
+type ApprovalNotice struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApprovalNotice) Reset() {
+	*x = ApprovalNotice{}
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApprovalNotice) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApprovalNotice) ProtoMessage() {}
+
+func (x *ApprovalNotice) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApprovalNotice.ProtoReflect.Descriptor instead.
+func (*ApprovalNotice) Descriptor() ([]byte, []int) {
+	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{1}
+}
+
 // A notification that was given up. Operators list and replay it.
 type DeadNotification struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -213,7 +253,7 @@ type DeadNotification struct {
 
 func (x *DeadNotification) Reset() {
 	*x = DeadNotification{}
-	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -225,7 +265,7 @@ func (x *DeadNotification) String() string {
 func (*DeadNotification) ProtoMessage() {}
 
 func (x *DeadNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -238,7 +278,7 @@ func (x *DeadNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeadNotification.ProtoReflect.Descriptor instead.
 func (*DeadNotification) Descriptor() ([]byte, []int) {
-	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{1}
+	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *DeadNotification) GetNotification() *Notification {
@@ -283,7 +323,8 @@ const file_reeve_notify_v1_notification_proto_rawDesc = "" +
 	"occurredAt\x127\n" +
 	"\tqueued_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bqueuedAt\x127\n" +
 	"\bapproval\x18\a \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\x12\x1c\n" +
-	"\targuments\x18\b \x01(\tR\targuments:\x00\"\xc9\x01\n" +
+	"\targuments\x18\b \x01(\tR\targuments:\x00\"\x12\n" +
+	"\x0eApprovalNotice:\x00\"\xc9\x01\n" +
 	"\x10DeadNotification\x12A\n" +
 	"\fnotification\x18\x01 \x01(\v2\x1d.reeve.notify.v1.NotificationR\fnotification\x12\x18\n" +
 	"\aproblem\x18\x02 \x01(\tR\aproblem\x12\x1a\n" +
@@ -310,21 +351,22 @@ func file_reeve_notify_v1_notification_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_notify_v1_notification_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_notify_v1_notification_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_reeve_notify_v1_notification_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_reeve_notify_v1_notification_proto_goTypes = []any{
 	(NotificationEvent)(0),        // 0: reeve.notify.v1.NotificationEvent
 	(*Notification)(nil),          // 1: reeve.notify.v1.Notification
-	(*DeadNotification)(nil),      // 2: reeve.notify.v1.DeadNotification
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
-	(*v1.Approval)(nil),           // 4: reeve.approval.v1.Approval
+	(*ApprovalNotice)(nil),        // 2: reeve.notify.v1.ApprovalNotice
+	(*DeadNotification)(nil),      // 3: reeve.notify.v1.DeadNotification
+	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
+	(*v1.Approval)(nil),           // 5: reeve.approval.v1.Approval
 }
 var file_reeve_notify_v1_notification_proto_depIdxs = []int32{
 	0, // 0: reeve.notify.v1.Notification.event:type_name -> reeve.notify.v1.NotificationEvent
-	3, // 1: reeve.notify.v1.Notification.occurred_at:type_name -> google.protobuf.Timestamp
-	3, // 2: reeve.notify.v1.Notification.queued_at:type_name -> google.protobuf.Timestamp
-	4, // 3: reeve.notify.v1.Notification.approval:type_name -> reeve.approval.v1.Approval
+	4, // 1: reeve.notify.v1.Notification.occurred_at:type_name -> google.protobuf.Timestamp
+	4, // 2: reeve.notify.v1.Notification.queued_at:type_name -> google.protobuf.Timestamp
+	5, // 3: reeve.notify.v1.Notification.approval:type_name -> reeve.approval.v1.Approval
 	1, // 4: reeve.notify.v1.DeadNotification.notification:type_name -> reeve.notify.v1.Notification
-	3, // 5: reeve.notify.v1.DeadNotification.given_up_at:type_name -> google.protobuf.Timestamp
+	4, // 5: reeve.notify.v1.DeadNotification.given_up_at:type_name -> google.protobuf.Timestamp
 	6, // [6:6] is the sub-list for method output_type
 	6, // [6:6] is the sub-list for method input_type
 	6, // [6:6] is the sub-list for extension type_name
@@ -343,7 +385,7 @@ func file_reeve_notify_v1_notification_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_notify_v1_notification_proto_rawDesc), len(file_reeve_notify_v1_notification_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   2,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

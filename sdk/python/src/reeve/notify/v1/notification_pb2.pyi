@@ -43,6 +43,10 @@ class Notification(_message.Message):
     arguments: str
     def __init__(self, notification_id: _Optional[str] = ..., receiver: _Optional[str] = ..., tenant: _Optional[str] = ..., event: _Optional[_Union[NotificationEvent, str]] = ..., occurred_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., queued_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ..., arguments: _Optional[str] = ...) -> None: ...
 
+class ApprovalNotice(_message.Message):
+    __slots__ = ()
+    def __init__(self) -> None: ...
+
 class DeadNotification(_message.Message):
     __slots__ = ("notification", "problem", "attempts", "given_up_at")
     NOTIFICATION_FIELD_NUMBER: _ClassVar[int]
