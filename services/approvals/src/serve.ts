@@ -1,4 +1,9 @@
-import { ApprovalSchema, ApprovalService, GrantSchema } from "@reeve/contracts/approval";
+import {
+  ApprovalSchema,
+  ApprovalService,
+  GrantSchema,
+  WatchedGroupSchema,
+} from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import { NotificationService } from "@reeve/contracts/notification";
@@ -38,6 +43,7 @@ import { limitsOf } from "@reeve/platform/process/settings";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
+import { untilAborted } from "@reeve/platform/async/sleep";
 import { systemClock } from "@reeve/platform/async/clock";
 import { indexFolderOf, openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -45,6 +51,7 @@ import { measureWaits, reportBreakGlass } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
 import { escalateApprovals } from "./app/escalate-approvals.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
+import { WatchedGroups } from "./app/groups/watched-groups.ts";
 import { applyGrants } from "./app/grants/apply-grants.ts";
 import { LaterTable } from "./app/grants/later-table.ts";
 import type { ApprovalsConfig } from "./config.ts";
@@ -78,6 +85,11 @@ export async function startApprovals(
   await using starting = new AsyncDisposableStack();
   await openSealing(nats, config, { mayCreate: true, log });
   const notifications = await readNotifications(config, environment);
+  const watchedGroups = new LaterTable(bucketOf(WatchedGroupSchema).name, () =>
+    openTable(nats, WatchedGroupSchema),
+  );
+  // Disposed after the background work, which ends its writes.
+  const groups = starting.use(new WatchedGroups(watchedGroups, { clock: systemClock, log }));
   const background = starting.use(new Background(log, signal));
   const inbox = await openTable(nats, ApprovalSchema);
   const home = { folder: indexFolderOf(config), log };
@@ -114,6 +126,7 @@ export async function startApprovals(
       openTable(nats, PasskeyCeremonySchema),
     ),
     site,
+    groups,
   };
   const openStores =
     notifications && openOnce(nats, notifications.settings, config.REEVE_ACK_WAIT_MS);
@@ -143,6 +156,11 @@ export async function startApprovals(
   background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
   background.run((until) => expireApprovals(ports, log, until));
   background.run((until) => escalateApprovals(ports, log, until));
+  background.run(async (until) => {
+    await watchedGroups.opened(until);
+    await groups.follow(until);
+    await untilAborted(until);
+  });
   background.run(async (until) => {
     await grants.opened(until);
     await applyGrants(ports, log, until);

@@ -111,6 +111,27 @@ pub struct Approval {
     /// Class of the tool at the request. Unset in approvals of versions that did not record it.
     #[prost(enumeration = "super::super::tool::v1::PermissionClass", tag = "40")]
     pub permission_class: i32,
+    /// Groups that the alternatives name, if it seems that nobody can decide: each alternative names only
+    /// groups of which nobody has used the inbox for seven days. Only in responses, as of their time.
+    #[prost(string, repeated, tag = "41")]
+    pub unseen_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A group that alternatives of approvals name. Groups are known to identity providers only: approvals
+/// notes when a member uses the inbox.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchedGroup {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Name of the group. The key of the record has its SHA-256.
+    #[prost(string, tag = "2")]
+    pub group: ::prost::alloc::string::String,
+    /// Time from which on its members are noted.
+    #[prost(message, optional, tag = "3")]
+    pub watched_since: ::core::option::Option<::prost_types::Timestamp>,
+    /// Time at which a member used the inbox, to the hour. Unset if none did.
+    #[prost(message, optional, tag = "4")]
+    pub last_seen_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// What a person said about a call that waits.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -7,6 +7,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { ApprovalLists } from "./approval-lists.ts";
+import type { GroupWatch } from "./groups/watched-groups.ts";
 import type { PasskeyPorts } from "./passkeys/passkey-ports.ts";
 
 /** The stores, the queue, and the clock that approvals uses. */
@@ -25,6 +26,8 @@ export interface ApprovalPorts extends PasskeyPorts {
   readonly clock: Clock;
   /** The operator's policy of now about when calls can be approved. Undefined: there is none. */
   readonly times: () => ApprovalTimes | undefined;
+  /** Knows of which groups somebody uses the inbox. */
+  readonly groups: GroupWatch;
   /** Returns the page on which people decide an approval. Undefined: it is not known. */
   readonly inboxUrl: ((approvalId: string) => string) | undefined;
 }

@@ -13,6 +13,7 @@ import { noon } from "../../test/support/parked-run.ts";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openApprovalLists } from "./approval-lists.ts";
+import { withoutGroupWatch } from "./groups/watched-groups.ts";
 import { watchApprovals } from "./inbox/watch-approvals.ts";
 import { getApproval, listApprovals } from "./read-approvals.ts";
 
@@ -22,7 +23,11 @@ const never = new AbortController().signal;
 const { PENDING, APPROVED } = ApprovalState;
 
 /** Noon, without an operator's policy. */
-const atNoon = () => ({ clock: new ManualClock(noon), times: () => undefined });
+const atNoon = () => ({
+  clock: new ManualClock(noon),
+  times: () => undefined,
+  groups: withoutGroupWatch,
+});
 
 async function inboxWith(...approvals: readonly Approval[]) {
   const inbox = new MemoryTable<Approval>();

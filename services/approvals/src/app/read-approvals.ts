@@ -14,11 +14,11 @@ import { searchPage } from "./inbox/search-approvals.ts";
 
 const { key: approvalKey } = bucketOf(ApprovalSchema);
 
-export type ReadPorts = Pick<ApprovalPorts, "inbox" | "lists" | "clock" | "times">;
+export type ReadPorts = Pick<ApprovalPorts, "inbox" | "lists" | "clock" | "times" | "groups">;
 
 /** Returns an approval from the inbox, with its times. Throws a Failure of kind `not_found` if it does not exist. */
 export async function getApproval(
-  ports: Pick<ReadPorts, "inbox" | "clock" | "times">,
+  ports: Pick<ReadPorts, "inbox" | "clock" | "times" | "groups">,
   tenant: string,
   approvalId: string,
   signal: AbortSignal,
@@ -31,7 +31,7 @@ export async function getApproval(
 
 /** Returns a page of the approvals of the caller's tenant, oldest first, with their times. */
 export async function listApprovals(
-  ports: Pick<ReadPorts, "lists" | "clock" | "times">,
+  ports: Pick<ReadPorts, "lists" | "clock" | "times" | "groups">,
   caller: Decider,
   request: ListApprovalsRequest,
   signal: AbortSignal,
@@ -74,11 +74,18 @@ function searchedOf(
   };
 }
 
-/** Returns a function that adds to an approval the times that apply to it now. */
+/** Returns a function that adds to an approval the times that apply to it now, and the groups of which nobody uses the inbox. */
 export function shownNow(
-  { clock, times }: Pick<ApprovalPorts, "clock" | "times">,
+  { clock, times, groups }: Pick<ApprovalPorts, "clock" | "times" | "groups">,
   tenant: string,
 ): (approval: Approval) => Approval {
   const now = decisionTime({ tenant, times: times() }, clock.now());
-  return (approval) => withTimes(approval, now);
+  const unseenGroupsOf = groups.unseenIn(tenant);
+  return (approval) => {
+    const unseenGroups = unseenGroupsOf(approval);
+    const timed = withTimes(approval, now);
+    return unseenGroups.length === 0
+      ? timed
+      : create(ApprovalSchema, { ...timed, unseenGroups: [...unseenGroups] });
+  };
 }

@@ -25,10 +25,16 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
   });
   return {
     listApprovals: async (request, context) => {
-      const page = await listApprovals(ports, memberOf(context), request, context.signal);
+      const caller = memberOf(context);
+      ports.groups.note(caller);
+      const page = await listApprovals(ports, caller, request, context.signal);
       return { approvals: [...page.items], nextPageToken: page.nextPageToken };
     },
-    countApprovals: (_, context) => counts.of(memberOf(context), context.signal),
+    countApprovals: (_, context) => {
+      const caller = memberOf(context);
+      ports.groups.note(caller);
+      return counts.of(caller, context.signal);
+    },
     getApproval: async ({ approvalId }, context) => {
       const { tenant } = principalOf(context);
       return { approval: await getApproval(ports, tenant, approvalId, context.signal) };
@@ -38,6 +44,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const { signal } = context;
       if (request.grant !== undefined) await assertRoomForGrant(ports, tenant, signal);
       const caller = memberOf(context);
+      ports.groups.note(caller);
       const confirmation = await confirmationOf(ports, caller, request, signal);
       const decider = { ...caller, confirmation };
       const approval = await decideApproval(changing(context), decider, request, signal);

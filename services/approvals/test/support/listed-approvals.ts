@@ -12,6 +12,7 @@ import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
 import { openApprovalLists } from "../../src/app/approval-lists.ts";
+import { withoutGroupWatch } from "../../src/app/groups/watched-groups.ts";
 import { listApprovals } from "../../src/app/read-approvals.ts";
 import { noon } from "./parked-run.ts";
 
@@ -51,7 +52,13 @@ export async function openLists(...approvals: readonly Approval[]) {
   for (const approval of approvals) await inbox.put(`acme.${approval.approvalId}`, approval, never);
   const home = { folder: undefined, log: createLogger("test", "silent") };
   const lists = openApprovalLists(inbox, home, never);
-  const ports = { inbox, lists, clock: new ManualClock(noon), times: () => undefined };
+  const ports = {
+    inbox,
+    lists,
+    clock: new ManualClock(noon),
+    times: () => undefined,
+    groups: withoutGroupWatch,
+  };
   return {
     ...ports,
     /** Returns the last parts of the ids of one page, and the token of the next one. */

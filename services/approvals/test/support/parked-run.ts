@@ -14,6 +14,7 @@ import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import { withoutGroupWatch } from "../../src/app/groups/watched-groups.ts";
 import { openApprovalLists } from "../../src/app/approval-lists.ts";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 
@@ -64,6 +65,7 @@ export async function parkedRun(
     recordAct: unrecorded,
     clock: new ManualClock(noon),
     times: (): ApprovalTimes | undefined => undefined,
+    groups: withoutGroupWatch,
     inboxUrl: undefined,
     passkeys: new MemoryTable<PersonPasskeys>(),
     ceremonies: new MemoryTable<PasskeyCeremony>(),

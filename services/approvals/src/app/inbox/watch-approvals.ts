@@ -17,7 +17,7 @@ const heartbeatMs = 5_000;
  * runs of the tenant.
  */
 export async function* watchApprovals(
-  ports: Pick<ReadPorts, "inbox" | "clock" | "times">,
+  ports: Pick<ReadPorts, "inbox" | "clock" | "times" | "groups">,
   caller: Decider,
   { runId, filter }: Pick<WatchApprovalsRequest, "runId" | "filter">,
   signal: AbortSignal,

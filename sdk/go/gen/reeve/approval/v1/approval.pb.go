@@ -406,8 +406,11 @@ type Approval struct {
 	NeedsPasskey bool `protobuf:"varint,39,opt,name=needs_passkey,json=needsPasskey,proto3" json:"needs_passkey,omitempty"`
 	// Class of the tool at the request. Unset in approvals of versions that did not record it.
 	PermissionClass v1.PermissionClass `protobuf:"varint,40,opt,name=permission_class,json=permissionClass,proto3,enum=reeve.tool.v1.PermissionClass" json:"permission_class,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Groups that the alternatives name, if it seems that nobody can decide: each alternative names only
+	// groups of which nobody has used the inbox for seven days. Only in responses, as of their time.
+	UnseenGroups  []string `protobuf:"bytes,41,rep,name=unseen_groups,json=unseenGroups,proto3" json:"unseen_groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -657,6 +660,87 @@ func (x *Approval) GetPermissionClass() v1.PermissionClass {
 	return v1.PermissionClass(0)
 }
 
+func (x *Approval) GetUnseenGroups() []string {
+	if x != nil {
+		return x.UnseenGroups
+	}
+	return nil
+}
+
+// A group that alternatives of approvals name. Groups are known to identity providers only: approvals
+// notes when a member uses the inbox.
+type WatchedGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Name of the group. The key of the record has its SHA-256.
+	Group string `protobuf:"bytes,2,opt,name=group,proto3" json:"group,omitempty"`
+	// Time from which on its members are noted.
+	WatchedSince *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=watched_since,json=watchedSince,proto3" json:"watched_since,omitempty"`
+	// Time at which a member used the inbox, to the hour. Unset if none did.
+	LastSeenAt    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=last_seen_at,json=lastSeenAt,proto3" json:"last_seen_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchedGroup) Reset() {
+	*x = WatchedGroup{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchedGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchedGroup) ProtoMessage() {}
+
+func (x *WatchedGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchedGroup.ProtoReflect.Descriptor instead.
+func (*WatchedGroup) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *WatchedGroup) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *WatchedGroup) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *WatchedGroup) GetWatchedSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.WatchedSince
+	}
+	return nil
+}
+
+func (x *WatchedGroup) GetLastSeenAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LastSeenAt
+	}
+	return nil
+}
+
 // What a person said about a call that waits.
 type ApprovalComment struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -674,7 +758,7 @@ type ApprovalComment struct {
 
 func (x *ApprovalComment) Reset() {
 	*x = ApprovalComment{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -686,7 +770,7 @@ func (x *ApprovalComment) String() string {
 func (*ApprovalComment) ProtoMessage() {}
 
 func (x *ApprovalComment) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -699,7 +783,7 @@ func (x *ApprovalComment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalComment.ProtoReflect.Descriptor instead.
 func (*ApprovalComment) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ApprovalComment) GetCommentId() string {
@@ -745,7 +829,7 @@ type ApprovalAssignment struct {
 
 func (x *ApprovalAssignment) Reset() {
 	*x = ApprovalAssignment{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -757,7 +841,7 @@ func (x *ApprovalAssignment) String() string {
 func (*ApprovalAssignment) ProtoMessage() {}
 
 func (x *ApprovalAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -770,7 +854,7 @@ func (x *ApprovalAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalAssignment.ProtoReflect.Descriptor instead.
 func (*ApprovalAssignment) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ApprovalAssignment) GetAssignee() string {
@@ -818,7 +902,7 @@ type ApprovalReview struct {
 
 func (x *ApprovalReview) Reset() {
 	*x = ApprovalReview{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -830,7 +914,7 @@ func (x *ApprovalReview) String() string {
 func (*ApprovalReview) ProtoMessage() {}
 
 func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -843,7 +927,7 @@ func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalReview.ProtoReflect.Descriptor instead.
 func (*ApprovalReview) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ApprovalReview) GetAdvice() ReviewAdvice {
@@ -910,7 +994,7 @@ type ReviewUsage struct {
 
 func (x *ReviewUsage) Reset() {
 	*x = ReviewUsage{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1006,7 @@ func (x *ReviewUsage) String() string {
 func (*ReviewUsage) ProtoMessage() {}
 
 func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1019,7 @@ func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewUsage.ProtoReflect.Descriptor instead.
 func (*ReviewUsage) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ReviewUsage) GetInputTokens() uint32 {
@@ -977,7 +1061,7 @@ type ApprovalEscalation struct {
 
 func (x *ApprovalEscalation) Reset() {
 	*x = ApprovalEscalation{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -989,7 +1073,7 @@ func (x *ApprovalEscalation) String() string {
 func (*ApprovalEscalation) ProtoMessage() {}
 
 func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1002,7 +1086,7 @@ func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalEscalation.ProtoReflect.Descriptor instead.
 func (*ApprovalEscalation) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ApprovalEscalation) GetDueAt() *timestamppb.Timestamp {
@@ -1046,7 +1130,7 @@ type ApprovalFreeze struct {
 
 func (x *ApprovalFreeze) Reset() {
 	*x = ApprovalFreeze{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1058,7 +1142,7 @@ func (x *ApprovalFreeze) String() string {
 func (*ApprovalFreeze) ProtoMessage() {}
 
 func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1071,7 +1155,7 @@ func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFreeze.ProtoReflect.Descriptor instead.
 func (*ApprovalFreeze) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ApprovalFreeze) GetName() string {
@@ -1114,7 +1198,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1126,7 +1210,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1139,7 +1223,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Alternative) GetName() string {
@@ -1217,7 +1301,7 @@ type Vote struct {
 
 func (x *Vote) Reset() {
 	*x = Vote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +1313,7 @@ func (x *Vote) String() string {
 func (*Vote) ProtoMessage() {}
 
 func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +1326,7 @@ func (x *Vote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vote.ProtoReflect.Descriptor instead.
 func (*Vote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Vote) GetDecision() *Decision {
@@ -1304,7 +1388,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1400,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1413,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -1422,7 +1506,7 @@ type StepUp struct {
 
 func (x *StepUp) Reset() {
 	*x = StepUp{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1434,7 +1518,7 @@ func (x *StepUp) String() string {
 func (*StepUp) ProtoMessage() {}
 
 func (x *StepUp) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1447,7 +1531,7 @@ func (x *StepUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUp.ProtoReflect.Descriptor instead.
 func (*StepUp) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StepUp) GetCredentialId() string {
@@ -1481,7 +1565,7 @@ type BreakGlassUse struct {
 
 func (x *BreakGlassUse) Reset() {
 	*x = BreakGlassUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1577,7 @@ func (x *BreakGlassUse) String() string {
 func (*BreakGlassUse) ProtoMessage() {}
 
 func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1590,7 @@ func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
 func (*BreakGlassUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *BreakGlassUse) GetRule() string {
@@ -1589,7 +1673,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1601,7 +1685,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1614,7 +1698,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1758,7 +1842,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1770,7 +1854,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1783,7 +1867,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1822,7 +1906,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1834,7 +1918,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1847,7 +1931,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1888,7 +1972,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1900,7 +1984,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1913,7 +1997,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -1979,7 +2063,7 @@ type ApprovalFilter struct {
 
 func (x *ApprovalFilter) Reset() {
 	*x = ApprovalFilter{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1991,7 +2075,7 @@ func (x *ApprovalFilter) String() string {
 func (*ApprovalFilter) ProtoMessage() {}
 
 func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2004,7 +2088,7 @@ func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
 func (*ApprovalFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ApprovalFilter) GetStates() []ApprovalState {
@@ -2110,7 +2194,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2206,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2219,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -2187,7 +2271,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2199,7 +2283,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2212,7 +2296,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -2238,7 +2322,7 @@ type CountApprovalsRequest struct {
 
 func (x *CountApprovalsRequest) Reset() {
 	*x = CountApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2250,7 +2334,7 @@ func (x *CountApprovalsRequest) String() string {
 func (*CountApprovalsRequest) ProtoMessage() {}
 
 func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2263,7 +2347,7 @@ func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 // Response of `CountApprovals`.
@@ -2283,7 +2367,7 @@ type CountApprovalsResponse struct {
 
 func (x *CountApprovalsResponse) Reset() {
 	*x = CountApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2295,7 +2379,7 @@ func (x *CountApprovalsResponse) String() string {
 func (*CountApprovalsResponse) ProtoMessage() {}
 
 func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2308,7 +2392,7 @@ func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CountApprovalsResponse) GetStates() []*StateCount {
@@ -2352,7 +2436,7 @@ type ApprovalCount struct {
 
 func (x *ApprovalCount) Reset() {
 	*x = ApprovalCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2364,7 +2448,7 @@ func (x *ApprovalCount) String() string {
 func (*ApprovalCount) ProtoMessage() {}
 
 func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2377,7 +2461,7 @@ func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
 func (*ApprovalCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ApprovalCount) GetCount() uint32 {
@@ -2407,7 +2491,7 @@ type StateCount struct {
 
 func (x *StateCount) Reset() {
 	*x = StateCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2419,7 +2503,7 @@ func (x *StateCount) String() string {
 func (*StateCount) ProtoMessage() {}
 
 func (x *StateCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2432,7 +2516,7 @@ func (x *StateCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
 func (*StateCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *StateCount) GetState() ApprovalState {
@@ -2462,7 +2546,7 @@ type NamedCount struct {
 
 func (x *NamedCount) Reset() {
 	*x = NamedCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2474,7 +2558,7 @@ func (x *NamedCount) String() string {
 func (*NamedCount) ProtoMessage() {}
 
 func (x *NamedCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2487,7 +2571,7 @@ func (x *NamedCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
 func (*NamedCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *NamedCount) GetName() string {
@@ -2515,7 +2599,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2527,7 +2611,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2540,7 +2624,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -2561,7 +2645,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2573,7 +2657,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2586,7 +2670,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -2636,7 +2720,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2648,7 +2732,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2661,7 +2745,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -2745,7 +2829,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2757,7 +2841,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2770,7 +2854,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -2791,7 +2875,7 @@ type ListSimilarDecisionsRequest struct {
 
 func (x *ListSimilarDecisionsRequest) Reset() {
 	*x = ListSimilarDecisionsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2803,7 +2887,7 @@ func (x *ListSimilarDecisionsRequest) String() string {
 func (*ListSimilarDecisionsRequest) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2816,7 +2900,7 @@ func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ListSimilarDecisionsRequest) GetApprovalId() string {
@@ -2837,7 +2921,7 @@ type ListSimilarDecisionsResponse struct {
 
 func (x *ListSimilarDecisionsResponse) Reset() {
 	*x = ListSimilarDecisionsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2849,7 +2933,7 @@ func (x *ListSimilarDecisionsResponse) String() string {
 func (*ListSimilarDecisionsResponse) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2862,7 +2946,7 @@ func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListSimilarDecisionsResponse) GetDecisions() []*SimilarDecision {
@@ -2899,7 +2983,7 @@ type SimilarDecision struct {
 
 func (x *SimilarDecision) Reset() {
 	*x = SimilarDecision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2911,7 +2995,7 @@ func (x *SimilarDecision) String() string {
 func (*SimilarDecision) ProtoMessage() {}
 
 func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2924,7 +3008,7 @@ func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SimilarDecision.ProtoReflect.Descriptor instead.
 func (*SimilarDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SimilarDecision) GetApprovalId() string {
@@ -3005,7 +3089,7 @@ type CommentApprovalRequest struct {
 
 func (x *CommentApprovalRequest) Reset() {
 	*x = CommentApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3017,7 +3101,7 @@ func (x *CommentApprovalRequest) String() string {
 func (*CommentApprovalRequest) ProtoMessage() {}
 
 func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3030,7 +3114,7 @@ func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalRequest.ProtoReflect.Descriptor instead.
 func (*CommentApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *CommentApprovalRequest) GetApprovalId() string {
@@ -3065,7 +3149,7 @@ type CommentApprovalResponse struct {
 
 func (x *CommentApprovalResponse) Reset() {
 	*x = CommentApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3077,7 +3161,7 @@ func (x *CommentApprovalResponse) String() string {
 func (*CommentApprovalResponse) ProtoMessage() {}
 
 func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3090,7 +3174,7 @@ func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalResponse.ProtoReflect.Descriptor instead.
 func (*CommentApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CommentApprovalResponse) GetApproval() *Approval {
@@ -3113,7 +3197,7 @@ type AssignApprovalRequest struct {
 
 func (x *AssignApprovalRequest) Reset() {
 	*x = AssignApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3125,7 +3209,7 @@ func (x *AssignApprovalRequest) String() string {
 func (*AssignApprovalRequest) ProtoMessage() {}
 
 func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3138,7 +3222,7 @@ func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalRequest.ProtoReflect.Descriptor instead.
 func (*AssignApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *AssignApprovalRequest) GetApprovalId() string {
@@ -3166,7 +3250,7 @@ type AssignApprovalResponse struct {
 
 func (x *AssignApprovalResponse) Reset() {
 	*x = AssignApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3178,7 +3262,7 @@ func (x *AssignApprovalResponse) String() string {
 func (*AssignApprovalResponse) ProtoMessage() {}
 
 func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3191,7 +3275,7 @@ func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalResponse.ProtoReflect.Descriptor instead.
 func (*AssignApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AssignApprovalResponse) GetApproval() *Approval {
@@ -3219,7 +3303,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3231,7 +3315,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3244,7 +3328,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -3288,7 +3372,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3300,7 +3384,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3313,7 +3397,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -3341,7 +3425,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3353,7 +3437,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3366,7 +3450,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -3394,7 +3478,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3406,7 +3490,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3419,7 +3503,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -3466,7 +3550,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3478,7 +3562,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3491,7 +3575,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -3534,7 +3618,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3546,7 +3630,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3559,7 +3643,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -3608,7 +3692,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3620,7 +3704,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3633,7 +3717,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -3660,7 +3744,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3672,7 +3756,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3685,7 +3769,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -3729,7 +3813,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3741,7 +3825,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3754,7 +3838,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -3782,7 +3866,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3794,7 +3878,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3807,7 +3891,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -3828,7 +3912,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3840,7 +3924,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3853,7 +3937,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -3876,7 +3960,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3888,7 +3972,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3901,7 +3985,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -3929,7 +4013,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3941,7 +4025,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3954,7 +4038,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -3968,7 +4052,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x9f\f\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xc4\f\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -4010,7 +4094,14 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"assignment\x18& \x01(\v2%.reeve.approval.v1.ApprovalAssignmentR\n" +
 	"assignment\x12#\n" +
 	"\rneeds_passkey\x18' \x01(\bR\fneedsPasskey\x12I\n" +
-	"\x10permission_class\x18( \x01(\x0e2\x1e.reeve.tool.v1.PermissionClassR\x0fpermissionClass:\x00\"\xa6\x01\n" +
+	"\x10permission_class\x18( \x01(\x0e2\x1e.reeve.tool.v1.PermissionClassR\x0fpermissionClass\x12#\n" +
+	"\runseen_groups\x18) \x03(\tR\funseenGroups:\x00\"\xbd\x01\n" +
+	"\fWatchedGroup\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x14\n" +
+	"\x05group\x18\x02 \x01(\tR\x05group\x12?\n" +
+	"\rwatched_since\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\fwatchedSince\x12<\n" +
+	"\flast_seen_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"lastSeenAt:\x00\"\xa6\x01\n" +
 	"\x0fApprovalComment\x12\x1d\n" +
 	"\n" +
 	"comment_id\x18\x01 \x01(\tR\tcommentId\x12\x12\n" +
@@ -4333,7 +4424,7 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 48)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(ReviewAdvice)(0),                    // 0: reeve.approval.v1.ReviewAdvice
 	(GateKind)(0),                        // 1: reeve.approval.v1.GateKind
@@ -4341,172 +4432,175 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(ApprovalState)(0),                   // 3: reeve.approval.v1.ApprovalState
 	(GrantScope)(0),                      // 4: reeve.approval.v1.GrantScope
 	(*Approval)(nil),                     // 5: reeve.approval.v1.Approval
-	(*ApprovalComment)(nil),              // 6: reeve.approval.v1.ApprovalComment
-	(*ApprovalAssignment)(nil),           // 7: reeve.approval.v1.ApprovalAssignment
-	(*ApprovalReview)(nil),               // 8: reeve.approval.v1.ApprovalReview
-	(*ReviewUsage)(nil),                  // 9: reeve.approval.v1.ReviewUsage
-	(*ApprovalEscalation)(nil),           // 10: reeve.approval.v1.ApprovalEscalation
-	(*ApprovalFreeze)(nil),               // 11: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),                  // 12: reeve.approval.v1.Alternative
-	(*Vote)(nil),                         // 13: reeve.approval.v1.Vote
-	(*Decision)(nil),                     // 14: reeve.approval.v1.Decision
-	(*StepUp)(nil),                       // 15: reeve.approval.v1.StepUp
-	(*BreakGlassUse)(nil),                // 16: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                        // 17: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                     // 18: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),                 // 19: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),                 // 20: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),               // 21: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),         // 22: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),        // 23: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),        // 24: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),       // 25: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),                // 26: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),                   // 27: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),                   // 28: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),           // 29: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),          // 30: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),        // 31: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),       // 32: reeve.approval.v1.DecideApprovalResponse
-	(*ListSimilarDecisionsRequest)(nil),  // 33: reeve.approval.v1.ListSimilarDecisionsRequest
-	(*ListSimilarDecisionsResponse)(nil), // 34: reeve.approval.v1.ListSimilarDecisionsResponse
-	(*SimilarDecision)(nil),              // 35: reeve.approval.v1.SimilarDecision
-	(*CommentApprovalRequest)(nil),       // 36: reeve.approval.v1.CommentApprovalRequest
-	(*CommentApprovalResponse)(nil),      // 37: reeve.approval.v1.CommentApprovalResponse
-	(*AssignApprovalRequest)(nil),        // 38: reeve.approval.v1.AssignApprovalRequest
-	(*AssignApprovalResponse)(nil),       // 39: reeve.approval.v1.AssignApprovalResponse
-	(*DecideApprovalsRequest)(nil),       // 40: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),              // 41: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil),      // 42: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),               // 43: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),                // 44: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),        // 45: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),       // 46: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),            // 47: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),           // 48: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),           // 49: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),          // 50: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),        // 51: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),       // 52: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),                  // 53: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),        // 54: google.protobuf.Timestamp
-	(*v1.Question)(nil),                  // 55: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),        // 56: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),              // 57: reeve.tool.v1.BoundContent
-	(v1.PermissionClass)(0),              // 58: reeve.tool.v1.PermissionClass
-	(*structpb.Struct)(nil),              // 59: google.protobuf.Struct
-	(*durationpb.Duration)(nil),          // 60: google.protobuf.Duration
+	(*WatchedGroup)(nil),                 // 6: reeve.approval.v1.WatchedGroup
+	(*ApprovalComment)(nil),              // 7: reeve.approval.v1.ApprovalComment
+	(*ApprovalAssignment)(nil),           // 8: reeve.approval.v1.ApprovalAssignment
+	(*ApprovalReview)(nil),               // 9: reeve.approval.v1.ApprovalReview
+	(*ReviewUsage)(nil),                  // 10: reeve.approval.v1.ReviewUsage
+	(*ApprovalEscalation)(nil),           // 11: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),               // 12: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),                  // 13: reeve.approval.v1.Alternative
+	(*Vote)(nil),                         // 14: reeve.approval.v1.Vote
+	(*Decision)(nil),                     // 15: reeve.approval.v1.Decision
+	(*StepUp)(nil),                       // 16: reeve.approval.v1.StepUp
+	(*BreakGlassUse)(nil),                // 17: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                        // 18: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                     // 19: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),                 // 20: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),                 // 21: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),               // 22: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),         // 23: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),        // 24: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),        // 25: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),       // 26: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),                // 27: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),                   // 28: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),                   // 29: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),           // 30: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),          // 31: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),        // 32: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),       // 33: reeve.approval.v1.DecideApprovalResponse
+	(*ListSimilarDecisionsRequest)(nil),  // 34: reeve.approval.v1.ListSimilarDecisionsRequest
+	(*ListSimilarDecisionsResponse)(nil), // 35: reeve.approval.v1.ListSimilarDecisionsResponse
+	(*SimilarDecision)(nil),              // 36: reeve.approval.v1.SimilarDecision
+	(*CommentApprovalRequest)(nil),       // 37: reeve.approval.v1.CommentApprovalRequest
+	(*CommentApprovalResponse)(nil),      // 38: reeve.approval.v1.CommentApprovalResponse
+	(*AssignApprovalRequest)(nil),        // 39: reeve.approval.v1.AssignApprovalRequest
+	(*AssignApprovalResponse)(nil),       // 40: reeve.approval.v1.AssignApprovalResponse
+	(*DecideApprovalsRequest)(nil),       // 41: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),              // 42: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil),      // 43: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),               // 44: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),                // 45: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),        // 46: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),       // 47: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),            // 48: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),           // 49: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),           // 50: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),          // 51: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),        // 52: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),       // 53: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),                  // 54: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),        // 55: google.protobuf.Timestamp
+	(*v1.Question)(nil),                  // 56: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),        // 57: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),              // 58: reeve.tool.v1.BoundContent
+	(v1.PermissionClass)(0),              // 59: reeve.tool.v1.PermissionClass
+	(*structpb.Struct)(nil),              // 60: google.protobuf.Struct
+	(*durationpb.Duration)(nil),          // 61: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	53, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	54, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	54, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	54, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	55, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	55, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	14, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	55, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	15, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	56, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	56, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	57, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	12, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	13, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	54, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
-	11, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
-	10, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	8,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
-	6,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
-	7,  // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
-	58, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
-	54, // 19: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
-	54, // 20: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
-	0,  // 21: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
-	54, // 22: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
-	9,  // 23: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
-	54, // 24: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
-	12, // 25: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	54, // 26: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	54, // 27: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	14, // 28: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	54, // 29: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	59, // 30: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	59, // 31: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	17, // 32: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	19, // 33: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	16, // 34: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	15, // 35: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
-	54, // 36: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
-	54, // 37: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	4,  // 38: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	54, // 39: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	54, // 40: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	18, // 41: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	54, // 42: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	54, // 43: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	4,  // 44: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	4,  // 45: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	60, // 46: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	3,  // 47: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	54, // 48: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	54, // 49: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	21, // 50: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 51: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	27, // 52: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	28, // 53: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	28, // 54: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	26, // 55: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	3,  // 56: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	26, // 57: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	26, // 58: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	5,  // 59: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	59, // 60: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	59, // 61: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	20, // 62: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	59, // 63: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
-	5,  // 64: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	35, // 65: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
-	3,  // 66: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	54, // 67: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
-	5,  // 68: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	5,  // 69: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	41, // 70: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	43, // 71: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	3,  // 72: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	44, // 73: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	59, // 74: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	5,  // 75: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	17, // 76: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	17, // 77: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	21, // 78: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 79: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	22, // 80: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	24, // 81: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	29, // 82: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	31, // 83: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	33, // 84: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
-	36, // 85: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
-	38, // 86: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
-	40, // 87: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	45, // 88: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	47, // 89: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	49, // 90: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	51, // 91: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	23, // 92: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	25, // 93: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	30, // 94: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	32, // 95: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	34, // 96: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
-	37, // 97: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
-	39, // 98: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
-	42, // 99: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	46, // 100: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	48, // 101: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	50, // 102: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	52, // 103: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	92, // [92:104] is the sub-list for method output_type
-	80, // [80:92] is the sub-list for method input_type
-	80, // [80:80] is the sub-list for extension type_name
-	80, // [80:80] is the sub-list for extension extendee
-	0,  // [0:80] is the sub-list for field type_name
+	57, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	58, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	13, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	14, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	55, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	12, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	11, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
+	9,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
+	7,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
+	8,  // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
+	59, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
+	55, // 19: reeve.approval.v1.WatchedGroup.watched_since:type_name -> google.protobuf.Timestamp
+	55, // 20: reeve.approval.v1.WatchedGroup.last_seen_at:type_name -> google.protobuf.Timestamp
+	55, // 21: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
+	55, // 22: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
+	0,  // 23: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
+	55, // 24: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
+	10, // 25: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
+	55, // 26: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	13, // 27: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	55, // 28: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	55, // 29: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	15, // 30: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	55, // 31: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	60, // 32: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	60, // 33: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	18, // 34: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	20, // 35: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	17, // 36: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	16, // 37: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
+	55, // 38: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
+	55, // 39: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	4,  // 40: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	55, // 41: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	55, // 42: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 43: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	55, // 44: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	55, // 45: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	4,  // 46: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	4,  // 47: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	61, // 48: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	3,  // 49: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	55, // 50: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	55, // 51: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	22, // 52: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 53: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	28, // 54: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	29, // 55: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	29, // 56: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	27, // 57: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	3,  // 58: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	27, // 59: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	27, // 60: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	5,  // 61: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	60, // 62: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	60, // 63: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	21, // 64: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	60, // 65: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
+	5,  // 66: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	36, // 67: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
+	3,  // 68: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	55, // 69: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
+	5,  // 70: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	5,  // 71: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	42, // 72: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	44, // 73: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	3,  // 74: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	45, // 75: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	60, // 76: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	5,  // 77: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	18, // 78: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	18, // 79: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	22, // 80: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 81: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	23, // 82: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	25, // 83: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	30, // 84: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	32, // 85: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	34, // 86: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
+	37, // 87: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
+	39, // 88: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
+	41, // 89: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	46, // 90: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	48, // 91: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	50, // 92: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	52, // 93: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	24, // 94: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	26, // 95: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	31, // 96: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	33, // 97: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	35, // 98: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
+	38, // 99: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
+	40, // 100: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
+	43, // 101: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	47, // 102: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	49, // 103: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	51, // 104: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	53, // 105: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	94, // [94:106] is the sub-list for method output_type
+	82, // [82:94] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -4514,14 +4608,14 @@ func file_reeve_approval_v1_approval_proto_init() {
 	if File_reeve_approval_v1_approval_proto != nil {
 		return
 	}
-	file_reeve_approval_v1_approval_proto_msgTypes[4].OneofWrappers = []any{}
+	file_reeve_approval_v1_approval_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   48,
+			NumMessages:   49,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

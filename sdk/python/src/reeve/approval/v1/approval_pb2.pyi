@@ -75,7 +75,7 @@ GRANT_SCOPE_THREAD: GrantScope
 GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "review", "comments", "assignment", "needs_passkey", "permission_class")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "review", "comments", "assignment", "needs_passkey", "permission_class", "unseen_groups")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -107,6 +107,7 @@ class Approval(_message.Message):
     ASSIGNMENT_FIELD_NUMBER: _ClassVar[int]
     NEEDS_PASSKEY_FIELD_NUMBER: _ClassVar[int]
     PERMISSION_CLASS_FIELD_NUMBER: _ClassVar[int]
+    UNSEEN_GROUPS_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -138,7 +139,20 @@ class Approval(_message.Message):
     assignment: ApprovalAssignment
     needs_passkey: bool
     permission_class: _tool_pb2.PermissionClass
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., review: _Optional[_Union[ApprovalReview, _Mapping]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ..., needs_passkey: _Optional[bool] = ..., permission_class: _Optional[_Union[_tool_pb2.PermissionClass, str]] = ...) -> None: ...
+    unseen_groups: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., review: _Optional[_Union[ApprovalReview, _Mapping]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ..., needs_passkey: _Optional[bool] = ..., permission_class: _Optional[_Union[_tool_pb2.PermissionClass, str]] = ..., unseen_groups: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class WatchedGroup(_message.Message):
+    __slots__ = ("tenant", "group", "watched_since", "last_seen_at")
+    TENANT_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    WATCHED_SINCE_FIELD_NUMBER: _ClassVar[int]
+    LAST_SEEN_AT_FIELD_NUMBER: _ClassVar[int]
+    tenant: str
+    group: str
+    watched_since: _timestamp_pb2.Timestamp
+    last_seen_at: _timestamp_pb2.Timestamp
+    def __init__(self, tenant: _Optional[str] = ..., group: _Optional[str] = ..., watched_since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_seen_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ApprovalComment(_message.Message):
     __slots__ = ("comment_id", "text", "commented_by", "commented_at")
