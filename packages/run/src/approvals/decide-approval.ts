@@ -6,9 +6,6 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, maxJsonDepth } from "@reeve/contracts/rules/nesting";
 import { appendExternal } from "../commands/append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
-import { isTerminal } from "../head/run-status.ts";
-import type { RetryOptions } from "@reeve/platform/async/retry/retry";
-import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
 import { assertRequesterAnswers } from "./assert-requester-answers.ts";
 import { assertAnswers } from "./assert-answers.ts";
@@ -25,25 +22,18 @@ import { confirmed, needsPasskey } from "./passkeys/needs-passkey.ts";
 import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
 import { assertDecidable, decisionTime } from "./times/decidable.ts";
 import type { Decider } from "./votes/count-vote.ts";
+import type { StaleReadOptions } from "./stale-reads.ts";
+import { missingApproval, searching } from "./stale-reads.ts";
 import { applyingTo } from "./votes/applying-to.ts";
 import { countVote, isReplaced, isSame, mayVoteAgain, voteOf } from "./votes/count-vote.ts";
 
-export interface DecidingPorts extends AppendExternalPorts {
+export interface DecidingPorts extends AppendExternalPorts, StaleReadOptions {
   readonly clock: Pick<Clock, "now">;
-  /** Default: monotonic time. */
-  readonly steadyClock?: Clock;
   /** The operator's policy of now about when calls can be approved. Default: there is none. */
   readonly times?: () => ApprovalTimes | undefined;
   /** Returns the page on which people decide an approval, for their passkeys. Default: none is known. */
   readonly inboxUrl?: ((approvalId: string) => string) | undefined;
 }
-
-/**
- * How long a decision searches for an approval that the log of an open run lacks: a server that is cut off from the others answers from
- * an older state until it finds that it no longer leads. Clients wait for an answer for 10 s by default.
- */
-const staleReads = { firstDelayMs: 100, maxDelayMs: 2_000 };
-const maxStaleMs = 8_000;
 
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
@@ -59,22 +49,12 @@ export async function decideApproval(
   request: DecideApprovalRequest,
   signal: AbortSignal,
 ): Promise<Approval> {
-  const limits: RetryOptions = {
-    backoff: staleReads,
-    maxElapsedMs: maxStaleMs,
-    isRetryable: (error) => error instanceof MissingApproval,
-    ...(ports.steadyClock && { clock: ports.steadyClock }),
-  };
-  try {
-    return await retry(() => decideOnce(ports, decider, request, signal), limits, signal);
-  } catch (error) {
-    throw error instanceof MissingApproval ? approvalNotFound(request.approvalId) : error;
-  }
-}
-
-/** Thrown when the log of an open run, as it was read, lacks the approval. */
-class MissingApproval extends Error {
-  override readonly name = "MissingApproval";
+  return await searching(
+    ports,
+    request.approvalId,
+    () => decideOnce(ports, decider, request, signal),
+    signal,
+  );
 }
 
 async function decideOnce(
@@ -94,7 +74,7 @@ async function decideOnce(
       const nowMs = clock.now();
       const asked = decisionOf(request, subject, nowMs);
       const approval = approvalOf(before, approvalId);
-      if (approval === undefined) throw missing(before, approvalId);
+      if (approval === undefined) throw missingApproval(before, approvalId);
       if (decider.as === "requester") assertRequesterAnswers(approval, before, subject);
       assertUserAnswers(approval, before, subject);
       if (isRepetition(approval, asked, request.breakGlass)) return [];
@@ -149,11 +129,6 @@ function decisionOf(
     ...(editedArguments && { editedArguments }),
     ...(answer && { answer }),
   });
-}
-
-function missing({ lastSequence, status }: RunHead, approvalId: string): Error {
-  const isOpen = lastSequence > 0 && !isTerminal(status);
-  return isOpen ? new MissingApproval() : approvalNotFound(approvalId);
 }
 
 /** Whether the approval was decided by this decision, or has or had this vote already. A broken glass is no repetition of a vote. */

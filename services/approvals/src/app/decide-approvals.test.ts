@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { DecisionResult } from "@reeve/contracts/approval";
 import { ApprovalState, DecideApprovalsRequestSchema } from "@reeve/contracts/approval";
+import { HastyClock } from "@reeve/platform/test/support/manual-clock";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { expect, test } from "vitest";
 import { ada, approvalId, parkedRun, runKey } from "../../test/support/parked-run.ts";
@@ -59,4 +60,15 @@ test("a vote that waits for others leaves the approval pending", async () => {
   const ports = await parkedRun({ alternatives: two });
   const results = await decideApprovals(ports, ada, requestFor([approvalId]), never);
   expect(shown(results)).toEqual([[approvalId, runKey.run, ApprovalState.PENDING, undefined]]);
+});
+
+test("approvals that an open run does not have are searched for within one deadline", async () => {
+  const steadyClock = new HastyClock();
+  const ports = { ...(await parkedRun()), steadyClock };
+  const ids = Array.from({ length: 100 }, (_, index) => `${runKey.run}-9-${index}`);
+  const results = await decideApprovals(ports, ada, requestFor(ids), never);
+  expect(new Set(results.map(({ error }) => error?.reason))).toEqual(
+    new Set(["APPROVAL_NOT_FOUND"]),
+  );
+  expect(steadyClock.now()).toBeLessThanOrEqual(8_000);
 });

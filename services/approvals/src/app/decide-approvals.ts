@@ -13,6 +13,7 @@ import { codeName } from "@reeve/platform/rpc/outcome/code-name";
 import { connectErrorOf, reasonName } from "@reeve/platform/rpc/connect-failure";
 import type { DecidingPorts } from "@reeve/run/approvals/decide-approval";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { staleDeadline } from "@reeve/run/approvals/stale-reads";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
 
 /** How many of the decisions of a request are made at a time. */
@@ -29,13 +30,15 @@ export async function decideApprovals(
   signal: AbortSignal,
 ): Promise<DecisionResult[]> {
   const turns = new Semaphore(maxConcurrent);
+  // One for all: approvals that nobody has must not add up to more time than clients wait.
+  const searched = { ...ports, staleUntilMs: staleDeadline(ports) };
   const { approved, reason, decisionId } = request;
   const decide = async ({ approvalId, callDigest }: DecidedApproval): Promise<DecisionResult> => {
     using _ = await turns.acquire(signal);
     const one = { approvalId, callDigest, approved, reason, decisionId };
     try {
       const decision = create(DecideApprovalRequestSchema, one);
-      const { runId, state } = await decideApproval(ports, decider, decision, signal);
+      const { runId, state } = await decideApproval(searched, decider, decision, signal);
       return create(DecisionResultSchema, { approvalId, runId, state });
     } catch (error) {
       if (signal.aborted || !(error instanceof Failure)) throw error;

@@ -17,6 +17,7 @@ import { approvalOf } from "../../head/run-head.ts";
 import { approvalNotFound, runOfApproval } from "../approval-id.ts";
 import { assertOpen } from "../assert-open.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
+import { missingApproval, searching } from "../stale-reads.ts";
 import type { Decider } from "../votes/may-decide.ts";
 
 /** How many comments an approval has at most, and how often it changes before it takes no more notes. Each is a fact with the whole call. */
@@ -74,22 +75,24 @@ async function annotate(
   change: (approval: Approval, nowMs: number) => Approval | undefined,
 ): Promise<Approval> {
   const key = { tenant, run: runOfApproval(approvalId) };
-  const head = await appendExternal(
-    ports,
-    key,
-    (before) => {
-      const approval = approvalOf(before, approvalId);
-      if (approval === undefined) throw approvalNotFound(approvalId);
-      const nowMs = ports.clock.now();
-      const changed = change(approval, nowMs);
-      if (changed === undefined) return [];
-      assertOpen(approval, before, nowMs);
-      if (approval.revision >= maxRevision) throw tooMany(approval, `${maxRevision} changes`);
-      const next = create(ApprovalSchema, { ...changed, revision: approval.revision + 1 });
-      return [{ case: "approval", value: { approval: next } }];
-    },
-    signal,
-  );
+  const append = () =>
+    appendExternal(
+      ports,
+      key,
+      (before) => {
+        const approval = approvalOf(before, approvalId);
+        if (approval === undefined) throw missingApproval(before, approvalId);
+        const nowMs = ports.clock.now();
+        const changed = change(approval, nowMs);
+        if (changed === undefined) return [];
+        assertOpen(approval, before, nowMs);
+        if (approval.revision >= maxRevision) throw tooMany(approval, `${maxRevision} changes`);
+        const next = create(ApprovalSchema, { ...changed, revision: approval.revision + 1 });
+        return [{ case: "approval", value: { approval: next } }];
+      },
+      signal,
+    );
+  const head = await searching(ports, approvalId, append, signal);
   const annotated = approvalOf(head, approvalId);
   if (annotated === undefined) throw approvalNotFound(approvalId);
   return annotated;
