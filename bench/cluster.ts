@@ -44,7 +44,9 @@ export class Cluster implements AsyncDisposable {
   readonly reeve: Connection;
   readonly modelUrl: string;
   readonly natsUrl: string;
-  readonly #url: string;
+  readonly url: string;
+  /** Of a person with all roles. */
+  readonly token: string = tokenOf(tenant);
   readonly #server: NatsServer;
   readonly #environment: NodeJS.ProcessEnv;
   /** The services by name; a runtime by its worker's name. */
@@ -57,7 +59,7 @@ export class Cluster implements AsyncDisposable {
     environment: NodeJS.ProcessEnv,
     resources: AsyncDisposableStack,
   ) {
-    this.#url = url;
+    this.url = url;
     this.#resources = resources;
     this.reeve = this.as(tenant);
     this.natsUrl = server.url;
@@ -68,7 +70,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Connects as a tenant. */
   as(name: string): Connection {
-    return this.#resources.use(openConnection({ address: this.#url, token: tokenOf(name) }));
+    return this.#resources.use(openConnection({ address: this.url, token: tokenOf(name) }));
   }
 
   static async start(

@@ -5,6 +5,7 @@
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { againstLocal } from "./benchmarks/against-local.ts";
+import { consoleScreens } from "./benchmarks/console.ts";
 import { containers } from "./benchmarks/containers.ts";
 import { clients } from "./benchmarks/clients.ts";
 import { conversation } from "./benchmarks/conversation.ts";
@@ -49,6 +50,7 @@ const benchmarks = [
   streams,
   fair,
   containers,
+  consoleScreens,
   clients,
 ];
 /** The default timeout of a benchmark, and the timeout of all of those together. */
