@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { readAgentsSearch } from "./screens/agents/agents-search.ts";
 import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
 import { readRunsSearch } from "./screens/runs/runs-search.ts";
 import { NotFound } from "./ui/not-found.tsx";
@@ -53,8 +54,7 @@ const chat = createRoute({
 const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents/{-$agentId}",
-  validateSearch: (search: Record<string, unknown>): { readonly create?: true } =>
-    search["create"] === true ? { create: true } : {},
+  validateSearch: readAgentsSearch,
   component: lazyRouteComponent(() => import("./screens/agents/agents-screen.tsx"), "AgentsScreen"),
 });
 

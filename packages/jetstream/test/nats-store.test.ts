@@ -12,8 +12,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ArtifactStore } from "../src/objects/artifact-store.ts";
 import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openTable } from "../src/table/nats.ts";
-import type { Table } from "../src/table/port.ts";
+import type { Table, TableHistory } from "../src/table/port.ts";
 import { artifactContract, chunks, draft, maxBytes, textOf } from "./support/artifact-contract.ts";
+import { historyContract } from "./support/history-contract.ts";
 import { listContract } from "./support/list-contract.ts";
 import type { NatsUnderTest } from "./nats-under-test.ts";
 import { startNatsUnderTest } from "./nats-under-test.ts";
@@ -24,7 +25,7 @@ const agent = (name: string): Agent => create(AgentSchema, { spec: { name } });
 const bytesBucket = "artifacts-bytes";
 
 let server: NatsUnderTest;
-let table: Table<Agent>;
+let table: Table<Agent> & TableHistory<Agent>;
 let store: ArtifactStore;
 
 beforeAll(async () => {
@@ -35,6 +36,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 tableContract("NATS", () => table);
+historyContract("NATS", () => table);
 listContract("NATS", () => table);
 artifactContract("NATS", () => store);
 

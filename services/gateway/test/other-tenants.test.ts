@@ -59,6 +59,7 @@ describe("the runs of another tenant", () => {
     const unknown = { reason: "AGENT_NOT_FOUND" };
     expect(await refusalOf(agents.updateAgent({ spec: specOf("known") }))).toMatchObject(unknown);
     expect(await refusalOf(agents.getAgent({ agentId: "known" }))).toMatchObject(unknown);
+    expect(await refusalOf(agents.listAgentRevisions({ agentId: "known" }))).toMatchObject(unknown);
     expect(await refusalOf(agents.deleteAgent({ agentId: "known" }))).toMatchObject(unknown);
     await agents.createAgent({ spec: specOf("known") });
     const other = await bench.globex.runs.startRun({ ...request, input: "another" });

@@ -32,6 +32,14 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     await page.getByText("Valid", { exact: true }).waitFor();
     await save.click();
     await page.getByText("Revision 2").waitFor();
+    await page.getByRole("button", { name: "Revisions" }).click();
+    const changes = page.getByRole("region", { name: "Changes of revision 2" });
+    expect(await changes.textContent()).toContain("+ instructions: Be brief.");
+    await page.getByRole("button", { name: /^1 / }).click();
+    await page.getByRole("button", { name: "Roll back to it" }).click();
+    await page.getByRole("button", { name: "Save it as revision 3" }).click();
+    await page.getByText("Revision 3,").waitFor();
+    await expectAccessible(page);
     await page.getByRole("button", { name: "What it may use" }).click();
     await page.getByText("add_todo").first().waitFor();
     await expectAccessible(page);

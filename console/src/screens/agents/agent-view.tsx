@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
-import { Link } from "@tanstack/react-router";
+import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
-import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { PageHead } from "../../ui/page-head.tsx";
@@ -10,13 +9,28 @@ import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { AgentAccess } from "./agent-access.tsx";
 import { AgentEditor } from "./agent-editor.tsx";
+import { AgentRevisions } from "./agent-revisions.tsx";
 
-const parts = { spec: "Spec", access: "What it may use" } as const;
+const parts = { spec: "Spec", revisions: "Revisions", access: "What it may use" } as const;
 type Part = keyof typeof parts;
+
+const route = getRouteApi("/agents/{-$agentId}");
+
+function isPart(name: string): name is Part {
+  return Object.hasOwn(parts, name);
+}
 
 /** One agent: its spec, which can be changed, and what it may use. */
 export function AgentView({ agentId }: { readonly agentId: string }) {
-  const [part, setPart] = useState<Part>("spec");
+  const { part = "spec" } = route.useSearch();
+  const navigate = useNavigate();
+  const show = (next: Part) =>
+    void navigate({
+      to: "/agents/{-$agentId}",
+      params: { agentId },
+      search: next === "spec" ? {} : { part: next },
+      replace: true,
+    });
   const { data, error, refetch } = useQuery(AgentService.method.getAgent, { agentId });
   const agent = data?.agent;
   return (
@@ -54,7 +68,7 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
                 type="button"
                 className="tab"
                 aria-pressed={key === part}
-                onClick={() => setPart(key === "access" ? "access" : "spec")}
+                onClick={() => show(isPart(key) ? key : "spec")}
               >
                 {name}
               </button>
@@ -67,6 +81,8 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
               revision={agent.revision}
               onSaved={() => void refetch()}
             />
+          ) : part === "revisions" ? (
+            <AgentRevisions key={agent.revision} agent={agent} onRestored={() => void refetch()} />
           ) : (
             <AgentAccess agentId={agentId} />
           )}

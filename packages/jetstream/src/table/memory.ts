@@ -8,6 +8,7 @@ import type {
   ReadPosition,
   Row,
   Table,
+  TableHistory,
   TablePosition,
 } from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
@@ -23,11 +24,13 @@ export interface MemoryTableOptions {
 }
 
 /** Records in memory, which end with the process. As in any store, records are copied in and out. */
-export class MemoryTable<Record> implements Table<Record> {
+export class MemoryTable<Record> implements Table<Record>, TableHistory<Record> {
   readonly #failureOf: (key: string) => Failure | undefined;
   readonly #delays: RetryDelays;
   readonly #instance = randomUUID();
   readonly #rows = new Map<string, Row<Record>>();
+  /** The last versions of each key, oldest first. */
+  readonly #versions = new Map<string, readonly Row<Record>[]>();
   readonly #watchers = new Set<(change: KeyedChange<Record>) => void>();
   /** The revision of the last change of each key, including deleted keys. */
   readonly #revisions = new Map<string, number>();
@@ -83,6 +86,12 @@ export class MemoryTable<Record> implements Table<Record> {
     if (this.#rows.get(key)?.revision !== revision) return false;
     this.#delete(key);
     return true;
+  }
+
+  async versions(key: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
+    await yieldTurn(signal);
+    const rows = this.#versions.get(key) ?? [];
+    return structuredClone(rows.map((row) => this.#readable(row)));
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
@@ -212,6 +221,7 @@ export class MemoryTable<Record> implements Table<Record> {
   #write(key: string, record: Record): Row<Record> {
     const row = structuredClone({ key, record, revision: ++this.#revision });
     this.#rows.set(key, row);
+    this.#versions.set(key, [...(this.#versions.get(key) ?? []), row].slice(-maxVersions));
     this.#revisions.set(key, row.revision);
     this.#notify({ kind: "written", row });
     return structuredClone(row);
@@ -219,6 +229,7 @@ export class MemoryTable<Record> implements Table<Record> {
 
   #delete(key: string): void {
     this.#rows.delete(key);
+    this.#versions.delete(key);
     this.#revisions.set(key, ++this.#revision);
     this.#notify({ kind: "deleted", key, revision: this.#revision });
   }
@@ -227,6 +238,9 @@ export class MemoryTable<Record> implements Table<Record> {
     for (const watcher of this.#watchers) watcher(change);
   }
 }
+
+/** As many as the most that a store keeps. */
+const maxVersions = 64;
 
 /** Returns whether `key` starts with the tokens of `prefix` and has more. */
 function isBelow(key: string, prefix: string): boolean {

@@ -21,7 +21,16 @@ import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { TableSource } from "./retry-unreadable.ts";
 import { retryUnreadable, sourceOfBatches, sourceOfChanges } from "./retry-unreadable.ts";
 import type { RetryDelays, WaitingRow } from "./unreadable-rows.ts";
-import type { Change, ChangeBatch, ReadPosition, Row, Table, TablePosition } from "./port.ts";
+import type {
+  Change,
+  ChangeBatch,
+  ReadPosition,
+  Row,
+  Table,
+  TableHistory,
+  TablePosition,
+} from "./port.ts";
+import { readVersions } from "./versions.ts";
 
 /** How long a watch may receive nothing before it has received everything that is stored. */
 const idleTimeoutMs = 2_000;
@@ -37,7 +46,9 @@ export interface OpenBucket<Schema> {
 }
 
 /** Records in a bucket of JetStream. */
-export class NatsTable<Schema extends DescMessage> implements Table<MessageShape<Schema>> {
+export class NatsTable<Schema extends DescMessage>
+  implements Table<MessageShape<Schema>>, TableHistory<MessageShape<Schema>>
+{
   readonly #connection: NatsConnection;
   readonly #bucket: KV;
   readonly #requests: BucketRequests;
@@ -131,6 +142,12 @@ export class NatsTable<Schema extends DescMessage> implements Table<MessageShape
       return true;
     }, "undefined_on_conflict");
     return deleted ?? false;
+  }
+
+  async versions(key: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
+    const read = (until: AbortSignal) => readVersions(this.#bucket, key, until);
+    const written = await retryRead(this.#connection, read, signal);
+    return await Promise.all(written.map((entry) => this.#records.row(entry, signal)));
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {

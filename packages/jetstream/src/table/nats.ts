@@ -11,7 +11,7 @@ import { ensureBucket, openJetStreamManager } from "../streams/ensure-stream.ts"
 import { openOrCreate } from "../streams/open-or-create.ts";
 import type { RetryDelays } from "./unreadable-rows.ts";
 import { defaultRetryDelays } from "./unreadable-rows.ts";
-import type { Table } from "./port.ts";
+import type { Table, TableHistory } from "./port.ts";
 
 interface TableOptions {
   /** Whether rows of up to 64 KiB may use the reserve of a full store. Deletions always may. Default: true. */
@@ -25,7 +25,7 @@ export async function openTable<Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   schema: Schema,
   { usesReserve = true, delays = defaultRetryDelays }: TableOptions = {},
-): Promise<Table<MessageShape<Schema>>> {
+): Promise<Table<MessageShape<Schema>> & TableHistory<MessageShape<Schema>>> {
   const { name, history, maxAgeMs } = bucketOf(schema);
   const stream = `KV_${name}`;
   // A replica that lags may answer a direct read, but a writer has to read what it wrote.

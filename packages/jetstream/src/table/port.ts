@@ -54,6 +54,15 @@ export interface Table<Record> {
   changesAfter(position: ReadPosition, signal: AbortSignal): AsyncIterable<ChangeBatch<Record>>;
 }
 
+/** The earlier versions of the records of a table whose message declares a history. */
+export interface TableHistory<Record> {
+  /**
+   * Returns the versions of a key since it was last created, oldest first, as far as the store keeps them. Contains everything that
+   * was written before the call. Throws a Failure if one of them cannot be read. None if the key does not exist.
+   */
+  versions(key: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
+}
+
 /** A place in the history of a table. */
 export interface TablePosition {
   /** Identifies the table: one that was deleted and created again has another identity. */

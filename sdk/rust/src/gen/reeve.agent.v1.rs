@@ -687,6 +687,29 @@ pub struct ListAgentsResponse {
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
 }
+/// Request of `ListAgentRevisions`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListAgentRevisionsRequest {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Maximum number of revisions to return. 0 means 100.
+    #[prost(int32, tag = "2")]
+    pub page_size: i32,
+    /// `next_page_token` of the previous page. Empty requests the first page.
+    #[prost(string, tag = "3")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Response of `ListAgentRevisions`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListAgentRevisionsResponse {
+    /// The revisions, the newest first.
+    #[prost(message, repeated, tag = "1")]
+    pub revisions: ::prost::alloc::vec::Vec<Agent>,
+    /// Token of the next page. Empty on the last page.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
 /// Request of `UpdateAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateAgentRequest {
@@ -978,6 +1001,35 @@ pub mod agent_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.agent.v1.AgentService", "ListAgents"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Lists the revisions of an agent that are still stored, at most the last 64, the newest first. To
+        /// roll back, update the agent with the spec of an earlier revision. Returns NOT_FOUND if the agent
+        /// does not exist.
+        pub async fn list_agent_revisions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListAgentRevisionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListAgentRevisionsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.AgentService/ListAgentRevisions",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.agent.v1.AgentService", "ListAgentRevisions"),
+                );
             self.inner.unary(req, path, codec).await
         }
         /// Replaces the spec of an agent. Existing runs keep the spec with which they were started.

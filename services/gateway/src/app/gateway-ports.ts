@@ -17,7 +17,7 @@ import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
-import type { Table } from "@reeve/jetstream/table/port";
+import type { Table, TableHistory } from "@reeve/jetstream/table/port";
 import type { ArtifactQuotas } from "../quotas/artifact-quotas.ts";
 import type { RunQuotas } from "../quotas/run-quotas.ts";
 import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
@@ -42,7 +42,8 @@ export interface GatewayPorts {
     readonly journals: Pick<LogRemover<CallKey>, "remove">;
   };
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
-  readonly agents: Table<Agent>;
+  /** The agents, each with its last revisions. */
+  readonly agents: Table<Agent> & TableHistory<Agent>;
   /** The index of runs. It follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly runLists: RunLists;

@@ -10,6 +10,7 @@ import {
   createAgent,
   deleteAgent,
   getAgent,
+  listAgentRevisions,
   listAgents,
   updateAgent,
 } from "../app/agents.ts";
@@ -40,6 +41,12 @@ export function agentService(
       const { tenant } = principalOf(context);
       const { items, nextPageToken } = await listAgents(ports, tenant, request, context.signal);
       return { agents: [...items], nextPageToken };
+    },
+    listAgentRevisions: async ({ agentId, pageSize, pageToken }, context) => {
+      const { tenant } = principalOf(context);
+      const request = { agentId, pageSize, pageToken };
+      const page = await listAgentRevisions(ports, tenant, request, context.signal);
+      return { revisions: [...page.items], nextPageToken: page.nextPageToken };
     },
     updateAgent: async ({ spec, revision }, context) => {
       const author = principalOf(context);

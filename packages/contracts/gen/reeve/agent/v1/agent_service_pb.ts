@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_service.proto.
  */
 export const file_reeve_agent_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLiAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAUgASgJOirK3xgmCgZhZ2VudHMSEHt0ZW5hbnR9LnthZ2VudH0YQCoGCgEBEgEBOAEiQwoNU3BlY1Zpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkiRQoSQ3JlYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyJNChNDcmVhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiRQoPR2V0QWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCI4ChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQiTQoRTGlzdEFnZW50c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEIlQKEkxpc3RBZ2VudHNSZXNwb25zZRIlCgZhZ2VudHMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiVwoSVXBkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAxIQCghyZXZpc2lvbhgCIAEoDSJNChNVcGRhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiSAoSRGVsZXRlQWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCIVChNEZWxldGVBZ2VudFJlc3BvbnNlIkcKFFZhbGlkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyKLAQoVVmFsaWRhdGVBZ2VudFJlc3BvbnNlEjEKCnZpb2xhdGlvbnMYASADKAsyHS5yZWV2ZS5hZ2VudC52MS5TcGVjVmlvbGF0aW9uEhAKCHdhcm5pbmdzGAIgAygJEi0KCm5vcm1hbGl6ZWQYAyABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMitQEKE0V4cGxhaW5BZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEjkKBXJvbGVzGAIgAygOMhUucmVldmUuYWNjZXNzLnYxLlJvbGVCE7pIEJIBDRAFGAEiB4IBBBABIAASLwoHY29udGV4dBgDIAEoCUIeukgbchlSAFIFcGxhaW5SBnRocmVhZFIGZWRpdG9yIskBChRFeHBsYWluQWdlbnRSZXNwb25zZRIyCgdlbnRyaWVzGAEgAygLMiEucmVldmUuYWdlbnQudjEuQWNjZXNzRXhwbGFuYXRpb24SJgoGbGltaXRzGAIgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEjIKDXBvbGljeV9saW1pdHMYAyADKAsyGy5yZWV2ZS5hZ2VudC52MS5Qb2xpY3lMaW1pdBINCgVydWxlcxgEIAMoCRISCgpoYXNfcG9saWN5GAUgASgIIl4KEUFjY2Vzc0V4cGxhbmF0aW9uEgwKBGtpbmQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdhbGxvd2VkGAMgASgIEgwKBHJ1bGUYBCABKAkSDgoGcmVhc29uGAUgASgJIjcKC1BvbGljeUxpbWl0Eg0KBWZpZWxkGAEgASgJEgsKA21heBgCIAEoARIMCgRydWxlGAMgASgJMpsHCgxBZ2VudFNlcnZpY2USggEKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZSIq4OAYBOrgGCIIAxIMYWdlbnQuY3JlYXRlGhAKBWFnZW50EgdzcGVjLmlkElwKCEdldEFnZW50Eh8ucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXF1ZXN0GiAucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJiCgpMaXN0QWdlbnRzEiEucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESggEKC1VwZGF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuVXBkYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuVXBkYXRlQWdlbnRSZXNwb25zZSIq4OAYBOrgGCIIAxIMYWdlbnQudXBkYXRlGhAKBWFnZW50EgdzcGVjLmlkEoMBCgtEZWxldGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLkRlbGV0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLkRlbGV0ZUFnZW50UmVzcG9uc2UiK+DgGATq4BgjCAMSDGFnZW50LmRlbGV0ZRoRCgVhZ2VudBIIYWdlbnRfaWQSawoNVmFsaWRhdGVBZ2VudBIkLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXF1ZXN0GiUucmVldmUuYWdlbnQudjEuVmFsaWRhdGVBZ2VudFJlc3BvbnNlIg2QAgHg4BgB6uAYAggBEmgKDEV4cGxhaW5BZ2VudBIjLnJlZXZlLmFnZW50LnYxLkV4cGxhaW5BZ2VudFJlcXVlc3QaJC5yZWV2ZS5hZ2VudC52MS5FeHBsYWluQWdlbnRSZXNwb25zZSINkAIB4OAYBOrgGAIIARJiCgpMaXN0TW9kZWxzEiEucmVldmUuYWdlbnQudjEuTGlzdE1vZGVsc1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0TW9kZWxzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLiAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAUgASgJOirK3xgmCgZhZ2VudHMSEHt0ZW5hbnR9LnthZ2VudH0YQCoGCgEBEgEBOAEiQwoNU3BlY1Zpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkiRQoSQ3JlYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyJNChNDcmVhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiRQoPR2V0QWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCI4ChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQiTQoRTGlzdEFnZW50c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEIlQKEkxpc3RBZ2VudHNSZXNwb25zZRIlCgZhZ2VudHMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiiQEKGUxpc3RBZ2VudFJldmlzaW9uc1JlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJfChpMaXN0QWdlbnRSZXZpc2lvbnNSZXNwb25zZRIoCglyZXZpc2lvbnMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiVwoSVXBkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAxIQCghyZXZpc2lvbhgCIAEoDSJNChNVcGRhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiSAoSRGVsZXRlQWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCIVChNEZWxldGVBZ2VudFJlc3BvbnNlIkcKFFZhbGlkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyKLAQoVVmFsaWRhdGVBZ2VudFJlc3BvbnNlEjEKCnZpb2xhdGlvbnMYASADKAsyHS5yZWV2ZS5hZ2VudC52MS5TcGVjVmlvbGF0aW9uEhAKCHdhcm5pbmdzGAIgAygJEi0KCm5vcm1hbGl6ZWQYAyABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMitQEKE0V4cGxhaW5BZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEjkKBXJvbGVzGAIgAygOMhUucmVldmUuYWNjZXNzLnYxLlJvbGVCE7pIEJIBDRAFGAEiB4IBBBABIAASLwoHY29udGV4dBgDIAEoCUIeukgbchlSAFIFcGxhaW5SBnRocmVhZFIGZWRpdG9yIskBChRFeHBsYWluQWdlbnRSZXNwb25zZRIyCgdlbnRyaWVzGAEgAygLMiEucmVldmUuYWdlbnQudjEuQWNjZXNzRXhwbGFuYXRpb24SJgoGbGltaXRzGAIgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEjIKDXBvbGljeV9saW1pdHMYAyADKAsyGy5yZWV2ZS5hZ2VudC52MS5Qb2xpY3lMaW1pdBINCgVydWxlcxgEIAMoCRISCgpoYXNfcG9saWN5GAUgASgIIl4KEUFjY2Vzc0V4cGxhbmF0aW9uEgwKBGtpbmQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdhbGxvd2VkGAMgASgIEgwKBHJ1bGUYBCABKAkSDgoGcmVhc29uGAUgASgJIjcKC1BvbGljeUxpbWl0Eg0KBWZpZWxkGAEgASgJEgsKA21heBgCIAEoARIMCgRydWxlGAMgASgJMpcICgxBZ2VudFNlcnZpY2USggEKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZSIq4OAYBOrgGCIIAxIMYWdlbnQuY3JlYXRlGhAKBWFnZW50EgdzcGVjLmlkElwKCEdldEFnZW50Eh8ucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXF1ZXN0GiAucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJiCgpMaXN0QWdlbnRzEiEucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESegoSTGlzdEFnZW50UmV2aXNpb25zEikucmVldmUuYWdlbnQudjEuTGlzdEFnZW50UmV2aXNpb25zUmVxdWVzdBoqLnJlZXZlLmFnZW50LnYxLkxpc3RBZ2VudFJldmlzaW9uc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEoIBCgtVcGRhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2UiKuDgGATq4BgiCAMSDGFnZW50LnVwZGF0ZRoQCgVhZ2VudBIHc3BlYy5pZBKDAQoLRGVsZXRlQWdlbnQSIi5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlIivg4BgE6uAYIwgDEgxhZ2VudC5kZWxldGUaEQoFYWdlbnQSCGFnZW50X2lkEmsKDVZhbGlkYXRlQWdlbnQSJC5yZWV2ZS5hZ2VudC52MS5WYWxpZGF0ZUFnZW50UmVxdWVzdBolLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJoCgxFeHBsYWluQWdlbnQSIy5yZWV2ZS5hZ2VudC52MS5FeHBsYWluQWdlbnRSZXF1ZXN0GiQucmVldmUuYWdlbnQudjEuRXhwbGFpbkFnZW50UmVzcG9uc2UiDZACAeDgGATq4BgCCAESYgoKTGlzdE1vZGVscxIhLnJlZXZlLmFnZW50LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiIucmVldmUuYWdlbnQudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * Request of `ListModels`.
@@ -300,6 +300,69 @@ export const ListAgentsResponseSchema: GenMessage<ListAgentsResponse> = /*@__PUR
   messageDesc(file_reeve_agent_v1_agent_service, 9);
 
 /**
+ * Request of `ListAgentRevisions`.
+ *
+ * @generated from message reeve.agent.v1.ListAgentRevisionsRequest
+ */
+export type ListAgentRevisionsRequest = Message<"reeve.agent.v1.ListAgentRevisionsRequest"> & {
+  /**
+   * Id of the agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Maximum number of revisions to return. 0 means 100.
+   *
+   * @generated from field: int32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page. Empty requests the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message reeve.agent.v1.ListAgentRevisionsRequest.
+ * Use `create(ListAgentRevisionsRequestSchema)` to create a new message.
+ */
+export const ListAgentRevisionsRequestSchema: GenMessage<ListAgentRevisionsRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 10);
+
+/**
+ * Response of `ListAgentRevisions`.
+ *
+ * @generated from message reeve.agent.v1.ListAgentRevisionsResponse
+ */
+export type ListAgentRevisionsResponse = Message<"reeve.agent.v1.ListAgentRevisionsResponse"> & {
+  /**
+   * The revisions, the newest first.
+   *
+   * @generated from field: repeated reeve.agent.v1.Agent revisions = 1;
+   */
+  revisions: Agent[];
+
+  /**
+   * Token of the next page. Empty on the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message reeve.agent.v1.ListAgentRevisionsResponse.
+ * Use `create(ListAgentRevisionsResponseSchema)` to create a new message.
+ */
+export const ListAgentRevisionsResponseSchema: GenMessage<ListAgentRevisionsResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 11);
+
+/**
  * Request of `UpdateAgent`.
  *
  * @generated from message reeve.agent.v1.UpdateAgentRequest
@@ -326,7 +389,7 @@ export type UpdateAgentRequest = Message<"reeve.agent.v1.UpdateAgentRequest"> & 
  * Use `create(UpdateAgentRequestSchema)` to create a new message.
  */
 export const UpdateAgentRequestSchema: GenMessage<UpdateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 10);
+  messageDesc(file_reeve_agent_v1_agent_service, 12);
 
 /**
  * Response of `UpdateAgent`.
@@ -354,7 +417,7 @@ export type UpdateAgentResponse = Message<"reeve.agent.v1.UpdateAgentResponse"> 
  * Use `create(UpdateAgentResponseSchema)` to create a new message.
  */
 export const UpdateAgentResponseSchema: GenMessage<UpdateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 11);
+  messageDesc(file_reeve_agent_v1_agent_service, 13);
 
 /**
  * Request of `DeleteAgent`.
@@ -375,7 +438,7 @@ export type DeleteAgentRequest = Message<"reeve.agent.v1.DeleteAgentRequest"> & 
  * Use `create(DeleteAgentRequestSchema)` to create a new message.
  */
 export const DeleteAgentRequestSchema: GenMessage<DeleteAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 12);
+  messageDesc(file_reeve_agent_v1_agent_service, 14);
 
 /**
  * Response of `DeleteAgent`. Empty.
@@ -390,7 +453,7 @@ export type DeleteAgentResponse = Message<"reeve.agent.v1.DeleteAgentResponse"> 
  * Use `create(DeleteAgentResponseSchema)` to create a new message.
  */
 export const DeleteAgentResponseSchema: GenMessage<DeleteAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 13);
+  messageDesc(file_reeve_agent_v1_agent_service, 15);
 
 /**
  * Request of `ValidateAgent`.
@@ -411,7 +474,7 @@ export type ValidateAgentRequest = Message<"reeve.agent.v1.ValidateAgentRequest"
  * Use `create(ValidateAgentRequestSchema)` to create a new message.
  */
 export const ValidateAgentRequestSchema: GenMessage<ValidateAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 14);
+  messageDesc(file_reeve_agent_v1_agent_service, 16);
 
 /**
  * Response of `ValidateAgent`.
@@ -446,7 +509,7 @@ export type ValidateAgentResponse = Message<"reeve.agent.v1.ValidateAgentRespons
  * Use `create(ValidateAgentResponseSchema)` to create a new message.
  */
 export const ValidateAgentResponseSchema: GenMessage<ValidateAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 15);
+  messageDesc(file_reeve_agent_v1_agent_service, 17);
 
 /**
  * Request of `ExplainAgent`.
@@ -482,7 +545,7 @@ export type ExplainAgentRequest = Message<"reeve.agent.v1.ExplainAgentRequest"> 
  * Use `create(ExplainAgentRequestSchema)` to create a new message.
  */
 export const ExplainAgentRequestSchema: GenMessage<ExplainAgentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 16);
+  messageDesc(file_reeve_agent_v1_agent_service, 18);
 
 /**
  * Response of `ExplainAgent`.
@@ -531,7 +594,7 @@ export type ExplainAgentResponse = Message<"reeve.agent.v1.ExplainAgentResponse"
  * Use `create(ExplainAgentResponseSchema)` to create a new message.
  */
 export const ExplainAgentResponseSchema: GenMessage<ExplainAgentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 17);
+  messageDesc(file_reeve_agent_v1_agent_service, 19);
 
 /**
  * Whether an agent may use something, and why not.
@@ -581,7 +644,7 @@ export type AccessExplanation = Message<"reeve.agent.v1.AccessExplanation"> & {
  * Use `create(AccessExplanationSchema)` to create a new message.
  */
 export const AccessExplanationSchema: GenMessage<AccessExplanation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 18);
+  messageDesc(file_reeve_agent_v1_agent_service, 20);
 
 /**
  * A limit that the operator's policy sets.
@@ -616,7 +679,7 @@ export type PolicyLimit = Message<"reeve.agent.v1.PolicyLimit"> & {
  * Use `create(PolicyLimitSchema)` to create a new message.
  */
 export const PolicyLimitSchema: GenMessage<PolicyLimit> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 19);
+  messageDesc(file_reeve_agent_v1_agent_service, 21);
 
 /**
  * Manages the agents of a tenant.
@@ -657,6 +720,18 @@ export const AgentService: GenService<{
     methodKind: "unary";
     input: typeof ListAgentsRequestSchema;
     output: typeof ListAgentsResponseSchema;
+  },
+  /**
+   * Lists the revisions of an agent that are still stored, at most the last 64, the newest first. To
+   * roll back, update the agent with the spec of an earlier revision. Returns NOT_FOUND if the agent
+   * does not exist.
+   *
+   * @generated from rpc reeve.agent.v1.AgentService.ListAgentRevisions
+   */
+  listAgentRevisions: {
+    methodKind: "unary";
+    input: typeof ListAgentRevisionsRequestSchema;
+    output: typeof ListAgentRevisionsResponseSchema;
   },
   /**
    * Replaces the spec of an agent. Existing runs keep the spec with which they were started.

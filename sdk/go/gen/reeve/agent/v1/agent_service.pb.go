@@ -565,6 +565,125 @@ func (x *ListAgentsResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Request of `ListAgentRevisions`.
+type ListAgentRevisionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Maximum number of revisions to return. 0 means 100.
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// `next_page_token` of the previous page. Empty requests the first page.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAgentRevisionsRequest) Reset() {
+	*x = ListAgentRevisionsRequest{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAgentRevisionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAgentRevisionsRequest) ProtoMessage() {}
+
+func (x *ListAgentRevisionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAgentRevisionsRequest.ProtoReflect.Descriptor instead.
+func (*ListAgentRevisionsRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *ListAgentRevisionsRequest) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *ListAgentRevisionsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *ListAgentRevisionsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// Response of `ListAgentRevisions`.
+type ListAgentRevisionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The revisions, the newest first.
+	Revisions []*Agent `protobuf:"bytes,1,rep,name=revisions,proto3" json:"revisions,omitempty"`
+	// Token of the next page. Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListAgentRevisionsResponse) Reset() {
+	*x = ListAgentRevisionsResponse{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListAgentRevisionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListAgentRevisionsResponse) ProtoMessage() {}
+
+func (x *ListAgentRevisionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListAgentRevisionsResponse.ProtoReflect.Descriptor instead.
+func (*ListAgentRevisionsResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ListAgentRevisionsResponse) GetRevisions() []*Agent {
+	if x != nil {
+		return x.Revisions
+	}
+	return nil
+}
+
+func (x *ListAgentRevisionsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
 // Request of `UpdateAgent`.
 type UpdateAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -579,7 +698,7 @@ type UpdateAgentRequest struct {
 
 func (x *UpdateAgentRequest) Reset() {
 	*x = UpdateAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -591,7 +710,7 @@ func (x *UpdateAgentRequest) String() string {
 func (*UpdateAgentRequest) ProtoMessage() {}
 
 func (x *UpdateAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -604,7 +723,7 @@ func (x *UpdateAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAgentRequest.ProtoReflect.Descriptor instead.
 func (*UpdateAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *UpdateAgentRequest) GetSpec() *AgentSpec {
@@ -634,7 +753,7 @@ type UpdateAgentResponse struct {
 
 func (x *UpdateAgentResponse) Reset() {
 	*x = UpdateAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -646,7 +765,7 @@ func (x *UpdateAgentResponse) String() string {
 func (*UpdateAgentResponse) ProtoMessage() {}
 
 func (x *UpdateAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -659,7 +778,7 @@ func (x *UpdateAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateAgentResponse.ProtoReflect.Descriptor instead.
 func (*UpdateAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateAgentResponse) GetAgent() *Agent {
@@ -687,7 +806,7 @@ type DeleteAgentRequest struct {
 
 func (x *DeleteAgentRequest) Reset() {
 	*x = DeleteAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -699,7 +818,7 @@ func (x *DeleteAgentRequest) String() string {
 func (*DeleteAgentRequest) ProtoMessage() {}
 
 func (x *DeleteAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -712,7 +831,7 @@ func (x *DeleteAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAgentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DeleteAgentRequest) GetAgentId() string {
@@ -731,7 +850,7 @@ type DeleteAgentResponse struct {
 
 func (x *DeleteAgentResponse) Reset() {
 	*x = DeleteAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +862,7 @@ func (x *DeleteAgentResponse) String() string {
 func (*DeleteAgentResponse) ProtoMessage() {}
 
 func (x *DeleteAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +875,7 @@ func (x *DeleteAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteAgentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{15}
 }
 
 // Request of `ValidateAgent`.
@@ -770,7 +889,7 @@ type ValidateAgentRequest struct {
 
 func (x *ValidateAgentRequest) Reset() {
 	*x = ValidateAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -782,7 +901,7 @@ func (x *ValidateAgentRequest) String() string {
 func (*ValidateAgentRequest) ProtoMessage() {}
 
 func (x *ValidateAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -795,7 +914,7 @@ func (x *ValidateAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateAgentRequest.ProtoReflect.Descriptor instead.
 func (*ValidateAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ValidateAgentRequest) GetSpec() *AgentSpec {
@@ -820,7 +939,7 @@ type ValidateAgentResponse struct {
 
 func (x *ValidateAgentResponse) Reset() {
 	*x = ValidateAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -832,7 +951,7 @@ func (x *ValidateAgentResponse) String() string {
 func (*ValidateAgentResponse) ProtoMessage() {}
 
 func (x *ValidateAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -845,7 +964,7 @@ func (x *ValidateAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ValidateAgentResponse.ProtoReflect.Descriptor instead.
 func (*ValidateAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{15}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ValidateAgentResponse) GetViolations() []*SpecViolation {
@@ -885,7 +1004,7 @@ type ExplainAgentRequest struct {
 
 func (x *ExplainAgentRequest) Reset() {
 	*x = ExplainAgentRequest{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -897,7 +1016,7 @@ func (x *ExplainAgentRequest) String() string {
 func (*ExplainAgentRequest) ProtoMessage() {}
 
 func (x *ExplainAgentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -910,7 +1029,7 @@ func (x *ExplainAgentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainAgentRequest.ProtoReflect.Descriptor instead.
 func (*ExplainAgentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ExplainAgentRequest) GetAgentId() string {
@@ -953,7 +1072,7 @@ type ExplainAgentResponse struct {
 
 func (x *ExplainAgentResponse) Reset() {
 	*x = ExplainAgentResponse{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -965,7 +1084,7 @@ func (x *ExplainAgentResponse) String() string {
 func (*ExplainAgentResponse) ProtoMessage() {}
 
 func (x *ExplainAgentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -978,7 +1097,7 @@ func (x *ExplainAgentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExplainAgentResponse.ProtoReflect.Descriptor instead.
 func (*ExplainAgentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ExplainAgentResponse) GetEntries() []*AccessExplanation {
@@ -1036,7 +1155,7 @@ type AccessExplanation struct {
 
 func (x *AccessExplanation) Reset() {
 	*x = AccessExplanation{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[18]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1167,7 @@ func (x *AccessExplanation) String() string {
 func (*AccessExplanation) ProtoMessage() {}
 
 func (x *AccessExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[18]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1180,7 @@ func (x *AccessExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccessExplanation.ProtoReflect.Descriptor instead.
 func (*AccessExplanation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AccessExplanation) GetKind() string {
@@ -1114,7 +1233,7 @@ type PolicyLimit struct {
 
 func (x *PolicyLimit) Reset() {
 	*x = PolicyLimit{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[19]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1126,7 +1245,7 @@ func (x *PolicyLimit) String() string {
 func (*PolicyLimit) ProtoMessage() {}
 
 func (x *PolicyLimit) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[19]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1139,7 +1258,7 @@ func (x *PolicyLimit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyLimit.ProtoReflect.Descriptor instead.
 func (*PolicyLimit) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{19}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PolicyLimit) GetField() string {
@@ -1200,6 +1319,14 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"page_token\x18\x02 \x01(\tB\x00R\tpageToken\"k\n" +
 	"\x12ListAgentsResponse\x12-\n" +
 	"\x06agents\x18\x01 \x03(\v2\x15.reeve.agent.v1.AgentR\x06agents\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n" +
+	"\x19ListAgentRevisionsRequest\x12\x1b\n" +
+	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x1d\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tB\x00R\tpageToken\"y\n" +
+	"\x1aListAgentRevisionsResponse\x123\n" +
+	"\trevisions\x18\x01 \x03(\v2\x15.reeve.agent.v1.AgentR\trevisions\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n" +
 	"\x12UpdateAgentRequest\x12/\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n" +
@@ -1240,12 +1367,13 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\vPolicyLimit\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12\x10\n" +
 	"\x03max\x18\x02 \x01(\x01R\x03max\x12\x12\n" +
-	"\x04rule\x18\x03 \x01(\tR\x04rule2\xe1\x05\n" +
+	"\x04rule\x18\x03 \x01(\tR\x04rule2\xd3\x06\n" +
 	"\fAgentService\x12V\n" +
 	"\vCreateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n" +
 	"\bGetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n" +
 	"\n" +
-	"ListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12V\n" +
+	"ListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12p\n" +
+	"\x12ListAgentRevisions\x12).reeve.agent.v1.ListAgentRevisionsRequest\x1a*.reeve.agent.v1.ListAgentRevisionsResponse\"\x03\x90\x02\x01\x12V\n" +
 	"\vUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n" +
 	"\vDeleteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12a\n" +
 	"\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12^\n" +
@@ -1266,75 +1394,80 @@ func file_reeve_agent_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_service_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
-	(*ListModelsRequest)(nil),     // 0: reeve.agent.v1.ListModelsRequest
-	(*ListModelsResponse)(nil),    // 1: reeve.agent.v1.ListModelsResponse
-	(*Agent)(nil),                 // 2: reeve.agent.v1.Agent
-	(*SpecViolation)(nil),         // 3: reeve.agent.v1.SpecViolation
-	(*CreateAgentRequest)(nil),    // 4: reeve.agent.v1.CreateAgentRequest
-	(*CreateAgentResponse)(nil),   // 5: reeve.agent.v1.CreateAgentResponse
-	(*GetAgentRequest)(nil),       // 6: reeve.agent.v1.GetAgentRequest
-	(*GetAgentResponse)(nil),      // 7: reeve.agent.v1.GetAgentResponse
-	(*ListAgentsRequest)(nil),     // 8: reeve.agent.v1.ListAgentsRequest
-	(*ListAgentsResponse)(nil),    // 9: reeve.agent.v1.ListAgentsResponse
-	(*UpdateAgentRequest)(nil),    // 10: reeve.agent.v1.UpdateAgentRequest
-	(*UpdateAgentResponse)(nil),   // 11: reeve.agent.v1.UpdateAgentResponse
-	(*DeleteAgentRequest)(nil),    // 12: reeve.agent.v1.DeleteAgentRequest
-	(*DeleteAgentResponse)(nil),   // 13: reeve.agent.v1.DeleteAgentResponse
-	(*ValidateAgentRequest)(nil),  // 14: reeve.agent.v1.ValidateAgentRequest
-	(*ValidateAgentResponse)(nil), // 15: reeve.agent.v1.ValidateAgentResponse
-	(*ExplainAgentRequest)(nil),   // 16: reeve.agent.v1.ExplainAgentRequest
-	(*ExplainAgentResponse)(nil),  // 17: reeve.agent.v1.ExplainAgentResponse
-	(*AccessExplanation)(nil),     // 18: reeve.agent.v1.AccessExplanation
-	(*PolicyLimit)(nil),           // 19: reeve.agent.v1.PolicyLimit
-	(*ModelSpec)(nil),             // 20: reeve.agent.v1.ModelSpec
-	(*ProviderDescriptor)(nil),    // 21: reeve.agent.v1.ProviderDescriptor
-	(*AgentSpec)(nil),             // 22: reeve.agent.v1.AgentSpec
-	(*timestamppb.Timestamp)(nil), // 23: google.protobuf.Timestamp
-	(v1.Role)(0),                  // 24: reeve.access.v1.Role
-	(*Limits)(nil),                // 25: reeve.agent.v1.Limits
+	(*ListModelsRequest)(nil),          // 0: reeve.agent.v1.ListModelsRequest
+	(*ListModelsResponse)(nil),         // 1: reeve.agent.v1.ListModelsResponse
+	(*Agent)(nil),                      // 2: reeve.agent.v1.Agent
+	(*SpecViolation)(nil),              // 3: reeve.agent.v1.SpecViolation
+	(*CreateAgentRequest)(nil),         // 4: reeve.agent.v1.CreateAgentRequest
+	(*CreateAgentResponse)(nil),        // 5: reeve.agent.v1.CreateAgentResponse
+	(*GetAgentRequest)(nil),            // 6: reeve.agent.v1.GetAgentRequest
+	(*GetAgentResponse)(nil),           // 7: reeve.agent.v1.GetAgentResponse
+	(*ListAgentsRequest)(nil),          // 8: reeve.agent.v1.ListAgentsRequest
+	(*ListAgentsResponse)(nil),         // 9: reeve.agent.v1.ListAgentsResponse
+	(*ListAgentRevisionsRequest)(nil),  // 10: reeve.agent.v1.ListAgentRevisionsRequest
+	(*ListAgentRevisionsResponse)(nil), // 11: reeve.agent.v1.ListAgentRevisionsResponse
+	(*UpdateAgentRequest)(nil),         // 12: reeve.agent.v1.UpdateAgentRequest
+	(*UpdateAgentResponse)(nil),        // 13: reeve.agent.v1.UpdateAgentResponse
+	(*DeleteAgentRequest)(nil),         // 14: reeve.agent.v1.DeleteAgentRequest
+	(*DeleteAgentResponse)(nil),        // 15: reeve.agent.v1.DeleteAgentResponse
+	(*ValidateAgentRequest)(nil),       // 16: reeve.agent.v1.ValidateAgentRequest
+	(*ValidateAgentResponse)(nil),      // 17: reeve.agent.v1.ValidateAgentResponse
+	(*ExplainAgentRequest)(nil),        // 18: reeve.agent.v1.ExplainAgentRequest
+	(*ExplainAgentResponse)(nil),       // 19: reeve.agent.v1.ExplainAgentResponse
+	(*AccessExplanation)(nil),          // 20: reeve.agent.v1.AccessExplanation
+	(*PolicyLimit)(nil),                // 21: reeve.agent.v1.PolicyLimit
+	(*ModelSpec)(nil),                  // 22: reeve.agent.v1.ModelSpec
+	(*ProviderDescriptor)(nil),         // 23: reeve.agent.v1.ProviderDescriptor
+	(*AgentSpec)(nil),                  // 24: reeve.agent.v1.AgentSpec
+	(*timestamppb.Timestamp)(nil),      // 25: google.protobuf.Timestamp
+	(v1.Role)(0),                       // 26: reeve.access.v1.Role
+	(*Limits)(nil),                     // 27: reeve.agent.v1.Limits
 }
 var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
-	20, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
-	21, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	22, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
-	23, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
-	23, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
-	22, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	22, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
+	23, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	24, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
+	25, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
+	25, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
+	24, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	2,  // 6: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	2,  // 7: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	2,  // 8: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
-	22, // 9: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	2,  // 10: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	22, // 11: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	3,  // 12: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	22, // 13: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
-	24, // 14: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
-	18, // 15: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
-	25, // 16: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
-	19, // 17: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
-	4,  // 18: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
-	6,  // 19: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
-	8,  // 20: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
-	10, // 21: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
-	12, // 22: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
-	14, // 23: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
-	16, // 24: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
-	0,  // 25: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
-	5,  // 26: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
-	7,  // 27: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
-	9,  // 28: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
-	11, // 29: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
-	13, // 30: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
-	15, // 31: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
-	17, // 32: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
-	1,  // 33: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
-	26, // [26:34] is the sub-list for method output_type
-	18, // [18:26] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	2,  // 9: reeve.agent.v1.ListAgentRevisionsResponse.revisions:type_name -> reeve.agent.v1.Agent
+	24, // 10: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	2,  // 11: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	24, // 12: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	3,  // 13: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	24, // 14: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
+	26, // 15: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
+	20, // 16: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
+	27, // 17: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
+	21, // 18: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
+	4,  // 19: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
+	6,  // 20: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
+	8,  // 21: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
+	10, // 22: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
+	12, // 23: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
+	14, // 24: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
+	16, // 25: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
+	18, // 26: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
+	0,  // 27: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
+	5,  // 28: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
+	7,  // 29: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
+	9,  // 30: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
+	11, // 31: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
+	13, // 32: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
+	15, // 33: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
+	17, // 34: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
+	19, // 35: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
+	1,  // 36: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
+	28, // [28:37] is the sub-list for method output_type
+	19, // [19:28] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_service_proto_init() }
@@ -1350,7 +1483,7 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_service_proto_rawDesc), len(file_reeve_agent_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

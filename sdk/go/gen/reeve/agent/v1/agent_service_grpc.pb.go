@@ -19,14 +19,15 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	AgentService_CreateAgent_FullMethodName   = "/reeve.agent.v1.AgentService/CreateAgent"
-	AgentService_GetAgent_FullMethodName      = "/reeve.agent.v1.AgentService/GetAgent"
-	AgentService_ListAgents_FullMethodName    = "/reeve.agent.v1.AgentService/ListAgents"
-	AgentService_UpdateAgent_FullMethodName   = "/reeve.agent.v1.AgentService/UpdateAgent"
-	AgentService_DeleteAgent_FullMethodName   = "/reeve.agent.v1.AgentService/DeleteAgent"
-	AgentService_ValidateAgent_FullMethodName = "/reeve.agent.v1.AgentService/ValidateAgent"
-	AgentService_ExplainAgent_FullMethodName  = "/reeve.agent.v1.AgentService/ExplainAgent"
-	AgentService_ListModels_FullMethodName    = "/reeve.agent.v1.AgentService/ListModels"
+	AgentService_CreateAgent_FullMethodName        = "/reeve.agent.v1.AgentService/CreateAgent"
+	AgentService_GetAgent_FullMethodName           = "/reeve.agent.v1.AgentService/GetAgent"
+	AgentService_ListAgents_FullMethodName         = "/reeve.agent.v1.AgentService/ListAgents"
+	AgentService_ListAgentRevisions_FullMethodName = "/reeve.agent.v1.AgentService/ListAgentRevisions"
+	AgentService_UpdateAgent_FullMethodName        = "/reeve.agent.v1.AgentService/UpdateAgent"
+	AgentService_DeleteAgent_FullMethodName        = "/reeve.agent.v1.AgentService/DeleteAgent"
+	AgentService_ValidateAgent_FullMethodName      = "/reeve.agent.v1.AgentService/ValidateAgent"
+	AgentService_ExplainAgent_FullMethodName       = "/reeve.agent.v1.AgentService/ExplainAgent"
+	AgentService_ListModels_FullMethodName         = "/reeve.agent.v1.AgentService/ListModels"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -45,6 +46,10 @@ type AgentServiceClient interface {
 	GetAgent(ctx context.Context, in *GetAgentRequest, opts ...grpc.CallOption) (*GetAgentResponse, error)
 	// Lists the agents of the tenant, ordered by id.
 	ListAgents(ctx context.Context, in *ListAgentsRequest, opts ...grpc.CallOption) (*ListAgentsResponse, error)
+	// Lists the revisions of an agent that are still stored, at most the last 64, the newest first. To
+	// roll back, update the agent with the spec of an earlier revision. Returns NOT_FOUND if the agent
+	// does not exist.
+	ListAgentRevisions(ctx context.Context, in *ListAgentRevisionsRequest, opts ...grpc.CallOption) (*ListAgentRevisionsResponse, error)
 	// Replaces the spec of an agent. Existing runs keep the spec with which they were started.
 	// Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
 	// one.
@@ -94,6 +99,16 @@ func (c *agentServiceClient) ListAgents(ctx context.Context, in *ListAgentsReque
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListAgentsResponse)
 	err := c.cc.Invoke(ctx, AgentService_ListAgents_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentServiceClient) ListAgentRevisions(ctx context.Context, in *ListAgentRevisionsRequest, opts ...grpc.CallOption) (*ListAgentRevisionsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListAgentRevisionsResponse)
+	err := c.cc.Invoke(ctx, AgentService_ListAgentRevisions_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +181,10 @@ type AgentServiceServer interface {
 	GetAgent(context.Context, *GetAgentRequest) (*GetAgentResponse, error)
 	// Lists the agents of the tenant, ordered by id.
 	ListAgents(context.Context, *ListAgentsRequest) (*ListAgentsResponse, error)
+	// Lists the revisions of an agent that are still stored, at most the last 64, the newest first. To
+	// roll back, update the agent with the spec of an earlier revision. Returns NOT_FOUND if the agent
+	// does not exist.
+	ListAgentRevisions(context.Context, *ListAgentRevisionsRequest) (*ListAgentRevisionsResponse, error)
 	// Replaces the spec of an agent. Existing runs keep the spec with which they were started.
 	// Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
 	// one.
@@ -199,6 +218,9 @@ func (UnimplementedAgentServiceServer) GetAgent(context.Context, *GetAgentReques
 }
 func (UnimplementedAgentServiceServer) ListAgents(context.Context, *ListAgentsRequest) (*ListAgentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListAgents not implemented")
+}
+func (UnimplementedAgentServiceServer) ListAgentRevisions(context.Context, *ListAgentRevisionsRequest) (*ListAgentRevisionsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListAgentRevisions not implemented")
 }
 func (UnimplementedAgentServiceServer) UpdateAgent(context.Context, *UpdateAgentRequest) (*UpdateAgentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateAgent not implemented")
@@ -286,6 +308,24 @@ func _AgentService_ListAgents_Handler(srv interface{}, ctx context.Context, dec 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(AgentServiceServer).ListAgents(ctx, req.(*ListAgentsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _AgentService_ListAgentRevisions_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListAgentRevisionsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ListAgentRevisions(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ListAgentRevisions_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ListAgentRevisions(ctx, req.(*ListAgentRevisionsRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -398,6 +438,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListAgents",
 			Handler:    _AgentService_ListAgents_Handler,
+		},
+		{
+			MethodName: "ListAgentRevisions",
+			Handler:    _AgentService_ListAgentRevisions_Handler,
 		},
 		{
 			MethodName: "UpdateAgent",

@@ -54,6 +54,11 @@ class AgentServiceStub:
                 request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentsRequest.SerializeToString,
                 response_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentsResponse.FromString,
                 _registered_method=True)
+        self.ListAgentRevisions = channel.unary_unary(
+                '/reeve.agent.v1.AgentService/ListAgentRevisions',
+                request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentRevisionsRequest.SerializeToString,
+                response_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentRevisionsResponse.FromString,
+                _registered_method=True)
         self.UpdateAgent = channel.unary_unary(
                 '/reeve.agent.v1.AgentService/UpdateAgent',
                 request_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.UpdateAgentRequest.SerializeToString,
@@ -105,6 +110,15 @@ class AgentServiceServicer:
 
     def ListAgents(self, request, context):
         """Lists the agents of the tenant, ordered by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListAgentRevisions(self, request, context):
+        """Lists the revisions of an agent that are still stored, at most the last 64, the newest first. To
+        roll back, update the agent with the spec of an earlier revision. Returns NOT_FOUND if the agent
+        does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -167,6 +181,11 @@ def add_AgentServiceServicer_to_server(servicer, server):
                     servicer.ListAgents,
                     request_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentsRequest.FromString,
                     response_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentsResponse.SerializeToString,
+            ),
+            'ListAgentRevisions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAgentRevisions,
+                    request_deserializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentRevisionsRequest.FromString,
+                    response_serializer=reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentRevisionsResponse.SerializeToString,
             ),
             'UpdateAgent': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdateAgent,
@@ -280,6 +299,33 @@ class AgentService:
             '/reeve.agent.v1.AgentService/ListAgents',
             reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentsRequest.SerializeToString,
             reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListAgentRevisions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.agent.v1.AgentService/ListAgentRevisions',
+            reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentRevisionsRequest.SerializeToString,
+            reeve_dot_agent_dot_v1_dot_agent__service__pb2.ListAgentRevisionsResponse.FromString,
             options,
             channel_credentials,
             insecure,
