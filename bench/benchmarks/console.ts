@@ -1,7 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { buildConsole } from "@reeve/cli/embedded/ensure-console";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
@@ -9,10 +8,14 @@ import { openRunLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { Browser, CDPSession, Page } from "playwright-core";
+import { buildConsole } from "../../cli/src/embedded/ensure-console.ts";
 import { openBrowser } from "../../test/console/support/open-browser.ts";
 import { Cluster } from "../cluster.ts";
 import type { Benchmark, Figure } from "../figure.ts";
+
+type Browser = Awaited<ReturnType<typeof openBrowser>>;
+type Page = Awaited<ReturnType<Browser["newPage"]>>;
+type CDPSession = Awaited<ReturnType<Browser["newBrowserCDPSession"]>>;
 
 const tenant = "bench";
 const runs = 10_000;

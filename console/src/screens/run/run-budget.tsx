@@ -41,7 +41,7 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
           </dd>
         </div>
       </dl>
-      <h3>Tools</h3>
+      <h2>Tools</h2>
       <ul className="tool-names">
         {prepared.tools.map(({ name }) => (
           <li key={name} className="label mono">

@@ -8,14 +8,14 @@ const never = new AbortController().signal;
 const agent = (name: string): Agent => create(AgentSchema, { spec: { name } });
 let tenants = 0;
 
+const freshKey = (): string => `history-${++tenants}.a`;
+
 /** The contract of the history of every table whose message declares one. */
 export function historyContract(
   name: string,
   open: () => Table<Agent> & TableHistory<Agent>,
 ): void {
   describe(`${name}: the history of a table`, () => {
-    const freshKey = () => `history-${++tenants}.a`;
-
     test("has the versions of a key, oldest first, and those of no other key", async () => {
       const [table, key] = [open(), freshKey()];
       const written = [];
