@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { buildConsole } from "@reeve/cli/embedded/ensure-console";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
@@ -8,7 +9,6 @@ import { openRunLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { buildConsole } from "../../cli/src/embedded/ensure-console.ts";
 import { openBrowser } from "../../test/console/support/open-browser.ts";
 import { Cluster } from "../cluster.ts";
 import type { Benchmark, Figure } from "../figure.ts";

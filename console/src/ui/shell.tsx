@@ -3,12 +3,12 @@ import { useCallback, useRef, useState } from "react";
 import { signOut } from "../api/session.ts";
 import { CommandPalette } from "./palette/command-palette.tsx";
 import { Icon } from "./icons.tsx";
-import { KeysHelp } from "./keys-help.tsx";
+import { KeysHelp } from "./palette/keys-help.tsx";
 import { PendingCount } from "./pending-count.tsx";
 import { SignedIn } from "../access/signed-in.tsx";
-import { useScreens } from "./use-screens.ts";
+import { useScreens } from "./palette/use-screens.ts";
 import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
-import { useKeys, usePaletteKey } from "./use-keys.ts";
+import { useKeys, usePaletteKey } from "./palette/use-keys.ts";
 
 /** The frame of every screen: navigation, keys, theme, and sign-out. */
 export function Shell() {

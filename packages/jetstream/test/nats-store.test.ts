@@ -14,7 +14,7 @@ import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
 import { openTable } from "../src/table/nats.ts";
 import type { Table, TableHistory } from "../src/table/port.ts";
 import { artifactContract, chunks, draft, maxBytes, textOf } from "./support/artifact-contract.ts";
-import { historyContract } from "./support/history-contract.ts";
+import { historyContract } from "./support/history/history-contract.ts";
 import { listContract } from "./support/list-contract.ts";
 import type { NatsUnderTest } from "./nats-under-test.ts";
 import { startNatsUnderTest } from "./nats-under-test.ts";

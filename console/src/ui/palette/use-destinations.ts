@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { AgentService } from "@reeve/contracts/agent";
 import { RunService } from "@reeve/contracts/run";
 import { nameOfStatus } from "../../format/names.ts";
-import { useScreens } from "../use-screens.ts";
+import { useScreens } from "./use-screens.ts";
 
 /** Where a person can go from everywhere. */
 export interface Destination {

@@ -1,5 +1,5 @@
 import type { Agent } from "@reeve/contracts/agent";
-import { historyContract } from "../../test/support/history-contract.ts";
+import { historyContract } from "../../test/support/history/history-contract.ts";
 import { tableContract } from "../../test/support/table-contract.ts";
 import { MemoryTable } from "./memory.ts";
 

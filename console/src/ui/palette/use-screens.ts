@@ -1,6 +1,6 @@
 import { AuditService } from "@reeve/contracts/audit";
-import { useAccess } from "../access/use-access.ts";
-import type { IconName } from "./icons.tsx";
+import { useAccess } from "../../access/use-access.ts";
+import type { IconName } from "../icons.tsx";
 
 const screens = [
   { key: "1", to: "/runs", params: {}, icon: "runs", name: "Runs" },

@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { describe, expect, test } from "vitest";
-import type { Table, TableHistory } from "../../src/table/port.ts";
+import type { Table, TableHistory } from "../../../src/table/port.ts";
 
 const never = new AbortController().signal;
 const agent = (name: string): Agent => create(AgentSchema, { spec: { name } });
