@@ -42,6 +42,9 @@ export function describeDecisions(fixture: () => ConsoleFixture): void {
         decision: { editedArguments: { text: "pay 1 to ann" }, decidedBy: "tester" },
       },
     ]);
+    await page.getByRole("button", { name: "1 decision" }).click();
+    const decided = page.getByLabel("Decisions").getByRole("listitem");
+    expect(await decided.textContent()).toBe("add_todo approved by tester");
     await page.goto(`${fixture().deployment.url}/inbox`);
     await page.getByText("Decided before").click();
     const name = `Save the receipt of ${approvals[0]?.approvalId}`;

@@ -18,7 +18,6 @@ export function describeRunViews(fixture: () => ConsoleFixture): void {
       await page.getByRole("button", { name: /Inner subtask/ }).getAttribute("aria-expanded"),
     ).toBe("false");
     const live = await tree();
-    await fixture().picture(shown, "tree");
     await page.reload();
     await page.getByRole("button", { name: /Inner subtask/ }).waitFor();
     expect(await tree()).toEqual(live);
@@ -47,11 +46,17 @@ export function describeRunViews(fixture: () => ConsoleFixture): void {
   });
 
   test("shows hostile content as text", async () => {
-    const runId = await fixture().finished("Hostile, please.");
+    const runId = await fixture().finished("Hostile, please.", "helper", {
+      "<img src=x onerror=window.pwned=1>": "<script>window.pwned = 1</script>",
+    });
     await using shown = await fixture().open(`/runs/${runId}`);
     const { page } = shown;
     await page.getByText("The end of the hostile text.").first().waitFor();
     await page.locator('[data-connection="ended"]').waitFor();
+    await page.goto(`${fixture().deployment.url}/runs?text=Hostile`);
+    await page.getByText("<script>window.pwned = 1</script>").first().waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: /Hostile, please/ }).waitFor();
     for (const view of ["tree", "timeline", "events"]) {
       await page.goto(`${fixture().deployment.url}/runs/${runId}/${view}`);
       await page.locator('[data-connection="ended"]').waitFor();

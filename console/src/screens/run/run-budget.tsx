@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { formatCount, formatDollars } from "../../format/amounts.ts";
 import { formatDuration } from "../../format/time.ts";
 import type { BudgetUse } from "../../run/budget-left.ts";
@@ -41,7 +42,7 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
           </dd>
         </div>
       </dl>
-      <h2>Tools</h2>
+      <h2>Tools that the model could call</h2>
       <ul className="tool-names">
         {prepared.tools.map(({ name }) => (
           <li key={name} className="label mono">
@@ -50,6 +51,15 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
           </li>
         ))}
       </ul>
+      <p>
+        <Link
+          to="/agents/{-$agentId}"
+          params={{ agentId: run.agentId }}
+          search={{ part: "access" }}
+        >
+          What {run.agentId} may not use now, and why
+        </Link>
+      </p>
       {prepared.warnings.map((warning) => (
         <p key={warning} className="note warn">
           {warning}

@@ -8,6 +8,7 @@ import { useTitle } from "../../ui/page-head.tsx";
 import { Ago, Elapsed } from "../../ui/times.tsx";
 import { RunActions } from "./run-actions.tsx";
 import { RunBudget } from "./run-budget.tsx";
+import { RunFindings } from "./run-findings.tsx";
 import { RunLinks } from "./run-links.tsx";
 import type { RunViewProps } from "./view-props.ts";
 
@@ -79,6 +80,7 @@ export function RunHead({ snapshot }: RunViewProps) {
           </dd>
         </div>
       </dl>
+      <RunFindings run={run} />
       <RunBudget run={run} />
     </header>
   );

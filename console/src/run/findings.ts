@@ -1,0 +1,71 @@
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { NamedTone } from "../format/names.ts";
+import { nameOfApproval } from "../format/names.ts";
+import { resultLine, stateOfCall } from "./call-state.ts";
+import type { Frame, RunModel } from "./run-model.ts";
+
+/** A subtask or a call that failed. */
+export interface Failure {
+  readonly key: string;
+  /** The titles of the subtasks that contain it, from the outermost. */
+  readonly path: readonly string[];
+  readonly name: string;
+  readonly why: string;
+}
+
+/** What people, rules, or times decided about a call. */
+export interface Decided {
+  readonly key: string;
+  readonly name: string;
+  readonly state: NamedTone;
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Returns the subtasks and calls that failed, in the order in which they began. */
+export function failuresOf(run: RunModel): readonly Failure[] {
+  const subtasks = [...run.frames.values()]
+    .filter(({ kind, state }) => kind === "subtask" && state === "failed")
+    .map((frame) => ({
+      key: frame.id,
+      path: pathOf(frame.parent),
+      name: frame.title || "Subtask",
+      why: frame.message,
+    }));
+  const calls = [...run.calls.values()]
+    // A call that started a subtask fails with it.
+    .filter((call) => call.subtasks.length === 0 && stateOfCall(call, run).tone === "bad")
+    .map((call) => ({
+      key: call.key,
+      path: pathOf(call.frame),
+      name: call.call.name,
+      why: resultLine(call, 300),
+    }));
+  return [...subtasks, ...calls];
+}
+
+/** Returns the decisions about calls of a run. */
+export function decisionsOf(run: RunModel): readonly Decided[] {
+  return [...run.approvals.values()]
+    .filter(({ state }) => state !== ApprovalState.PENDING)
+    .map(({ approvalId, call, state, decision, votes }) => ({
+      key: approvalId,
+      name: call?.name ?? approvalId,
+      state: nameOfApproval(state),
+      by: byOf(decision?.decidedBy, votes),
+      reason: decision?.reason ?? "",
+    }));
+}
+
+function byOf(
+  decidedBy: string | undefined,
+  votes: readonly { readonly decision?: { readonly decidedBy: string } | undefined }[],
+): string {
+  const voters = votes.flatMap(({ decision }) => decision?.decidedBy ?? []);
+  return [...new Set(voters.concat(decidedBy ?? []))].filter((name) => name !== "").join(", ");
+}
+
+function pathOf(frame: Frame | undefined): readonly string[] {
+  if (frame === undefined || frame.kind === "root") return [];
+  return [...pathOf(frame.parent), frame.title || "Subtask"];
+}

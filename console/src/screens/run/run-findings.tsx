@@ -1,0 +1,48 @@
+import { plural } from "../../format/amounts.ts";
+import { decisionsOf, failuresOf } from "../../run/findings.ts";
+import type { RunModel } from "../../run/run-model.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
+
+/** More are in the views of the run. */
+const maxListed = 50;
+
+/** What failed in a run, however deep, and who decided what. Nothing if there is neither. */
+export function RunFindings({ run }: { readonly run: RunModel }) {
+  const failures = failuresOf(run);
+  const decisions = decisionsOf(run);
+  if (failures.length === 0 && decisions.length === 0) return null;
+  return (
+    <Disclosure
+      summary={
+        <span className={failures.length > 0 ? "bad" : "muted"}>
+          {[
+            failures.length > 0 && plural(failures.length, "failure"),
+            decisions.length > 0 && plural(decisions.length, "decision"),
+          ]
+            .filter((part) => part !== false)
+            .join(", ")}
+        </span>
+      }
+    >
+      <ul className="findings" aria-label="Failures">
+        {failures.slice(0, maxListed).map(({ key, path, name, why }) => (
+          <li key={key}>
+            {path.length > 0 && <span className="muted">{path.join(" / ")} / </span>}
+            <strong>{name}</strong>
+            {why !== "" && <span className="bad">: {why}</span>}
+          </li>
+        ))}
+      </ul>
+      <ul className="findings" aria-label="Decisions">
+        {decisions.slice(0, maxListed).map(({ key, name, state, by, reason }) => (
+          <li key={key}>
+            <strong className="mono">{name}</strong> <Badge {...state} />
+            {by !== "" && ` by ${by}`}
+            {reason !== "" && <span className="muted">: {reason}</span>}
+          </li>
+        ))}
+      </ul>
+    </Disclosure>
+  );
+}
