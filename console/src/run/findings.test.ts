@@ -26,6 +26,13 @@ const called = (callId: string, name: string, parentId = ""): Init => ({
   event: { case: "toolCall", value: { callId, name } },
 });
 
+const approval = (approvalId: string, state: ApprovalState, more: object = {}): Init => ({
+  event: {
+    case: "approval",
+    value: { approval: { approvalId, call: { name: "pay" }, state, ...more } },
+  },
+});
+
 test("a failure deep in a run is listed with where it is and why", () => {
   const failed = { ended: true, isError: true, message: "the file is empty" };
   const run = folded(
@@ -46,12 +53,6 @@ test("a failure deep in a run is listed with where it is and why", () => {
 });
 
 test("who decided what is listed, and what still waits is not", () => {
-  const approval = (approvalId: string, state: ApprovalState, more: object = {}): Init => ({
-    event: {
-      case: "approval",
-      value: { approval: { approvalId, call: { name: "pay" }, state, ...more } },
-    },
-  });
   const { APPROVED, PENDING, TIMED_OUT } = ApprovalState;
   const run = folded(
     approval("x", APPROVED, {

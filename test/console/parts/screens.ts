@@ -34,7 +34,7 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     await page.getByRole("button", { name: "Revisions" }).click();
     const changes = page.getByRole("region", { name: "Changes of revision 2" });
     expect(await changes.textContent()).toContain("+ instructions: Be brief.");
-    await page.getByRole("button", { name: /^1 / }).click();
+    await page.getByRole("button", { name: /^Revision 1\b/ }).click();
     await page.getByRole("button", { name: "Roll back to it" }).click();
     await page.getByRole("button", { name: "Save it as revision 3" }).click();
     await page.getByText("Revision 3,").waitFor();

@@ -50,7 +50,7 @@ export function AgentRevisions({ agent, onRestored }: AgentRevisionsProps) {
               onClick={() => setChosen(revision)}
             >
               <span>
-                {revision}
+                Revision {revision}
                 {revision === agent.revision && " (current)"}
               </span>
               <span className="muted">

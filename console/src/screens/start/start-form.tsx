@@ -26,8 +26,10 @@ interface StartFormProps {
 /** Starts a run of an agent with an input and files, and shows it. */
 export function StartForm({ agents, chosen }: StartFormProps) {
   const navigate = useNavigate();
+  const [picked, setPicked] = useState<string | undefined>();
+  // The list may be older than the agent that the address names, and is read again at once.
   const isKnown = agents.some(({ spec }) => spec?.id === chosen);
-  const [agentId, setAgentId] = useState((isKnown && chosen) || (agents[0]?.spec?.id ?? ""));
+  const agentId = picked ?? ((isKnown && chosen) || (agents[0]?.spec?.id ?? ""));
   const [input, setInput] = useState("");
   const [files, setFiles] = useState<readonly File[]>([]);
   const last = useRef<Attempt>(undefined);
@@ -56,7 +58,7 @@ export function StartForm({ agents, chosen }: StartFormProps) {
     >
       <label className="field">
         <span>Agent</span>
-        <select value={agentId} onChange={(event) => setAgentId(event.target.value)}>
+        <select value={agentId} onChange={(event) => setPicked(event.target.value)}>
           {agents.map(({ spec }) => (
             <option key={spec?.id} value={spec?.id}>
               {spec?.name === spec?.id ? spec?.id : `${spec?.name} (${spec?.id})`}

@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import type { FileEntry } from "@reeve/contracts/tool";
 import { problemOf } from "../../../api/problem.ts";
+import { formatBytes } from "../../../format/amounts.ts";
 import { changesOf } from "../../../run/file-changes.ts";
 import type { RunModel } from "../../../run/run-model.ts";
 import { DiffView } from "../../../ui/diff-view.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";
-import { readArtifact, readPreview } from "./read-preview.ts";
+import { previewBytes, readArtifact, readPreview } from "./read-preview.ts";
 
 interface FileChangesProps {
   readonly run: RunModel;
@@ -83,7 +84,13 @@ function SinceStart({ runId, path, artifactId, version }: SinceStartProps) {
   if (before.text === undefined || after.text === undefined) {
     return <p className="muted">This file is not text.</p>;
   }
+  const label = `Change of ${path} since the start`;
   return (
-    <DiffView before={before.text} after={after.text} label={`Change of ${path} since the start`} />
+    <>
+      <DiffView before={before.text} after={after.text} label={label} />
+      {[before, after].some(({ isCut }) => isCut) && (
+        <p className="muted">Only the first {formatBytes(previewBytes)} are compared.</p>
+      )}
+    </>
   );
 }

@@ -6,6 +6,8 @@ export const previewBytes: number = 256 * 1024;
 interface Preview {
   /** Undefined: the file is not text. */
   readonly text: string | undefined;
+  /** Whether it is the start of a text that may be longer. */
+  readonly isCut: boolean;
 }
 
 /** Reads the start of a file of a workspace. */
@@ -44,5 +46,5 @@ async function previewOf(messages: AsyncIterable<Message>): Promise<Preview> {
     if (left === 0) break;
   }
   const text = await new Blob(chunks).text();
-  return { text: text.includes("\u0000") ? undefined : text };
+  return { text: text.includes("\u0000") ? undefined : text, isCut: left === 0 };
 }
