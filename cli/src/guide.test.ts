@@ -87,8 +87,11 @@ describe("the agent of the guide", () => {
 
   test("has every field that this version supports", () => {
     const unsupported = new Set(["plugin_ids", "sections", "delegates", "endpoint", "max_steps"]);
+    // A deployment without an address for passkeys refuses it.
+    const configured = new Set(["approval_policy.step_up"]);
     const missing = missingIn(AgentSpecSchema, parse(spec) as JsonObject);
-    expect(missing.filter((field) => !unsupported.has(field))).toEqual([]);
+    const leftOut = unsupported.union(configured);
+    expect(missing.filter((field) => !leftOut.has(field))).toEqual([]);
   });
 });
 

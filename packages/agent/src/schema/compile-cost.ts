@@ -44,7 +44,7 @@ function visit(key: string, value: JsonValue, pending: JsonValue[]): number {
 }
 
 /** A property may have the name of a keyword with a literal value, and then has a schema. */
-function isObject(value: JsonValue): boolean {
+function isObject(value: JsonValue): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

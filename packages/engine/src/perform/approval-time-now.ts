@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { selects } from "@reeve/agent/approval-times/approval-times";
-import { isConfirmed, needsPasskey } from "@reeve/run/approvals/passkeys/needs-passkey";
+import { isConfirmed, needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
 import { decisionTime, timedCall, tooEarly } from "@reeve/run/approvals/times/decidable";
 import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";

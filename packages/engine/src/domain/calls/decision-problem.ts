@@ -1,7 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import type { Alternative, Approval, BreakGlassUse, Decision } from "@reeve/contracts/approval";
-import { isConfirmed, needsPasskey } from "@reeve/run/approvals/passkeys/needs-passkey";
+import { isConfirmed, needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";

@@ -10,7 +10,7 @@ import { approvalOf } from "../../head/run-head.ts";
 import { isTerminal } from "../../head/run-status.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
 import { isClosed } from "../assert-open.ts";
-import { needsPasskey } from "../passkeys/needs-passkey.ts";
+import { needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
 import { decisionTime, tooEarly } from "../times/decidable.ts";
 import { castVote } from "../votes/count-vote.ts";
 import { grantedAlternatives, grantProblem, isUsable } from "./grant-problem.ts";
