@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { natsVersion } from "../../../test/support/nats-program.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
-import { keepsFullAccounts } from "../src/streams/full-account-support.ts";
+import { keepsFullAccounts } from "../src/streams/account/full-account-support.ts";
 import { startSmallNats } from "./small-nats.ts";
 import { appendEvents, freshRun, texts } from "./support/facts.ts";
 

@@ -13,7 +13,7 @@ import { callStore } from "../streams/call-store.ts";
 import { configOfStream } from "../streams/config-of-stream.ts";
 import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import type { ApiError } from "../streams/errors.ts";
-import { warnOfServerLimit } from "../streams/warn-of-server-limit.ts";
+import { warnOfServerLimit } from "../streams/account/warn-of-server-limit.ts";
 import { isForbidden, isNotFound, isStoreFull, storeFailure } from "../streams/errors.ts";
 import { replicasOfNew } from "../streams/new-stream-replicas.ts";
 import { FillBackoff } from "./fill-backoff.ts";

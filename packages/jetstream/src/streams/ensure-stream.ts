@@ -14,7 +14,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeStep } from "@reeve/platform/nats/store-steps";
 import { configOfStream } from "./config-of-stream.ts";
 import { isForbidden, notProvisioned } from "./errors.ts";
-import { assertKeepsFullAccount } from "./full-account-support.ts";
+import { assertKeepsFullAccount } from "./account/full-account-support.ts";
 import { replicasOfNew } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
 import type { StreamPlace } from "./stream-messages.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { connectedTo, introducing } from "../../test/support/introducing-server.ts";
+import { connectedTo, introducing } from "../../test/support/servers/introducing-server.ts";
 import { assertClusterKeepsReplicas, keepsReplicas } from "./replication-support.ts";
 
 test.each(["2.9.25", "2.9.26", "2.10.7", "2.10.27", "2.11.0", "2.12.15", "2.14.0-RC.1", "3.0.0"])(

@@ -1,7 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { callStore } from "./call-store.ts";
-import { openJetStreamManager } from "./ensure-stream.ts";
+import { callStore } from "../call-store.ts";
+import { openJetStreamManager } from "../ensure-stream.ts";
 import { maxStorageOf } from "./max-storage.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { callStore } from "./call-store.ts";
-import { openJetStreamManager } from "./ensure-stream.ts";
+import { callStore } from "../call-store.ts";
+import { openJetStreamManager } from "../ensure-stream.ts";
 
 const timeoutMs = 2_000;
 

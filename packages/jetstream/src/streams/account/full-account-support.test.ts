@@ -1,6 +1,6 @@
 import type { JetStreamAccountStats } from "@nats-io/jetstream";
 import { expect, test } from "vitest";
-import { connectedTo, introducing } from "../../test/support/introducing-server.ts";
+import { connectedTo, introducing } from "../../../test/support/servers/introducing-server.ts";
 import { assertKeepsFullAccount, keepsFullAccounts } from "./full-account-support.ts";
 import { maxStorageOf } from "./max-storage.ts";
 
