@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
 import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
-import { workspaceOf } from "@reeve/contracts/workspace-id";
+import { workspaceOf } from "@reeve/contracts/rules/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { listenTo } from "@reeve/jetstream/log/listen-to";

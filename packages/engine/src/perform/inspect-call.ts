@@ -4,7 +4,7 @@ import { inspectFilesName, maxNamedPaths } from "@reeve/agent/tools/named-paths"
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { ToolResult } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema, ToolStatus } from "@reeve/contracts/tool";
-import { workspaceOf } from "@reeve/contracts/workspace-id";
+import { workspaceOf } from "@reeve/contracts/rules/workspace-id";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { limitsOf } from "../domain/budget/limits.ts";

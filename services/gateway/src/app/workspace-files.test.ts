@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { WorkspaceFilesRequest } from "@reeve/contracts/tool";
 import { WorkspaceFilesResponseSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
-import { anyHost } from "@reeve/contracts/workspace-id";
+import { anyHost } from "@reeve/contracts/rules/workspace-id";
 import { expect, test } from "vitest";
 import { appendFacts, memoryPorts } from "../../test/support/memory-ports.ts";
 import type { FilesPorts } from "./workspace-files.ts";

@@ -16,7 +16,7 @@ import {
   WorkspaceFilesRequestSchema,
   WorkspaceRecordSchema,
 } from "@reeve/contracts/tool";
-import { anyHost, workspaceOf } from "@reeve/contracts/workspace-id";
+import { anyHost, workspaceOf } from "@reeve/contracts/rules/workspace-id";
 import type { FailureKind } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { Table } from "@reeve/jetstream/table/port";

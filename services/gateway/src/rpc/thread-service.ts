@@ -1,6 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ThreadService } from "@reeve/contracts/thread";
-import { threadWorkspaceId } from "@reeve/contracts/workspace-id";
+import { threadWorkspaceId } from "@reeve/contracts/rules/workspace-id";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";
 import { deleteThread } from "@reeve/run/thread/delete-thread";

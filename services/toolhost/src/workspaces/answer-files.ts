@@ -8,7 +8,7 @@ import type {
   WriteOperation,
 } from "@reeve/contracts/tool";
 import { WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
-import { threadIdOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/rules/workspace-id";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";

@@ -1,4 +1,4 @@
-import { threadIdOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/rules/workspace-id";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { HeldWorkspace } from "./held-workspace.ts";
 import { hasEndedRuns } from "./open-runs.ts";

@@ -1,6 +1,6 @@
 import type { WorkspaceKey } from "@reeve/calls/ports/workspaces";
 import { RunLiveness } from "@reeve/contracts/toolhost";
-import { threadIdOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/rules/workspace-id";
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import type { Liveness } from "@reeve/run/liveness/liveness";
 import type { WorkspacePorts } from "./workspace-ports.ts";

@@ -2,7 +2,7 @@ import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { WorkspaceFilesRequestSchema, WorkspaceFilesResponseSchema } from "@reeve/contracts/tool";
-import { anyHost } from "@reeve/contracts/workspace-id";
+import { anyHost } from "@reeve/contracts/rules/workspace-id";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { settledWithin } from "@reeve/platform/async/settled-within";

@@ -9,7 +9,7 @@ import {
 } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
-import { workspaceIdOf } from "@reeve/contracts/workspace-id";
+import { workspaceIdOf } from "@reeve/contracts/rules/workspace-id";
 import { oldestFirst } from "@reeve/run/head/linked";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";

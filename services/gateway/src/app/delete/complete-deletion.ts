@@ -1,6 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Run } from "@reeve/contracts/run";
-import { threadIdOf } from "@reeve/contracts/workspace-id";
+import { threadIdOf } from "@reeve/contracts/rules/workspace-id";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { retryIdOf } from "@reeve/run/commands/run-id";

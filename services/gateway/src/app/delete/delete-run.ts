@@ -5,7 +5,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
-import { workspaceIdOf } from "@reeve/contracts/workspace-id";
+import { workspaceIdOf } from "@reeve/contracts/rules/workspace-id";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";

@@ -1,5 +1,5 @@
-import type { RunCreated } from "../gen/reeve/run/v1/run_event_pb.ts";
-import type { Workspace } from "../gen/reeve/tool/v1/tool_pb.ts";
+import type { RunCreated } from "../../gen/reeve/run/v1/run_event_pb.ts";
+import type { Workspace } from "../../gen/reeve/tool/v1/tool_pb.ts";
 
 const threadPrefix = "thread-";
 

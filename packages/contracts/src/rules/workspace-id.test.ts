@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { RunCreatedSchema } from "./run.ts";
+import { RunCreatedSchema } from "../run.ts";
 import { workspaceIdOf } from "./workspace-id.ts";
 
 function created(threadId: string, workspaceScope: string) {
