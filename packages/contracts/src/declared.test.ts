@@ -34,5 +34,7 @@ test("every channel, bucket, and object store names the services that use it", (
     const receivers = [...(access?.readers ?? []), ...(access?.takers ?? [])];
     return access?.writers.length === 0 || receivers.length === 0;
   });
-  expect(unused.map(([name]) => name)).toEqual([]);
+  // Programs outside of Reeve read it.
+  const published = new Set(["reeve.notify.v1.ApprovalNotice"]);
+  expect(unused.map(([name]) => name).filter((name) => !published.has(name))).toEqual([]);
 });
