@@ -23,6 +23,10 @@ export const spec = { id: "theirs", name: "theirs", model: "known", instructions
 export const table: Readonly<Record<string, TenantRequest>> = {
   "AgentService/GetAgent": { request: () => ({ agentId: "theirs" }), stranger: "AGENT_NOT_FOUND" },
   "AgentService/ListAgents": { request: () => ({}) },
+  "AgentService/ListAgentRevisions": {
+    request: () => ({ agentId: "theirs" }),
+    stranger: "AGENT_NOT_FOUND",
+  },
   "AgentService/UpdateAgent": {
     request: () => ({ spec: { ...spec, instructions: "" } }),
     stranger: "AGENT_NOT_FOUND",
@@ -140,6 +144,7 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "RunService/GetRun": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
   "RunService/GetExecutionTree": { request: () => ({ runId: ids.run }), stranger: "RUN_NOT_FOUND" },
   "RunService/ListRuns": { request: () => ({}) },
+  "RunService/CountRuns": { request: () => ({}) },
   "RunService/WatchRun": {
     request: () => ({ runId: ids.run }),
     stranger: "RUN_NOT_FOUND",
