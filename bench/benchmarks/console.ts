@@ -1,3 +1,4 @@
+import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
@@ -18,8 +19,8 @@ type Page = Awaited<ReturnType<Browser["newPage"]>>;
 type CDPSession = Awaited<ReturnType<Browser["newBrowserCDPSession"]>>;
 
 const tenant = "bench";
-const runs = 10_000;
-const events = 100_000;
+const runs = Number(process.env["REEVE_BENCH_RUNS"] ?? 10_000);
+const events = runs * 10;
 const views = 10;
 const bigRun = "run_big0000000000000000000000";
 const log = createLogger("bench", "silent");

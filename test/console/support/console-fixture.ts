@@ -99,6 +99,10 @@ export class ConsoleFixture implements AsyncDisposable {
   async picture({ page }: WatchedPage, name: string): Promise<void> {
     if (!pictures) return;
     await page.setViewportSize({ width: 1120, height: 700 });
+    // In the second frame, what depends on the size has been drawn again.
+    await page.evaluate(
+      "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))",
+    );
     const path = join(import.meta.dirname, `../../../docs/pictures/${name}.png`);
     await page.screenshot({ path });
   }
