@@ -6,6 +6,7 @@ const screens: ReadonlySet<string> = new Set([
   "inbox",
   "models",
   "operate",
+  "passkeys",
   "runs",
   "start",
 ]);
