@@ -24,7 +24,7 @@ export function RunTable({ runs, chosen, onChoose, onChooseAll, onEnd }: RunTabl
     estimateSize: () => 62,
     getItemKey: (index) => runs[index]?.runId ?? index,
     overscan: 15,
-    scrollMargin: body.current?.getBoundingClientRect().top ?? 0,
+    scrollMargin: topOf(body.current),
   });
   const items = rows.getVirtualItems();
   const { scrollMargin } = rows.options;
@@ -82,6 +82,11 @@ export function RunTable({ runs, chosen, onChoose, onChooseAll, onEnd }: RunTabl
       </table>
     </div>
   );
+}
+
+/** Returns where an element begins in the document, however far it is scrolled. */
+function topOf(element: HTMLElement | null): number {
+  return element === null ? 0 : element.getBoundingClientRect().top + window.scrollY;
 }
 
 /** The place of the rows that are not rendered. */
