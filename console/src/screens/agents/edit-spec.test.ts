@@ -22,3 +22,20 @@ test("an empty value removes the field, and the section that has no other", () =
 test("a text that cannot be read stays as it is", () => {
   expect(editSpec("a: [", ["name"], "B")).toBe("a: [");
 });
+
+test.each([
+  ["id: a\nbudgets:\n", "id: a\nbudgets:\n  max_cost_usd: 5\n"],
+  ["id: a\nbudgets: none\n", "id: a\nbudgets:\n  max_cost_usd: 5\n"],
+  ["id: &b a\nbudgets: *b\n", "id: &b a\nbudgets:\n  max_cost_usd: 5\n"],
+  ["", "budgets:\n  max_cost_usd: 5\n"],
+  ["a text", "budgets:\n  max_cost_usd: 5\n"],
+])("a section that is no map becomes one: %j", (before, after) => {
+  expect(editSpec(before, ["budgets", "max_cost_usd"], 5)).toBe(after);
+});
+
+test.each(["id: a\n", "id: a\nbudgets:\n", "id: a\nbudgets: none\n", "", "a text"])(
+  "removing a field that is not there changes nothing: %j",
+  (before) => {
+    expect(editSpec(before, ["budgets", "max_cost_usd"], undefined)).toBe(before);
+  },
+);

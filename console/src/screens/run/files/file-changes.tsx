@@ -5,6 +5,7 @@ import { formatBytes } from "../../../format/amounts.ts";
 import { changesOf } from "../../../run/file-changes.ts";
 import type { RunModel } from "../../../run/run-model.ts";
 import { DiffView } from "../../../ui/diff-view.tsx";
+import { Disclosure } from "../../../ui/disclosure.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";
 import { previewBytes, readArtifact, readPreview } from "./read-preview.ts";
@@ -40,16 +41,23 @@ export function FileChanges({ run, entry: { path, sizeBytes } }: FileChangesProp
           />
         </>
       )}
-      {changes.map(({ call, before, after }) => (
+      {changes.map(({ call, before, after }, index) => (
         <section key={call.key} aria-label={`Change by ${call.call.name}`}>
-          <h3>
-            {call.call.name} <span className="mono">{call.call.callId}</span>
-          </h3>
-          <DiffView
-            before={before ?? ""}
-            after={after}
-            label={`Change of ${path} by call ${call.call.callId}`}
-          />
+          <Disclosure
+            // A run may have hundreds, and each is compared when it is shown.
+            isOpen={index === changes.length - 1}
+            summary={
+              <>
+                {call.call.name} <span className="mono">{call.call.callId}</span>
+              </>
+            }
+          >
+            <DiffView
+              before={before ?? ""}
+              after={after}
+              label={`Change of ${path} by call ${call.call.callId}`}
+            />
+          </Disclosure>
         </section>
       ))}
     </>
