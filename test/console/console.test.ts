@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeDecisions } from "./parts/decisions.ts";
 import { describeListOfRuns } from "./parts/list-of-runs.ts";
+import { describePasskeys } from "./parts/passkeys.ts";
 import { describeRunViews } from "./parts/run-views.ts";
 import { describeScreens } from "./parts/screens.ts";
 import { describeSessions } from "./parts/sessions.ts";
@@ -44,6 +45,7 @@ describe.skipIf(isSkipped)("the console", () => {
   describeSessions(started);
   describeRunViews(started);
   describeDecisions(started);
+  describePasskeys(started);
   describeListOfRuns(started);
   describeStarting(started);
   describeScreens(started);

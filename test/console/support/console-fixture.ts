@@ -18,6 +18,8 @@ export const playedModel = "openai:played";
 export const viewer = "viewer-token-0123456789";
 /** Of the person who starts the runs, without the role approver. */
 export const runner = "runner-token-0123456789";
+/** Of a person who approves, and is not an operator. */
+export const approver = "approver-token-0123456789";
 
 const pictures = process.env["REEVE_WRITE_PICTURES"] === "1";
 
@@ -51,12 +53,13 @@ export class ConsoleFixture implements AsyncDisposable {
     const keyFile = join(folder, "key.pem");
     writeFileSync(keyFile, receiptKey.privateKey.export({ type: "pkcs8", format: "pem" }));
     const deployment = resources.use(
-      await Deployment.start({
+      await Deployment.start((port) => ({
         OPENAI_API_KEY: "sk-test",
         OPENAI_BASE_URL: models.url,
         REEVE_RECEIPT_KEY_FILE: keyFile,
-        REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner`,
-      }),
+        REEVE_PUBLIC_URL: `http://localhost:${port}`,
+        REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner,${approver}=acme/paula/approver`,
+      })),
     );
     await deployment.agent("helper", { model: playedModel });
     await deployment.agent("waiter", { model: playedModel, questions: {} });
@@ -65,7 +68,23 @@ export class ConsoleFixture implements AsyncDisposable {
       hitlTools: ["add_todo"],
       approvalPolicy: { allowEditedArguments: true },
     });
+    const stepUp = { tools: ["add_todo"] };
+    await deployment.agent("passkey-payer", {
+      model: playedModel,
+      hitlTools: ["add_todo"],
+      approvalPolicy: { stepUp },
+    });
+    await deployment.agent("passkey-voters", {
+      model: playedModel,
+      hitlTools: ["add_todo"],
+      approvalPolicy: { stepUp, alternatives: [{ name: "two", approvals: 2, denials: 2 }] },
+    });
     return new ConsoleFixture(deployment, browser, resources.move());
+  }
+
+  /** The address of the console with the host name at which browsers offer passkeys without https. */
+  get passkeySite(): string {
+    return this.deployment.url.replace("127.0.0.1", "localhost");
   }
 
   async started(input: string, agentId = "helper", labels = {}): Promise<string> {
@@ -84,8 +103,9 @@ export class ConsoleFixture implements AsyncDisposable {
     path: string,
     theme?: "light" | "dark",
     token = this.deployment.token,
+    site = this.deployment.url,
   ): Promise<WatchedPage> {
-    return openPage(this.#browser, `${this.deployment.url}${path}#token=${token}`, theme);
+    return openPage(this.#browser, `${site}${path}#token=${token}`, theme);
   }
 
   /** Opens a screen as somebody who has signed in. */

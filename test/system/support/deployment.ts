@@ -118,12 +118,12 @@ export class Deployment implements AsyncDisposable {
   }
 
   /**
-   * `settings` are further environment variables of the services. The contents of `files` are written to files, and the
+   * `settings` are further environment variables of the services, which may depend on the port of the gateway. The contents of `files` are written to files, and the
    * settings of the same names contain their paths. With `ca`, gateway and approvals have certificates of this authority.
    * `through` returns the URL at which the services reach the NATS server at a URL, such as that of a proxy.
    */
   static async start(
-    settings: Settings = {},
+    settings: Settings | ((port: number) => Settings) = {},
     files: Settings = {},
     ca?: Buffer,
     through?: (url: string) => Promise<string>,
@@ -133,6 +133,7 @@ export class Deployment implements AsyncDisposable {
     const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const [port = 0, ...ports] = await freePorts(5);
+    const given = typeof settings === "function" ? settings(ports[0] ?? 0) : settings;
     const credentials = issueCredentials();
     const configFile = join(folder, "nats.conf");
     writeServerUsers(configFile, credentials);
@@ -141,14 +142,14 @@ export class Deployment implements AsyncDisposable {
     const operator = { name: "operator", log, ...credentials.operator };
     const nats = await connectNats(server.url, operator, never);
     // The services may not create streams and buckets.
-    const ackWaitMs = Number(settings["REEVE_ACK_WAIT_MS"] ?? defaultAckWaitMs);
+    const ackWaitMs = Number(given["REEVE_ACK_WAIT_MS"] ?? defaultAckWaitMs);
     await provisionStreams(nats, { pools: ["default"], ackWaitMs }, never);
     await provisionBuckets(nats, never);
     const deployment = new Deployment(server, nats, folder, {
       ca,
       ports,
       credentials,
-      settings: { ...settings, ...written(folder, files) },
+      settings: { ...given, ...written(folder, files) },
       natsUrl: (await through?.(server.url)) ?? server.url,
     });
     try {
