@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { Link } from "@tanstack/react-router";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
@@ -104,7 +105,10 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
           />
         </label>
         {approval.needsPasskey && (
-          <p className="hint">You confirm the approval of exactly this call with your passkey.</p>
+          <p className="hint">
+            You confirm the approval of exactly this call with{" "}
+            <Link to="/passkeys">your passkey</Link>.
+          </p>
         )}
         {decision.error !== null && <ProblemView problem={problemOf(decision.error)} />}
         <div className="row">

@@ -31,6 +31,8 @@ export function useDecision(
   const answer = useMutation(ApprovalService.method.answerQuestion);
   const begin = useMutation(PasskeyService.method.beginConfirmation);
   const [unconfirmed, setUnconfirmed] = useState<unknown>(null);
+  // A second confirmation would end the first one, which the browser still shows.
+  const [isConfirming, setConfirming] = useState(false);
   const onSuccess = ({ approval: decided }: { readonly approval?: Approval | undefined }) =>
     onDecided?.(decided);
   const { approvalId, callDigest, question, needsPasskey } = approval;
@@ -45,10 +47,12 @@ export function useDecision(
       );
     setUnconfirmed(null);
     if (!approved || !needsPasskey) return send({});
+    setConfirming(true);
     void begin
       .mutateAsync(decided)
       .then(({ options }) => confirmWithPasskey(options))
-      .then((confirmation) => send({ confirmation }), setUnconfirmed);
+      .then((confirmation) => send({ confirmation }), setUnconfirmed)
+      .finally(() => setConfirming(false));
   };
   const submit = (decided: Decided) => {
     if (!isAgentQuestion(approval)) return asApprover(decided);
@@ -60,7 +64,7 @@ export function useDecision(
     );
   };
   const refusal = answer.error !== null && !isDenied(answer.error) ? answer.error : decide.error;
-  const isPending = decide.isPending || answer.isPending || begin.isPending;
+  const isPending = decide.isPending || answer.isPending || isConfirming;
   return { submit, isPending, error: unconfirmed ?? refusal };
 }
 

@@ -8,6 +8,7 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { RegisterPasskey } from "./register-passkey.tsx";
+import "../../styles/passkeys.css";
 
 /** The passkeys of the person, with which approvals are confirmed. */
 export function PasskeysScreen() {
@@ -17,7 +18,7 @@ export function PasskeysScreen() {
   return (
     <>
       <PageHead title="Passkeys" />
-      <p className="muted">
+      <p className="passkeys-about">
         Some calls are approved only with a passkey. It confirms one decision of yours at a time.
       </p>
       {problem !== null && (
@@ -36,9 +37,7 @@ export function PasskeysScreen() {
                 <th scope="col">Name</th>
                 <th scope="col">Registered</th>
                 <th scope="col">Last used</th>
-                <th scope="col">
-                  <span className="visually-hidden">Actions</span>
-                </th>
+                <th scope="col">Actions</th>
               </tr>
             </thead>
             <tbody>

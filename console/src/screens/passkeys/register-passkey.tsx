@@ -14,10 +14,12 @@ export function RegisterPasskey({ onRegistered }: RegisterPasskeyProps) {
   const [invitation, setInvitation] = useState("");
   const [name, setName] = useState("");
   const [problem, setProblem] = useState<unknown>();
+  const [isPending, setPending] = useState(false);
   const begin = useMutation(PasskeyService.method.beginPasskeyRegistration);
   const register = useMutation(PasskeyService.method.registerPasskey);
   const submit = async () => {
     setProblem(undefined);
+    setPending(true);
     try {
       const { options } = await begin.mutateAsync({ invitation });
       const response = await createPasskey(options);
@@ -27,11 +29,13 @@ export function RegisterPasskey({ onRegistered }: RegisterPasskeyProps) {
       onRegistered();
     } catch (error) {
       setProblem(error);
+    } finally {
+      setPending(false);
     }
   };
-  const isPending = begin.isPending || register.isPending;
   return (
     <form
+      className="passkey-form"
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
