@@ -4,6 +4,7 @@ import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeDecisions } from "./parts/decisions.ts";
+import { describeInbox } from "./parts/inbox.ts";
 import { describeListOfRuns } from "./parts/list-of-runs.ts";
 import { describePasskeys } from "./parts/passkeys.ts";
 import { describeRunViews } from "./parts/run-views.ts";
@@ -45,6 +46,7 @@ describe.skipIf(isSkipped)("the console", () => {
   describeSessions(started);
   describeRunViews(started);
   describeDecisions(started);
+  describeInbox(started);
   describePasskeys(started);
   describeListOfRuns(started);
   describeStarting(started);

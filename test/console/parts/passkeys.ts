@@ -7,7 +7,7 @@ import { failureFrom, reasonName } from "@reeve/platform/rpc/connect-failure";
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
-import { eventOf, watchToEnd } from "../../system/support/watching.ts";
+import { watchToEnd } from "../../system/support/watching.ts";
 import { addAuthenticator } from "../support/add-authenticator.ts";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
 import { approver } from "../support/console-fixture.ts";
@@ -18,7 +18,7 @@ export function describePasskeys(fixture: () => ConsoleFixture): void {
   test("registers a passkey by invitation, and confirms one approval with each use of it", async () => {
     const { deployment, passkeySite } = fixture();
     using paula = openConnection({ address: deployment.url, token: approver });
-    const approvalId = await waiting(fixture(), "passkey-payer");
+    const approvalId = await fixture().waiting("passkey-payer");
     await using shown = await fixture().open("/passkeys", "light", approver, passkeySite);
     const { page } = shown;
     await addAuthenticator(page);
@@ -53,7 +53,7 @@ export function describePasskeys(fixture: () => ConsoleFixture): void {
     });
 
     // A vote can be changed, so that the same confirmation could be sent again.
-    const voteId = await waiting(fixture(), "passkey-voters");
+    const voteId = await fixture().waiting("passkey-voters");
     await page.goto(`${passkeySite}/inbox/${voteId}`);
     const { confirmation = {}, callDigest } = await approveIn(page);
     expect(await refusalOf(paula, { approvalId: voteId, approved: false })).toBeUndefined();
@@ -67,13 +67,6 @@ export function describePasskeys(fixture: () => ConsoleFixture): void {
     // The browser reports what is refused without a passkey, and an approval that the inbox does not have yet.
     expect(shown.problems.filter((each) => !/40[04]/.test(each))).toEqual([]);
   });
-}
-
-/** Returns the id of the approval for which a run of the agent waits. */
-async function waiting(fixture: ConsoleFixture, agentId: string): Promise<string> {
-  const runId = await fixture.started("Pay ann.", agentId);
-  const { event } = await eventOf(fixture.deployment, runId, "approval");
-  return event.case === "approval" ? (event.value.approval?.approvalId ?? "") : "";
 }
 
 /** Approves what the page shows. Returns the decision that the server has accepted. */

@@ -7,7 +7,7 @@ import { buildConsole } from "@reeve/cli/embedded/ensure-console";
 import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
 import type { Browser } from "playwright-core";
 import { Deployment } from "../../system/support/deployment.ts";
-import { watchToEnd } from "../../system/support/watching.ts";
+import { eventOf, watchToEnd } from "../../system/support/watching.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { WatchedPage } from "./open-browser.ts";
 import { missingBrowser, openBrowser, openPage } from "./open-browser.ts";
@@ -96,6 +96,13 @@ export class ConsoleFixture implements AsyncDisposable {
     const runId = await this.started(...run);
     await watchToEnd(this.deployment, runId);
     return runId;
+  }
+
+  /** Starts a run that pays somebody. Returns the id of the approval for which it waits. */
+  async waiting(agentId: string): Promise<string> {
+    const runId = await this.started("Pay ann.", agentId);
+    const { event } = await eventOf(this.deployment, runId, "approval");
+    return event.case === "approval" ? (event.value.approval?.approvalId ?? "") : "";
   }
 
   /** Opens the address of a screen with a token, which a new tab does not use before it is told to. */
