@@ -13,6 +13,7 @@ import { fair } from "./benchmarks/fair.ts";
 import { fanOut } from "./benchmarks/fan-out.ts";
 import { fold } from "./benchmarks/fold.ts";
 import { growth } from "./benchmarks/scale/growth.ts";
+import { inbox } from "./benchmarks/scale/inbox.ts";
 import { isolation } from "./benchmarks/isolation.ts";
 import { longThread } from "./benchmarks/scale/long-thread.ts";
 import { manyRuns } from "./benchmarks/scale/many-runs.ts";
@@ -44,6 +45,7 @@ const benchmarks = [
   growth,
   resume,
   manyRuns,
+  inbox,
   longThread,
   takeover,
   againstLocal,

@@ -22,7 +22,7 @@ export async function* memoryOf(
   let keptInAll = 0;
   let residentInAll = 0;
   for (const [name, { rssBytes }] of now) {
-    const service = name.startsWith("runtime") ? "runtime" : name;
+    const service = serviceOf(name);
     const resident = each(rssBytes - (before.usage.get(name)?.rssBytes ?? 0));
     residentInAll += resident;
     const bytes = kept.get(name);
@@ -35,4 +35,26 @@ export async function* memoryOf(
   const aim = { median: 4 };
   yield { name: "a waiting run, retained by all processes", unit, values: [keptInAll], aim };
   yield { name: "a waiting run, resident in all processes", unit, values: [residentInAll], aim };
+}
+
+/** Yields the resident memory of each process of a cluster, and the heap that it retains after garbage collection. */
+export async function* memoryNow(
+  cluster: Cluster,
+  when: string,
+  signal: AbortSignal,
+): AsyncIterable<Figure> {
+  const unit = "MiB";
+  const kept = await cluster.keptBytes(signal);
+  for (const [name, { ownRssBytes }] of cluster.usage()) {
+    const service = serviceOf(name);
+    yield { name: `${service}, resident, ${when}`, unit, values: [ownRssBytes / 1024 ** 2] };
+    const heap = kept.get(name);
+    if (heap !== undefined)
+      yield { name: `${service}, retained, ${when}`, unit, values: [heap / 1024 ** 2] };
+  }
+}
+
+/** Returns the service of a process: a runtime's name is that of its worker. */
+export function serviceOf(process: string): string {
+  return process.startsWith("runtime") ? "runtime" : process;
 }

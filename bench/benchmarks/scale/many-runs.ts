@@ -2,19 +2,16 @@ import process from "node:process";
 import { setTimeout } from "node:timers/promises";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { ApprovalState } from "@reeve/contracts/approval";
 import { bucketOf } from "@reeve/contracts/channel";
-import type { RunEvent } from "@reeve/contracts/run";
-import { RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
-import { openRunLog } from "@reeve/jetstream/log/open";
-import { emptyTail } from "@reeve/jetstream/log/port";
+import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { Cluster } from "../../cluster.ts";
 import type { Benchmark, Figure } from "../../figure.ts";
-import { rateOf, timesOf } from "../../measure.ts";
+import { agentOf, parkRuns, runIdOf } from "../../inbox/parked-runs.ts";
+import { timesOf } from "../../measure.ts";
+import { memoryNow, serviceOf } from "../../memory-of.ts";
 import { createTakeoverAgents, killOnce } from "../../kill-worker.ts";
 import { createAgent, ended, run } from "../../runs.ts";
 import type { Taken } from "../../takeovers.ts";
@@ -24,7 +21,6 @@ const waiting = finished / 10;
 const listings = 200;
 const kills = 6;
 const tenant = "bench";
-const agents = 20;
 /** How long the gateway runs without requests while its event loop is watched: a few rounds of the sweeper. */
 const restMs = 30_000;
 const unit = "ms";
@@ -38,7 +34,7 @@ export const manyRuns: Benchmark = {
     await createAgent(cluster, { id: "talker", model: "openai:text:20" }, signal);
     await createTakeoverAgents(cluster, signal);
     yield* whileServing(cluster, "few runs", signal);
-    await park(cluster, signal);
+    await parkRuns(cluster, { from: 0, count: waiting }, signal);
     await cluster.kill("gateway");
     await writeFinished(cluster, signal);
     const counts = `${finished + waiting} runs`;
@@ -52,7 +48,7 @@ export const manyRuns: Benchmark = {
     await forgetBlocks(cluster, signal);
     await setTimeout(restMs, undefined, { signal });
     yield* longestBlocks(cluster, `during 30 s of sweeps of ${waiting} waiting runs`, signal);
-    yield* memory(cluster, counts, signal);
+    yield* memoryNow(cluster, counts, signal);
     await cluster.kill("gateway");
     yield* starts(cluster, "gateway killed, from its start to its first list", signal);
   },
@@ -154,74 +150,13 @@ async function longestBlock(
   return { name, unit, values, aim: { median: 50 } };
 }
 
-function serviceOf(process: string): string {
-  return process.startsWith("runtime") ? "runtime" : process;
-}
-
-async function* memory(cluster: Cluster, counts: string, signal: AbortSignal) {
-  const kept = await cluster.keptBytes(signal);
-  for (const [name, { ownRssBytes }] of cluster.usage()) {
-    const service = serviceOf(name);
-    yield { name: `${service}, resident, ${counts}`, unit: "MiB", values: [mib(ownRssBytes)] };
-    const heap = kept.get(name);
-    if (heap !== undefined)
-      yield { name: `${service}, retained, ${counts}`, unit: "MiB", values: [mib(heap)] };
-  }
-}
-
-function mib(bytes: number): number {
-  return bytes / 1024 ** 2;
-}
-
-/** Writes the logs of runs that wait for an approval, until the gateway has all of them in its index, and approvals in its inbox. */
-async function park(cluster: Cluster, signal: AbortSignal): Promise<void> {
-  await using nats = await connectNats(cluster.natsUrl, { name: "bench", log }, signal);
-  const runLog = await openRunLog(nats);
-  let next = 0;
-  await rateOf(waiting, 200, async () => {
-    const at = next++;
-    const key = { tenant, run: idOf("w", at) };
-    await runLog.append(key, emptyTail, parkedRun(key.run, at), signal);
-  });
-  for (;;) {
-    const { runs } = await cluster.reeve.runs.listRuns(
-      { pageSize: 1, statuses: [RunStatus.WAITING] },
-      { signal },
-    );
-    if (runs[0]?.runId === idOf("w", waiting - 1)) break;
-    await setTimeout(1_000, undefined, { signal });
-  }
-  const approvalId = approvalOf(idOf("w", waiting - 1));
-  const isInInbox = () =>
-    cluster.reeve.approvals.getApproval({ approvalId }, { signal }).then(
-      () => true,
-      () => false,
-    );
-  while (!(await isInInbox())) await setTimeout(1_000, undefined, { signal });
-}
-
-function parkedRun(runId: string, at: number): readonly RunEvent[] {
-  const [approvalId, agentId] = [approvalOf(runId), agentOf(at)];
-  const approval = { approvalId, runId, agentId, state: ApprovalState.PENDING };
-  const facts: readonly ExternalFact[] = [
-    { case: "runCreated", value: { tenant, agentId, input: preview } },
-    { case: "status", value: { status: RunStatus.WAITING } },
-    { case: "approval", value: { approval } },
-    { case: "runParked", value: { waitingFor: [approvalId] } },
-  ];
-  const time = timestampFromMs(Date.now());
-  return facts.map((event, index) =>
-    create(RunEventSchema, { runId, sequence: index + 1, time, event }),
-  );
-}
-
 /** Writes the rows of finished runs, as the gateway does. */
 async function writeFinished(cluster: Cluster, signal: AbortSignal): Promise<void> {
   await using nats = await connectNats(cluster.natsUrl, { name: "bench", log }, signal);
   const { name, key } = bucketOf(RunSchema);
   const now = Date.now();
   for (let at = 0; at < finished; at++) {
-    const runId = idOf("f", at);
+    const runId = runIdOf("f", at);
     const createdAt = timestampFromMs(now - finished + at);
     const status = at % 10 === 0 ? RunStatus.ERROR : RunStatus.COMPLETED;
     const row = create(RunSchema, {
@@ -247,15 +182,3 @@ async function stored({ connection }: Nats, subject: string, data: Uint8Array) {
 
 const log = createLogger("bench", "silent");
 const preview = "Please do this and that for me. ".repeat(4);
-
-function agentOf(at: number): string {
-  return `agent-${at % agents}`;
-}
-
-function idOf(kind: string, at: number): string {
-  return `run_${kind}${String(at).padStart(25, "0")}`;
-}
-
-function approvalOf(runId: string): string {
-  return `${runId}-2-0`;
-}
