@@ -4,8 +4,8 @@ import type { Figure } from "../figure.ts";
 import { timesOf } from "../measure.ts";
 import { agentOf, approvalIdOf } from "./parked-runs.ts";
 
-const listings = 200;
-const counts = 5;
+const listings = 50;
+const counts = 3;
 /** Longer than the service keeps the numbers of a large inbox. */
 const restMs = 5_500;
 

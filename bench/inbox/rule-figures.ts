@@ -12,8 +12,8 @@ import { createAgent, run, tools } from "../runs.ts";
 
 /** The most that an agent may have. */
 const most = 1_000;
-const decisions = 1_000;
-const runs = 50;
+const decisions = 200;
+const runs = 20;
 const tool = "memory_write";
 
 /**

@@ -14,8 +14,8 @@ import { createAgent, tools, waits } from "../../runs.ts";
 
 const most = Number(process.env["REEVE_BENCH_APPROVALS"] ?? 100_000);
 const sizes = [Math.ceil(most / 10), most];
-const requests = 100;
-const decisions = 60;
+const requests = 50;
+const decisions = 40;
 
 /** The inbox of one tenant, with many pending approvals and with a tenth of them, its rebuild, and calls under many permission rules. */
 export const inbox: Benchmark = {
