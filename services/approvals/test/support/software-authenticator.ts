@@ -12,14 +12,18 @@ interface Deviation {
 
 /** A passkey without a device: an ES256 key that signs what WebAuthn asks for. */
 export class SoftwareAuthenticator {
-  readonly #id = randomBytes(16);
+  readonly #id: Buffer;
   readonly #key: KeyObject;
   readonly #publicKey: Buffer;
   readonly #site: { readonly origin: string; readonly rpId: string };
   #counter = 0;
 
-  constructor(site: { readonly origin: string; readonly rpId: string }) {
+  constructor(
+    site: { readonly origin: string; readonly rpId: string },
+    { idBytes = 16 }: { readonly idBytes?: number } = {},
+  ) {
     this.#site = site;
+    this.#id = randomBytes(idBytes);
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     this.#key = privateKey;
     const { x = "", y = "" } = publicKey.export({ format: "jwk" });
@@ -40,15 +44,15 @@ export class SoftwareAuthenticator {
   register(options: JsonObject | undefined, deviation: Deviation = {}): JsonObject {
     const credential = Buffer.concat([
       Buffer.alloc(16),
-      Buffer.from([0, this.#id.length]),
+      uint16(this.#id.length),
       this.#id,
       this.#publicKey,
     ]);
     const data = this.#authenticatorData(deviation, 0x40, credential);
     // CBOR: { fmt: "none", attStmt: {}, authData }.
     const attestation = Buffer.concat([
-      Buffer.from("a363666d74646e6f6e656761747453746d74a068617574684461746158", "hex"),
-      Buffer.from([data.length]),
+      Buffer.from("a363666d74646e6f6e656761747453746d74a068617574684461746159", "hex"),
+      uint16(data.length),
       data,
     ]);
     return this.#response({
@@ -98,4 +102,10 @@ export class SoftwareAuthenticator {
       credential,
     ]);
   }
+}
+
+function uint16(value: number): Buffer {
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value);
+  return bytes;
 }

@@ -8,8 +8,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import {
   BeginConfirmationRequestSchema,
   RegisterPasskeyRequestSchema,
+  RevokePasskeyRequestSchema,
 } from "@reeve/contracts/passkey";
 import { PermissionClass } from "@reeve/contracts/tool";
+import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { describe, expect, test } from "vitest";
 import { ada, approvalId, noon, parkedRun } from "../../../test/support/parked-run.ts";
@@ -279,6 +281,27 @@ describe("a passkey", () => {
     await expect(register(device.register(ofBob))).rejects.toMatchObject(refused);
     await register(device.register(await begin()));
     expect(await listPasskeys(ports, ada, never)).toHaveLength(1);
+  });
+
+  test("has an id by which it can be revoked: at most 1,023 bytes, and the one that it signed", async () => {
+    const ports = await waiting();
+    const { invitation } = await invitePasskey(ports, ada, "olga", never);
+    const register = async (
+      idBytes: number,
+      more: { readonly id?: string; readonly rawId?: string } = {},
+    ) => {
+      const device = new SoftwareAuthenticator(site, { idBytes });
+      const response = device.register(await beginRegistration(ports, ada, invitation, never));
+      const given = registration(invitation, { ...response, ...more });
+      return await registerPasskey(ports, ada, given, never);
+    };
+    await expect(register(1_024)).rejects.toMatchObject(refused);
+    await expect(register(16, { id: "AAAA", rawId: "AAAA" })).rejects.toMatchObject(refused);
+    const { credentialId } = await register(1_023);
+    expect(await revokePasskey(ports, ada, { credentialId }, never)).toBe(true);
+    const stored = { credentialId: "A".repeat(9_750) };
+    const request = create(RevokePasskeyRequestSchema, stored);
+    expect(ruleViolations(RevokePasskeyRequestSchema, request)).toEqual([]);
   });
 
   test("is refused where the deployment has no address for passkeys", async () => {

@@ -16,6 +16,9 @@ const helpers = () => import("@simplewebauthn/server/helpers");
 /** How large the response of an authenticator may be, as JSON. */
 const maxResponse = 16_384;
 
+/** How long the id of a credential may be by WebAuthn, as base64url: 1,023 bytes. */
+const maxCredentialId = 1_364;
+
 interface Registering {
   readonly subject: string;
   /** A stable id of the person, which says nothing about them. */
@@ -95,7 +98,11 @@ export async function verifiedRegistration(
       requireUserVerification: true,
     });
     if (!verified) throw new Error("the signature does not match");
-    return registrationInfo.credential;
+    const { credential } = registrationInfo;
+    // The library reads the id that the authenticator signed, and compares it with nothing.
+    if (credential.id.length > maxCredentialId) throw new Error("its credential id is too long");
+    if (credential.id !== given.id) throw new Error("it has two credential ids");
+    return credential;
   });
 }
 
