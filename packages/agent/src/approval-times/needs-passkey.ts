@@ -1,5 +1,6 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Approval, Decision } from "@reeve/contracts/approval";
+import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { agentNeedsPasskey } from "../deciders/step-up.ts";
@@ -37,13 +38,30 @@ export function needsPasskey(approval: Approval, { tenant, times, head }: Passke
   );
 }
 
-/** Whether each person whose approval counts confirmed it with a passkey. */
-export function isConfirmed({ decision, votes }: Approval): boolean {
+/**
+ * Whether enough people confirmed an approval with a passkey: the one who decided, and as many as each alternative requires that
+ * was reached. Approvals with different arguments do not add up.
+ */
+export function isConfirmed({ decision, votes, alternatives }: Approval): boolean {
   if (decision?.stepUp === undefined) return false;
-  if (decision.breakGlass !== undefined) return true;
-  return votes.every(
-    ({ decision: voted }) => voted?.approved !== true || voted.stepUp !== undefined,
+  if (decision.breakGlass !== undefined || alternatives.length === 0) return true;
+  const edited = argumentsOf(decision);
+  const confirming = votes.filter(
+    ({ decision: voted }) =>
+      voted?.approved === true && voted.stepUp !== undefined && argumentsOf(voted) === edited,
   );
+  const reached = alternatives.filter((each) => each.approvalsGiven >= each.approvals);
+  return (
+    reached.length > 0 &&
+    reached.every(
+      ({ name, approvals }) =>
+        confirming.filter(({ countsFor }) => countsFor.includes(name)).length >= approvals,
+    )
+  );
+}
+
+function argumentsOf({ editedArguments }: Decision): string {
+  return canonicalJson(editedArguments ?? null);
 }
 
 function classOf(

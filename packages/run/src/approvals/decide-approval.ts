@@ -38,11 +38,11 @@ export interface DecidingPorts extends AppendExternalPorts, StaleReadOptions {
 
 /**
  * Decides an approval by appending a fact to the log of its run; the first append wins. Idempotent by decision id: repeating
- * the same decision returns the first result. Any other decision is refused with the current state. A call that needs a passkey is approved only with
- * the confirmation of the person. An approval is closed
- * from its expiry time on, even before the expiry is in the log, and takes no approval before its wait has ended and in a freeze. With alternatives, a decision is a vote: the approval stays
- * pending until the threshold of one is reached. If the log of an open run lacks
- * the approval, searches again for about 8 s.
+ * the same decision returns the first result. Any other decision is refused with the current state. A call that needs a passkey is
+ * approved only with the confirmation of the person; one that is given without need is checked and recorded all the same. An approval
+ * is closed from its expiry time on, even before the expiry is in the log, and takes no approval before its wait has ended and in a
+ * freeze. With alternatives, a decision is a vote: the approval stays pending until the threshold of one is reached. If the log of an
+ * open run lacks the approval, searches again for about 8 s.
  */
 export async function decideApproval(
   ports: DecidingPorts,
@@ -78,16 +78,20 @@ async function decideOnce(
       if (approval === undefined) throw missingApproval(before, approvalId);
       if (decider.as === "requester") assertRequesterAnswers(approval, before, subject);
       assertUserAnswers(approval, before, subject);
-      if (isRepetition(approval, asked, request.breakGlass)) return [];
+      const needs = needsPasskey(approval, { tenant, times: times?.(), head: before });
+      const { confirmation } = decider;
+      const { breakGlass: breaksGlass } = request;
+      const confirms = confirmation !== undefined;
+      if (isRepetition(approval, asked, { breaksGlass, needs, confirms })) return [];
       assertOpen(approval, before, nowMs);
       assertSameCall(approval, request.callDigest);
       if (request.breakGlass) assertBreaksGlassAlone(approval, request);
       if (approval.question === undefined) assertEditedArguments(approval, asked, before);
       assertAnswers(approval, asked);
-      const needs = needsPasskey(approval, { tenant, times: times?.(), head: before });
-      const { confirmation } = decider;
+      // A runtime may know of a need that this process does not.
+      const records = confirms && approval.question === undefined && request.grant === undefined;
       const decision =
-        asked.approved && needs
+        asked.approved && (needs || records)
           ? confirmed(approval, asked, {
               confirmation,
               grants: request.grant !== undefined,
@@ -102,7 +106,7 @@ async function decideOnce(
       }
       if (decision.approved) assertDecidable(approval, time);
       const applies = applyingTo(approval, decision, before);
-      const voted = countVote(approval, decision, decider, applies);
+      const voted = countVote(approval, decision, decider, { applies, needs });
       const decided =
         request.grant === undefined
           ? voted
@@ -132,16 +136,34 @@ function decisionOf(
   });
 }
 
-/** Whether the approval was decided by this decision, or has or had this vote already. A broken glass is no repetition of a vote. */
-function isRepetition(approval: Approval, decision: Decision, breaksGlass: boolean): boolean {
+interface Repeating {
+  readonly breaksGlass: boolean;
+  /** Whether the call needs a passkey now. */
+  readonly needs: boolean;
+  /** Whether the request has a confirmation. */
+  readonly confirms: boolean;
+}
+
+/**
+ * Whether the approval was decided by this decision, or has or had this vote already. A broken glass is no repetition of a vote, and a
+ * confirmed vote is none of one that was not confirmed.
+ */
+function isRepetition(
+  approval: Approval,
+  decision: Decision,
+  { breaksGlass, needs, confirms }: Repeating,
+): boolean {
   const { decision: deciding } = approval;
   if (breaksGlass) return deciding?.breakGlass !== undefined && isSameRequest(deciding, decision);
   if (isReplaced(approval, decision)) return true;
   if (deciding !== undefined && isSameRequest(deciding, decision)) return true;
   const vote = voteOf(approval, decision.decidedBy);
   if (vote?.decision === undefined || !isSameContent(vote.decision, decision)) return false;
+  const isPending = approval.state === ApprovalState.PENDING;
+  const isUnconfirmed = isPending && decision.approved && vote.decision.stepUp === undefined;
+  if (isUnconfirmed && confirms) return false;
   if (isSameRequest(vote.decision, decision)) return true;
-  if (approval.state !== ApprovalState.PENDING) return false;
+  if (!isPending || (isUnconfirmed && needs)) return false;
   // The same vote with another id is stored, so that a late repetition of it is recognized after the person has voted otherwise.
   return decision.decisionId === "" || !mayVoteAgain(vote);
 }

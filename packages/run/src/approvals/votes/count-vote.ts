@@ -18,6 +18,13 @@ export type { Decider } from "./may-decide.ts";
 /** Whether an alternative applies to the call as this decision would execute it. */
 export type Applies = (alternative: Alternative) => boolean;
 
+interface Counting {
+  /** Default: every alternative. */
+  readonly applies?: Applies;
+  /** Whether the call needs a passkey. Default: it does not. */
+  readonly needs?: boolean;
+}
+
 /** How many times a person may vote on an approval. */
 const maxAttempts = 5;
 
@@ -30,7 +37,7 @@ export function countVote(
   approval: Approval,
   decision: Decision,
   decider: Decider,
-  applies: Applies = () => true,
+  { applies = () => true, needs = false }: Counting = {},
 ): Approval {
   assertNotExcluded(approval, decider);
   if (approval.alternatives.length === 0) return castVote(approval, decision, applies);
@@ -40,11 +47,19 @@ export function countVote(
   if (countsFor.length === 0) throw withoutEffect(approval, naming);
   const earlier = voteOf(approval, decider.subject);
   if (earlier !== undefined && !mayVoteAgain(earlier)) throw tooManyVotes(approval, decider);
-  return castVote(approval, decision, (each) => countsFor.includes(each));
+  return castVote(approval, decision, (each) => countsFor.includes(each), needs);
 }
 
-/** Returns the approval after a vote that counts for these alternatives. Without alternatives, it is a decision. */
-export function castVote(approval: Approval, decision: Decision, countsFor: Applies): Approval {
+/**
+ * Returns the approval after a vote that counts for these alternatives. Without alternatives, it is a decision. If the call needs a
+ * passkey now, earlier approvals without one do not count.
+ */
+export function castVote(
+  approval: Approval,
+  decision: Decision,
+  countsFor: Applies,
+  needs = false,
+): Approval {
   const revision = approval.revision + 1;
   if (approval.alternatives.length === 0) {
     return create(ApprovalSchema, { ...approval, revision, decision, state: stateOf(decision) });
@@ -57,7 +72,7 @@ export function castVote(approval: Approval, decision: Decision, countsFor: Appl
     earlierDecisionIds: earlierIds(earlier),
   });
   const votes = [...approval.votes.filter((each) => each !== earlier), vote];
-  const alternatives = approval.alternatives.map((each) => counted(each, votes));
+  const alternatives = approval.alternatives.map((each) => counted(each, votes, needs));
   const reached = alternatives.some((each) => isReached(each, decision.approved));
   return create(ApprovalSchema, {
     ...approval,
@@ -101,11 +116,14 @@ function stateOf({ approved }: Decision): ApprovalState {
 }
 
 /** Approvals with different arguments do not add up. */
-function counted(alternative: Alternative, votes: readonly Vote[]): Alternative {
+function counted(alternative: Alternative, votes: readonly Vote[], needs: boolean): Alternative {
   const own = votes
     .filter(({ countsFor }) => countsFor.includes(alternative.name))
     .flatMap(({ decision }) => decision ?? []);
-  const approving = own.filter(({ approved }) => approved);
+  const denials = own.filter(({ approved }) => !approved);
+  const approving = own.filter(
+    ({ approved, stepUp }) => approved && (!needs || stepUp !== undefined),
+  );
   const agreeing = approving.map(
     ({ editedArguments }) =>
       approving.filter((other) => isSame(other.editedArguments, editedArguments)).length,
@@ -113,7 +131,7 @@ function counted(alternative: Alternative, votes: readonly Vote[]): Alternative 
   return create(AlternativeSchema, {
     ...alternative,
     approvalsGiven: Math.max(0, ...agreeing),
-    denialsGiven: own.length - approving.length,
+    denialsGiven: denials.length,
   });
 }
 

@@ -1,6 +1,7 @@
 import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { isConfirmed } from "@reeve/agent/approval-times/needs-passkey";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalState, DecideApprovalRequestSchema, GrantScope } from "@reeve/contracts/approval";
@@ -163,9 +164,42 @@ describe("an approval that needs a passkey", () => {
     const confirmation = second.confirm(await begun(ports, {}, bob));
     expect((await decide(ports, { confirmation }, bob)).state).toBe(ApprovalState.APPROVED);
   });
+
+  test("does not count the approvals of before it needed one, until the person confirms them", async () => {
+    const alternatives = [{ name: "1", people: ["ada", "bob"], approvals: 2, denials: 2 }];
+    const text = `rules: []\napprovals:\n  step_up: [{ name: money, tools: [pay] }]\n`;
+    const times = () => parsePolicyFile(text, "policy.yaml").approvals;
+    const before = await parkedRun({ call: { name: "pay" }, callDigest, alternatives });
+    expect((await decide(before, {})).alternatives).toMatchObject([{ approvalsGiven: 1 }]);
+    const ports = { ...before, times };
+    const [first, second] = [await registered(ports), await registered(ports, bob)];
+    const ofBob = second.confirm(await begun(ports, {}, bob));
+    const voted = await decide(ports, { confirmation: ofBob }, bob);
+    expect(voted).toMatchObject({ state: ApprovalState.PENDING, votes: [{}, {}] });
+    await expect(decide(ports, {})).rejects.toMatchObject(required);
+    const ofAda = first.confirm(await begun(ports));
+    const decided = await decide(ports, { confirmation: ofAda });
+    expect(decided.state).toBe(ApprovalState.APPROVED);
+    expect(isConfirmed(decided)).toBe(true);
+  });
 });
 
 describe("a confirmation", () => {
+  test("is checked and recorded where none is needed, as another service may need it", async () => {
+    const ports = await parkedRun({ call: { name: "pay" }, callDigest });
+    const device = await registered(ports);
+    const confirmation = device.confirm(await begun(ports));
+    const glass = { confirmation, callDigest: "" };
+    await expect(decide(ports, glass)).rejects.toMatchObject(refused);
+    const good = device.confirm(await begun(ports));
+    const decided = await decide(ports, { confirmation: good });
+    const { credentialId } = device;
+    expect(decided).toMatchObject({
+      state: ApprovalState.APPROVED,
+      decision: { stepUp: { credentialId } },
+    });
+  });
+
   test("is for one use", async () => {
     const ports = await waiting({ alternatives: [{ name: "1", approvals: 2, denials: 2 }] });
     const device = await registered(ports);
