@@ -8,7 +8,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import { NotificationService } from "@reeve/contracts/notification";
 import {
-  PasskeyCeremonySchema,
+  PersonCeremoniesSchema,
   PasskeyService,
   PersonPasskeysSchema,
 } from "@reeve/contracts/passkey";
@@ -122,8 +122,8 @@ export async function startApprovals(
     passkeys: new LaterTable(bucketOf(PersonPasskeysSchema).name, () =>
       openTable(nats, PersonPasskeysSchema),
     ),
-    ceremonies: new LaterTable(bucketOf(PasskeyCeremonySchema).name, () =>
-      openTable(nats, PasskeyCeremonySchema),
+    ceremonies: new LaterTable(bucketOf(PersonCeremoniesSchema).name, () =>
+      openTable(nats, PersonCeremoniesSchema),
     ),
     site,
     groups,

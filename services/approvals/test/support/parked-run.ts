@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import type { Approval, ApprovalSchema, Grant } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { PasskeyCeremony, PersonPasskeys } from "@reeve/contracts/passkey";
+import type { PersonCeremonies, PersonPasskeys } from "@reeve/contracts/passkey";
 import type { Dispatch, RunCreatedSchema } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
@@ -68,7 +68,7 @@ export async function parkedRun(
     groups: withoutGroupWatch,
     inboxUrl: undefined,
     passkeys: new MemoryTable<PersonPasskeys>(),
-    ceremonies: new MemoryTable<PasskeyCeremony>(),
+    ceremonies: new MemoryTable<PersonCeremonies>(),
     site: { origin: "https://reeve.example.com", rpId: "reeve.example.com" },
   };
 }

@@ -6,6 +6,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 interface Deviation {
   readonly origin?: string;
   readonly rpId?: string;
+  /** Value of the counter. Default: one more than before. */
+  readonly counter?: number;
   /** Default: true. */
   readonly verifiesUser?: boolean;
 }
@@ -64,7 +66,7 @@ export class SoftwareAuthenticator {
 
   /** Returns the response to the options of a confirmation. */
   confirm(options: JsonObject | undefined, deviation: Deviation = {}): JsonObject {
-    this.#counter += 1;
+    this.#counter = deviation.counter ?? this.#counter + 1;
     const data = this.#authenticatorData(deviation, 0, Buffer.alloc(0));
     const client = this.#clientData("webauthn.get", options, deviation);
     const signed = Buffer.concat([data, createHash("sha256").update(client).digest()]);

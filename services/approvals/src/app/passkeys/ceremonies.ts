@@ -4,8 +4,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { CeremonyKind, PasskeyCeremony } from "@reeve/contracts/passkey";
-import { PasskeyCeremonySchema } from "@reeve/contracts/passkey";
-import type { Row } from "@reeve/jetstream/table/port";
+import { PasskeyCeremonySchema, PersonCeremoniesSchema } from "@reeve/contracts/passkey";
+import { changeRecord } from "./change-record.ts";
 import type { PasskeyPorts, Person } from "./passkey-ports.ts";
 import { passkeyRefused } from "./passkey-ports.ts";
 
@@ -18,11 +18,14 @@ interface CeremonyOf {
   readonly kind: CeremonyKind;
 }
 
-const { key: ceremonyKey } = bucketOf(PasskeyCeremonySchema);
+/** How many ceremonies of a kind a person may have begun. Whoever begins more cannot end the oldest. */
+const maxOpen = 8;
+
+const { key: ceremoniesKey } = bucketOf(PersonCeremoniesSchema);
 
 /** Stores a ceremony until it is taken or expires. The store has only a digest of the secret. Returns when it expires. */
 export async function storeCeremony(
-  { ceremonies, clock }: CeremonyPorts,
+  ports: CeremonyPorts,
   { person, secret, kind }: CeremonyOf,
   more: { readonly lifetimeMs: number } & Pick<
     Exclude<MessageInitShape<typeof PasskeyCeremonySchema>, PasskeyCeremony>,
@@ -31,42 +34,90 @@ export async function storeCeremony(
   signal: AbortSignal,
 ) {
   const { lifetimeMs, ...others } = more;
-  const expiresAt = timestampFromMs(clock.now() + lifetimeMs);
-  const ceremony = { kind, subject: person.subject, expiresAt, ...others };
-  await ceremonies.put(keyOf(person, secret), create(PasskeyCeremonySchema, ceremony), signal);
+  const nowMs = ports.clock.now();
+  const expiresAt = timestampFromMs(nowMs + lifetimeMs);
+  const { subject } = person;
+  const secretDigest = digestOf(secret);
+  const init = { kind, subject, expiresAt, secretDigest, ...others };
+  const ceremony = create(PasskeyCeremonySchema, init);
+  await changeCeremonies(
+    ports,
+    person,
+    (now) => {
+      const open = now.filter((each) => isOpen(each, nowMs));
+      const dropped = open.filter((each) => each.kind === kind).slice(0, 1 - maxOpen);
+      return [...open.filter((each) => !dropped.includes(each)), ceremony];
+    },
+    signal,
+  );
   return expiresAt;
 }
 
 /** Returns a ceremony. Throws a Failure of kind `denied` unless it is of this person and kind, is not taken, and has not expired. */
 export async function readCeremony(
   { ceremonies, clock }: CeremonyPorts,
-  { person, secret, kind }: CeremonyOf,
+  ceremony: CeremonyOf,
   signal: AbortSignal,
-): Promise<Row<PasskeyCeremony>> {
-  const row = await ceremonies.get(keyOf(person, secret), signal);
-  const { record } = row ?? {};
-  const isValid =
-    record?.kind === kind &&
-    record.subject === person.subject &&
-    record.expiresAt !== undefined &&
-    timestampMs(record.expiresAt) > clock.now();
-  if (row === undefined || !isValid) {
+): Promise<PasskeyCeremony> {
+  const row = await ceremonies.get(keyOf(ceremony.person), signal);
+  const found = row?.record.ceremonies.find(isCeremony(ceremony));
+  if (found === undefined || !isOpen(found, clock.now())) {
     throw passkeyRefused("it is for somebody or something else, was used, or has expired");
   }
-  return row;
+  return found;
 }
 
 /** Uses a ceremony up. Throws a Failure of kind `denied` if it is used: of several that use it at a time, one does. */
 export async function useCeremony(
-  { ceremonies }: CeremonyPorts,
-  { key, revision }: Row<PasskeyCeremony>,
+  ports: CeremonyPorts,
+  ceremony: CeremonyOf,
   signal: AbortSignal,
 ): Promise<void> {
-  if (await ceremonies.deleteVersion(key, revision, signal)) return;
-  throw passkeyRefused("it was used");
+  const isUsed = isCeremony(ceremony);
+  await changeCeremonies(
+    ports,
+    ceremony.person,
+    (now) => {
+      if (!now.some(isUsed)) throw passkeyRefused("it was used");
+      return now.filter((each) => !isUsed(each));
+    },
+    signal,
+  );
 }
 
-function keyOf({ tenant }: Person, secret: Uint8Array): string {
-  const ceremony = createHash("sha256").update(secret).digest("hex");
-  return ceremonyKey({ tenant, ceremony });
+async function changeCeremonies(
+  { ceremonies: table }: CeremonyPorts,
+  person: Person,
+  change: (now: readonly PasskeyCeremony[]) => readonly PasskeyCeremony[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { subject } = person;
+  const record = { key: keyOf(person), name: `the ceremonies of ${subject}` };
+  await changeRecord(
+    table,
+    record,
+    (now) => {
+      const ceremonies = [...change(now?.ceremonies ?? [])];
+      return create(PersonCeremoniesSchema, { subject, ceremonies });
+    },
+    signal,
+  );
+}
+
+function isCeremony({ person, secret, kind }: CeremonyOf): (each: PasskeyCeremony) => boolean {
+  const digest = digestOf(secret);
+  return (each) =>
+    each.kind === kind && each.subject === person.subject && digest.equals(each.secretDigest);
+}
+
+function isOpen({ expiresAt }: PasskeyCeremony, nowMs: number): boolean {
+  return expiresAt !== undefined && timestampMs(expiresAt) > nowMs;
+}
+
+function digestOf(secret: Uint8Array) {
+  return createHash("sha256").update(secret).digest();
+}
+
+function keyOf({ tenant, subject }: Person): string {
+  return ceremoniesKey({ tenant, person: createHash("sha256").update(subject).digest("hex") });
 }

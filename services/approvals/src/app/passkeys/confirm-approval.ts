@@ -73,16 +73,14 @@ async function verified(
   const challenge = await challengeIn(response);
   const ceremony = { person, secret: challenge, kind: CeremonyKind.CONFIRMATION };
   const begun = await readCeremony(ports, ceremony, signal);
-  await useCeremony(ports, begun, signal);
-  if (
-    !challengeOf(begun.record.nonce, person, decision).every((byte, at) => byte === challenge[at])
-  ) {
+  // Read before the challenge is used up, so that it stays valid while they cannot be read.
+  const existing = await passkeysOf(ports, person, signal);
+  await useCeremony(ports, ceremony, signal);
+  if (!challengeOf(begun.nonce, person, decision).every((byte, at) => byte === challenge[at])) {
     throw passkeyRefused("the passkey confirmed another decision than this one");
   }
   const credentialId = typeof response["id"] === "string" ? response["id"] : "";
-  const stored = (await passkeysOf(ports, person, signal)).find(
-    ({ passkey }) => passkey?.credentialId === credentialId,
-  );
+  const stored = existing.find(({ passkey }) => passkey?.credentialId === credentialId);
   if (stored === undefined) throw unknownPasskey(person);
   const counter = await verifiedCounter(site, { response, challenge }, stored);
   const nowMs = ports.clock.now();
@@ -91,11 +89,18 @@ async function verified(
     person,
     (now) => {
       const latest = now.find(({ passkey }) => passkey?.credentialId === credentialId);
-      if (latest?.passkey === undefined) throw unknownPasskey(person);
+      // One that was revoked and registered again meanwhile is another one.
+      const isSame = latest !== undefined && Buffer.from(latest.publicKey).equals(stored.publicKey);
+      if (latest?.passkey === undefined || !isSame) throw unknownPasskey(person);
+      if (Math.max(counter, latest.counter) > 0 && counter <= latest.counter) {
+        throw passkeyRefused(
+          `the counter of the passkey did not go up from ${latest.counter}; if that lasts, somebody may have a copy of it: revoke it`,
+        );
+      }
       const used = create(StoredPasskeySchema, {
         ...latest,
         passkey: { ...latest.passkey, lastUsedAt: timestampFromMs(nowMs) },
-        counter: Math.max(counter, latest.counter),
+        counter,
       });
       return now.map((each) => (each === latest ? used : each));
     },

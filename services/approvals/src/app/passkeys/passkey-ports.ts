@@ -1,6 +1,6 @@
 import type { PasskeySite } from "@reeve/agent/deciders/passkey-site";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { PasskeyCeremony, PersonPasskeys } from "@reeve/contracts/passkey";
+import type { PersonCeremonies, PersonPasskeys } from "@reeve/contracts/passkey";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
@@ -8,7 +8,7 @@ import { Failure } from "@reeve/platform/failure";
 /** The stores of passkeys, and the clock. */
 export interface PasskeyPorts {
   readonly passkeys: Table<PersonPasskeys>;
-  readonly ceremonies: Table<PasskeyCeremony>;
+  readonly ceremonies: Table<PersonCeremonies>;
   /** Where people use passkeys. Undefined: nowhere. */
   readonly site: PasskeySite | undefined;
   readonly clock: Pick<Clock, "now">;

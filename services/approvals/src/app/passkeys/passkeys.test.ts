@@ -209,6 +209,38 @@ describe("a confirmation", () => {
     await expect(decide(ports, { confirmation })).rejects.toMatchObject(refused);
   });
 
+  test("is refused of one of two copies of a passkey that confirm with the same counter", async () => {
+    const ports = await waiting();
+    const device = await registered(ports);
+    const copies = await Promise.all(
+      [1, 2].map(async () => device.confirm(await begun(ports), { counter: 6 })),
+    );
+    const confirmed = await Promise.all(
+      copies.map(async (confirmation) => {
+        const given = { approvalId, approved: true, callDigest, confirmation };
+        const request = create(DecideApprovalRequestSchema, given);
+        return await confirmationOf(ports, ada, request, never);
+      }),
+    );
+    const results = await Promise.allSettled(confirmed.map(async (stepUp) => stepUp?.()));
+    expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    expect(results.find(({ status }) => status === "rejected")).toMatchObject({ reason: refused });
+  });
+
+  test("is one of at most eight that a person has begun, which need one record", async () => {
+    const ports = await waiting();
+    const device = await registered(ports);
+    const { invitation } = await invitePasskey(ports, ada, "olga", never);
+    const oldest = device.confirm(await begun(ports));
+    for (let more = 0; more < 7; more++) await begun(ports);
+    const confirmation = device.confirm(await begun(ports));
+    const rows = await ports.ceremonies.list("", never);
+    expect(rows.map(({ record }) => record.ceremonies.length)).toEqual([9]);
+    await expect(decide(ports, { confirmation: oldest })).rejects.toMatchObject(refused);
+    expect((await decide(ports, { confirmation })).state).toBe(ApprovalState.APPROVED);
+    await expect(beginRegistration(ports, ada, invitation, never)).resolves.toBeDefined();
+  });
+
   test("is for two minutes", async () => {
     const ports = await waiting();
     const device = await registered(ports);
@@ -315,6 +347,33 @@ describe("a passkey", () => {
     await expect(register(device.register(ofBob))).rejects.toMatchObject(refused);
     await register(device.register(await begin()));
     expect(await listPasskeys(ports, ada, never)).toHaveLength(1);
+  });
+
+  test("is one of ten; a refused one does not use up the invitation, and the same one is replaced", async () => {
+    const ports = await waiting();
+    for (let count = 0; count < 9; count++) await registered(ports);
+    const last = new SoftwareAuthenticator(site);
+    const [first, second, third] = await Promise.all(
+      [1, 2, 3].map(() => invitePasskey(ports, ada, "olga", never)),
+    );
+    const register = async (invitation = "") => {
+      const device = invitation === third?.invitation ? new SoftwareAuthenticator(site) : last;
+      return device.register(await beginRegistration(ports, ada, invitation, never));
+    };
+    const begunNow = [await register(first?.invitation), await register(second?.invitation)];
+    const another = await register(third?.invitation);
+    const end = (given = "", response = another) =>
+      registerPasskey(ports, ada, registration(given, response), never);
+    await end(first?.invitation, begunNow[0]);
+    await end(second?.invitation, begunNow[1]);
+    const full = { kind: "exhausted" };
+    await expect(end(third?.invitation)).rejects.toMatchObject(full);
+    await expect(register(third?.invitation)).rejects.toMatchObject(full);
+    const { credentialId } = last;
+    expect(await listPasskeys(ports, ada, never)).toHaveLength(10);
+    await revokePasskey(ports, ada, { credentialId }, never);
+    await end(third?.invitation);
+    expect(await listPasskeys(ports, ada, never)).toHaveLength(10);
   });
 
   test("has an id by which it can be revoked: at most 1,023 bytes, and the one that it signed", async () => {

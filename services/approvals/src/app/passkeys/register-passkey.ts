@@ -7,6 +7,7 @@ import type {
   Passkey,
   RegisterPasskeyRequest,
   RevokePasskeyRequest,
+  StoredPasskey,
 } from "@reeve/contracts/passkey";
 import {
   CeremonyKind,
@@ -51,6 +52,7 @@ export async function beginRegistration(
   const site = siteOf(ports);
   await readCeremony(ports, invitationOf(person, invitation), signal);
   const existing = await passkeysOf(ports, person, signal);
+  if (existing.length >= maxPasskeys) throw tooMany(person);
   const secret = new Uint8Array(randomBytes(32));
   const ceremony = { person, secret, kind: CeremonyKind.REGISTRATION };
   await storeCeremony(ports, ceremony, { lifetimeMs: registrationMs }, signal);
@@ -70,7 +72,7 @@ export async function registerPasskey(
   const invited = await readCeremony(ports, invitationOf(person, invitation), signal);
   const challenge = await challengeIn(response);
   const ceremony = { person, secret: challenge, kind: CeremonyKind.REGISTRATION };
-  const begun = await readCeremony(ports, ceremony, signal);
+  await readCeremony(ports, ceremony, signal);
   const {
     id,
     publicKey,
@@ -80,24 +82,23 @@ export async function registerPasskey(
     response,
     challenge,
   });
-  await useCeremony(ports, begun, signal);
-  await useCeremony(ports, invited, signal);
+  const withNew = (now: readonly StoredPasskey[], added: StoredPasskey) => {
+    const others = now.filter((each) => each.passkey?.credentialId !== id);
+    if (others.length >= maxPasskeys) throw tooMany(person);
+    return [...others, added];
+  };
   const passkey = create(PasskeySchema, {
     credentialId: id,
     name,
     registeredAt: timestampFromMs(ports.clock.now()),
-    invitedBy: invited.record.invitedBy,
+    invitedBy: invited.invitedBy,
   });
   const stored = create(StoredPasskeySchema, { passkey, publicKey, counter, transports });
-  await changePasskeys(
-    ports,
-    person,
-    (now) => {
-      if (now.length >= maxPasskeys) throw tooMany(person);
-      return [...now.filter((each) => each.passkey?.credentialId !== id), stored];
-    },
-    signal,
-  );
+  // The invitation stays valid if the passkey cannot be added, as far as that is known before.
+  withNew(await passkeysOf(ports, person, signal), stored);
+  await useCeremony(ports, ceremony, signal);
+  await useCeremony(ports, invitationOf(person, invitation), signal);
+  await changePasskeys(ports, person, (now) => withNew(now, stored), signal);
   return passkey;
 }
 

@@ -18,7 +18,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/passkey/v1/passkey.proto.
  */
 export const file_reeve_passkey_v1_passkey: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9wYXNza2V5L3YxL3Bhc3NrZXkucHJvdG8SEHJlZXZlLnBhc3NrZXkudjEihAEKDlBlcnNvblBhc3NrZXlzEg8KB3N1YmplY3QYASABKAkSMQoIcGFzc2tleXMYAiADKAsyHy5yZWV2ZS5wYXNza2V5LnYxLlN0b3JlZFBhc3NrZXk6LsrfGCoKCHBhc3NrZXlzEhF7dGVuYW50fS57cGVyc29ufSoJCgEEEgEEKgEEOAEidAoNU3RvcmVkUGFzc2tleRIqCgdwYXNza2V5GAEgASgLMhkucmVldmUucGFzc2tleS52MS5QYXNza2V5EhIKCnB1YmxpY19rZXkYAiABKAwSDwoHY291bnRlchgDIAEoDRISCgp0cmFuc3BvcnRzGAQgAygJIuUBCg9QYXNza2V5Q2VyZW1vbnkSLAoEa2luZBgBIAEoDjIeLnJlZXZlLnBhc3NrZXkudjEuQ2VyZW1vbnlLaW5kEg8KB3N1YmplY3QYAiABKAkSLgoKZXhwaXJlc19hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDQoFbm9uY2UYBCABKAwSEgoKaW52aXRlZF9ieRgFIAEoCTpAyt8YPAoScGFzc2tleV9jZXJlbW9uaWVzEhN7dGVuYW50fS57Y2VyZW1vbnl9IgQIgMYKKgkKAQQSAQQqAQQ4ASKnAQoHUGFzc2tleRIVCg1jcmVkZW50aWFsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSMQoNcmVnaXN0ZXJlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaW52aXRlZF9ieRgEIAEoCRIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjUKFEludml0ZVBhc3NrZXlSZXF1ZXN0Eh0KCXBlcnNvbl9pZBgBIAEoCUIKukgHcgUQASiABCJbChVJbnZpdGVQYXNza2V5UmVzcG9uc2USEgoKaW52aXRhdGlvbhgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJRCh9CZWdpblBhc3NrZXlSZWdpc3RyYXRpb25SZXF1ZXN0Ei4KCmludml0YXRpb24YASABKAlCGrpIF3IVMhNeW0EtWmEtejAtOV8tXXs0M30kIkwKIEJlZ2luUGFzc2tleVJlZ2lzdHJhdGlvblJlc3BvbnNlEigKB29wdGlvbnMYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IpQBChZSZWdpc3RlclBhc3NrZXlSZXF1ZXN0Ei4KCmludml0YXRpb24YASABKAlCGrpIF3IVMhNeW0EtWmEtejAtOV8tXXs0M30kEhcKBG5hbWUYAiABKAlCCbpIBnIEEAEoQBIxCghyZXNwb25zZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBASJFChdSZWdpc3RlclBhc3NrZXlSZXNwb25zZRIqCgdwYXNza2V5GAEgASgLMhkucmVldmUucGFzc2tleS52MS5QYXNza2V5IjIKE0xpc3RQYXNza2V5c1JlcXVlc3QSGwoJcGVyc29uX2lkGAEgASgJQgi6SAVyAyiABCJDChRMaXN0UGFzc2tleXNSZXNwb25zZRIrCghwYXNza2V5cxgBIAMoCzIZLnJlZXZlLnBhc3NrZXkudjEuUGFzc2tleSJnChRSZXZva2VQYXNza2V5UmVxdWVzdBIbCglwZXJzb25faWQYASABKAlCCLpIBXIDKIAEEjIKDWNyZWRlbnRpYWxfaWQYAiABKAlCG7pIGHIWKICAATIQXltBLVphLXowLTlfLV0rJCIoChVSZXZva2VQYXNza2V5UmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCCKvAQoYQmVnaW5Db25maXJtYXRpb25SZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEioKC2NhbGxfZGlnZXN0GAIgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQSMQoQZWRpdGVkX2FyZ3VtZW50cxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEwoLYnJlYWtfZ2xhc3MYBCABKAgiRQoZQmVnaW5Db25maXJtYXRpb25SZXNwb25zZRIoCgdvcHRpb25zGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCqLAQoMQ2VyZW1vbnlLaW5kEh0KGUNFUkVNT05ZX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDRVJFTU9OWV9LSU5EX0lOVklUQVRJT04QARIeChpDRVJFTU9OWV9LSU5EX1JFR0lTVFJBVElPThACEh4KGkNFUkVNT05ZX0tJTkRfQ09ORklSTUFUSU9OEAMysAcKDlBhc3NrZXlTZXJ2aWNlEpEBCg1JbnZpdGVQYXNza2V5EiYucmVldmUucGFzc2tleS52MS5JbnZpdGVQYXNza2V5UmVxdWVzdBonLnJlZXZlLnBhc3NrZXkudjEuSW52aXRlUGFzc2tleVJlc3BvbnNlIi/g4BgF6uAYJwgDEg5wYXNza2V5Lmludml0ZRoTCgZwZXJzb24SCXBlcnNvbl9pZBKcAQoYQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uEjEucmVldmUucGFzc2tleS52MS5CZWdpblBhc3NrZXlSZWdpc3RyYXRpb25SZXF1ZXN0GjIucmVldmUucGFzc2tleS52MS5CZWdpblBhc3NrZXlSZWdpc3RyYXRpb25SZXNwb25zZSIZ4OAYA+rgGBEIAxINcGFzc2tleS5iZWdpbhKmAQoPUmVnaXN0ZXJQYXNza2V5EigucmVldmUucGFzc2tleS52MS5SZWdpc3RlclBhc3NrZXlSZXF1ZXN0GikucmVldmUucGFzc2tleS52MS5SZWdpc3RlclBhc3NrZXlSZXNwb25zZSI+4OAYA+rgGDYIAxIQcGFzc2tleS5yZWdpc3RlchogCgdwYXNza2V5GhVwYXNza2V5LmNyZWRlbnRpYWxfaWQSbAoMTGlzdFBhc3NrZXlzEiUucmVldmUucGFzc2tleS52MS5MaXN0UGFzc2tleXNSZXF1ZXN0GiYucmVldmUucGFzc2tleS52MS5MaXN0UGFzc2tleXNSZXNwb25zZSINkAIB4OAYAergGAIIARKrAQoNUmV2b2tlUGFzc2tleRImLnJlZXZlLnBhc3NrZXkudjEuUmV2b2tlUGFzc2tleVJlcXVlc3QaJy5yZWV2ZS5wYXNza2V5LnYxLlJldm9rZVBhc3NrZXlSZXNwb25zZSJJ4OAYAergGEEIAxIOcGFzc2tleS5yZXZva2UaGAoHcGFzc2tleRINY3JlZGVudGlhbF9pZBoTCgZwZXJzb24SCXBlcnNvbl9pZBKlAQoRQmVnaW5Db25maXJtYXRpb24SKi5yZWV2ZS5wYXNza2V5LnYxLkJlZ2luQ29uZmlybWF0aW9uUmVxdWVzdBorLnJlZXZlLnBhc3NrZXkudjEuQmVnaW5Db25maXJtYXRpb25SZXNwb25zZSI34OAYA+rgGC8IAxISYXBwcm92YWwuY2hhbGxlbmdlGhcKCGFwcHJvdmFsEgthcHByb3ZhbF9pZGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("Ch5yZWV2ZS9wYXNza2V5L3YxL3Bhc3NrZXkucHJvdG8SEHJlZXZlLnBhc3NrZXkudjEihAEKDlBlcnNvblBhc3NrZXlzEg8KB3N1YmplY3QYASABKAkSMQoIcGFzc2tleXMYAiADKAsyHy5yZWV2ZS5wYXNza2V5LnYxLlN0b3JlZFBhc3NrZXk6LsrfGCoKCHBhc3NrZXlzEhF7dGVuYW50fS57cGVyc29ufSoJCgEEEgEEKgEEOAEidAoNU3RvcmVkUGFzc2tleRIqCgdwYXNza2V5GAEgASgLMhkucmVldmUucGFzc2tleS52MS5QYXNza2V5EhIKCnB1YmxpY19rZXkYAiABKAwSDwoHY291bnRlchgDIAEoDRISCgp0cmFuc3BvcnRzGAQgAygJIpoBChBQZXJzb25DZXJlbW9uaWVzEg8KB3N1YmplY3QYASABKAkSNQoKY2VyZW1vbmllcxgCIAMoCzIhLnJlZXZlLnBhc3NrZXkudjEuUGFzc2tleUNlcmVtb255Oj7K3xg6ChJwYXNza2V5X2NlcmVtb25pZXMSEXt0ZW5hbnR9LntwZXJzb259IgQIgMYKKgkKAQQSAQQqAQQ4ASK6AQoPUGFzc2tleUNlcmVtb255EiwKBGtpbmQYASABKA4yHi5yZWV2ZS5wYXNza2V5LnYxLkNlcmVtb255S2luZBIPCgdzdWJqZWN0GAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg0KBW5vbmNlGAQgASgMEhIKCmludml0ZWRfYnkYBSABKAkSFQoNc2VjcmV0X2RpZ2VzdBgGIAEoDCKnAQoHUGFzc2tleRIVCg1jcmVkZW50aWFsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSMQoNcmVnaXN0ZXJlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKaW52aXRlZF9ieRgEIAEoCRIwCgxsYXN0X3VzZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjUKFEludml0ZVBhc3NrZXlSZXF1ZXN0Eh0KCXBlcnNvbl9pZBgBIAEoCUIKukgHcgUQASiABCJbChVJbnZpdGVQYXNza2V5UmVzcG9uc2USEgoKaW52aXRhdGlvbhgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJRCh9CZWdpblBhc3NrZXlSZWdpc3RyYXRpb25SZXF1ZXN0Ei4KCmludml0YXRpb24YASABKAlCGrpIF3IVMhNeW0EtWmEtejAtOV8tXXs0M30kIkwKIEJlZ2luUGFzc2tleVJlZ2lzdHJhdGlvblJlc3BvbnNlEigKB29wdGlvbnMYASABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IpQBChZSZWdpc3RlclBhc3NrZXlSZXF1ZXN0Ei4KCmludml0YXRpb24YASABKAlCGrpIF3IVMhNeW0EtWmEtejAtOV8tXXs0M30kEhcKBG5hbWUYAiABKAlCCbpIBnIEEAEoQBIxCghyZXNwb25zZRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RCBrpIA8gBASJFChdSZWdpc3RlclBhc3NrZXlSZXNwb25zZRIqCgdwYXNza2V5GAEgASgLMhkucmVldmUucGFzc2tleS52MS5QYXNza2V5IjIKE0xpc3RQYXNza2V5c1JlcXVlc3QSGwoJcGVyc29uX2lkGAEgASgJQgi6SAVyAyiABCJDChRMaXN0UGFzc2tleXNSZXNwb25zZRIrCghwYXNza2V5cxgBIAMoCzIZLnJlZXZlLnBhc3NrZXkudjEuUGFzc2tleSJnChRSZXZva2VQYXNza2V5UmVxdWVzdBIbCglwZXJzb25faWQYASABKAlCCLpIBXIDKIAEEjIKDWNyZWRlbnRpYWxfaWQYAiABKAlCG7pIGHIWKICAATIQXltBLVphLXowLTlfLV0rJCIoChVSZXZva2VQYXNza2V5UmVzcG9uc2USDwoHZXhpc3RlZBgBIAEoCCKvAQoYQmVnaW5Db25maXJtYXRpb25SZXF1ZXN0Eh8KC2FwcHJvdmFsX2lkGAEgASgJQgq6SAdyBRABKIACEioKC2NhbGxfZGlnZXN0GAIgASgJQhW6SBJyEDIOXlswLTlhLWZdezY0fSQSMQoQZWRpdGVkX2FyZ3VtZW50cxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEwoLYnJlYWtfZ2xhc3MYBCABKAgiRQoZQmVnaW5Db25maXJtYXRpb25SZXNwb25zZRIoCgdvcHRpb25zGAEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCqLAQoMQ2VyZW1vbnlLaW5kEh0KGUNFUkVNT05ZX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDRVJFTU9OWV9LSU5EX0lOVklUQVRJT04QARIeChpDRVJFTU9OWV9LSU5EX1JFR0lTVFJBVElPThACEh4KGkNFUkVNT05ZX0tJTkRfQ09ORklSTUFUSU9OEAMysAcKDlBhc3NrZXlTZXJ2aWNlEpEBCg1JbnZpdGVQYXNza2V5EiYucmVldmUucGFzc2tleS52MS5JbnZpdGVQYXNza2V5UmVxdWVzdBonLnJlZXZlLnBhc3NrZXkudjEuSW52aXRlUGFzc2tleVJlc3BvbnNlIi/g4BgF6uAYJwgDEg5wYXNza2V5Lmludml0ZRoTCgZwZXJzb24SCXBlcnNvbl9pZBKcAQoYQmVnaW5QYXNza2V5UmVnaXN0cmF0aW9uEjEucmVldmUucGFzc2tleS52MS5CZWdpblBhc3NrZXlSZWdpc3RyYXRpb25SZXF1ZXN0GjIucmVldmUucGFzc2tleS52MS5CZWdpblBhc3NrZXlSZWdpc3RyYXRpb25SZXNwb25zZSIZ4OAYA+rgGBEIAxINcGFzc2tleS5iZWdpbhKmAQoPUmVnaXN0ZXJQYXNza2V5EigucmVldmUucGFzc2tleS52MS5SZWdpc3RlclBhc3NrZXlSZXF1ZXN0GikucmVldmUucGFzc2tleS52MS5SZWdpc3RlclBhc3NrZXlSZXNwb25zZSI+4OAYA+rgGDYIAxIQcGFzc2tleS5yZWdpc3RlchogCgdwYXNza2V5GhVwYXNza2V5LmNyZWRlbnRpYWxfaWQSbAoMTGlzdFBhc3NrZXlzEiUucmVldmUucGFzc2tleS52MS5MaXN0UGFzc2tleXNSZXF1ZXN0GiYucmVldmUucGFzc2tleS52MS5MaXN0UGFzc2tleXNSZXNwb25zZSINkAIB4OAYAergGAIIARKrAQoNUmV2b2tlUGFzc2tleRImLnJlZXZlLnBhc3NrZXkudjEuUmV2b2tlUGFzc2tleVJlcXVlc3QaJy5yZWV2ZS5wYXNza2V5LnYxLlJldm9rZVBhc3NrZXlSZXNwb25zZSJJ4OAYAergGEEIAxIOcGFzc2tleS5yZXZva2UaGAoHcGFzc2tleRINY3JlZGVudGlhbF9pZBoTCgZwZXJzb24SCXBlcnNvbl9pZBKlAQoRQmVnaW5Db25maXJtYXRpb24SKi5yZWV2ZS5wYXNza2V5LnYxLkJlZ2luQ29uZmlybWF0aW9uUmVxdWVzdBorLnJlZXZlLnBhc3NrZXkudjEuQmVnaW5Db25maXJtYXRpb25SZXNwb25zZSI34OAYA+rgGC8IAxISYXBwcm92YWwuY2hhbGxlbmdlGhcKCGFwcHJvdmFsEgthcHByb3ZhbF9pZGIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * The passkeys of a person.
@@ -91,6 +91,34 @@ export const StoredPasskeySchema: GenMessage<StoredPasskey> = /*@__PURE__*/
   messageDesc(file_reeve_passkey_v1_passkey, 1);
 
 /**
+ * The ceremonies of a person that have begun.
+ *
+ * @generated from message reeve.passkey.v1.PersonCeremonies
+ */
+export type PersonCeremonies = Message<"reeve.passkey.v1.PersonCeremonies"> & {
+  /**
+   * Subject of the person's credentials. The key of the record has its SHA-256.
+   *
+   * @generated from field: string subject = 1;
+   */
+  subject: string;
+
+  /**
+   * The ceremonies, oldest first: at most 8 of each kind. A further one replaces the oldest.
+   *
+   * @generated from field: repeated reeve.passkey.v1.PasskeyCeremony ceremonies = 2;
+   */
+  ceremonies: PasskeyCeremony[];
+};
+
+/**
+ * Describes the message reeve.passkey.v1.PersonCeremonies.
+ * Use `create(PersonCeremoniesSchema)` to create a new message.
+ */
+export const PersonCeremoniesSchema: GenMessage<PersonCeremonies> = /*@__PURE__*/
+  messageDesc(file_reeve_passkey_v1_passkey, 2);
+
+/**
  * A ceremony that has begun, or an invitation.
  *
  * @generated from message reeve.passkey.v1.PasskeyCeremony
@@ -131,6 +159,13 @@ export type PasskeyCeremony = Message<"reeve.passkey.v1.PasskeyCeremony"> & {
    * @generated from field: string invited_by = 5;
    */
   invitedBy: string;
+
+  /**
+   * SHA-256 of what the person returns: the challenge, or the code of the invitation.
+   *
+   * @generated from field: bytes secret_digest = 6;
+   */
+  secretDigest: Uint8Array;
 };
 
 /**
@@ -138,7 +173,7 @@ export type PasskeyCeremony = Message<"reeve.passkey.v1.PasskeyCeremony"> & {
  * Use `create(PasskeyCeremonySchema)` to create a new message.
  */
 export const PasskeyCeremonySchema: GenMessage<PasskeyCeremony> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 2);
+  messageDesc(file_reeve_passkey_v1_passkey, 3);
 
 /**
  * A passkey of a person.
@@ -187,7 +222,7 @@ export type Passkey = Message<"reeve.passkey.v1.Passkey"> & {
  * Use `create(PasskeySchema)` to create a new message.
  */
 export const PasskeySchema: GenMessage<Passkey> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 3);
+  messageDesc(file_reeve_passkey_v1_passkey, 4);
 
 /**
  * Request of `InvitePasskey`.
@@ -208,7 +243,7 @@ export type InvitePasskeyRequest = Message<"reeve.passkey.v1.InvitePasskeyReques
  * Use `create(InvitePasskeyRequestSchema)` to create a new message.
  */
 export const InvitePasskeyRequestSchema: GenMessage<InvitePasskeyRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 4);
+  messageDesc(file_reeve_passkey_v1_passkey, 5);
 
 /**
  * Response of `InvitePasskey`.
@@ -236,7 +271,7 @@ export type InvitePasskeyResponse = Message<"reeve.passkey.v1.InvitePasskeyRespo
  * Use `create(InvitePasskeyResponseSchema)` to create a new message.
  */
 export const InvitePasskeyResponseSchema: GenMessage<InvitePasskeyResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 5);
+  messageDesc(file_reeve_passkey_v1_passkey, 6);
 
 /**
  * Request of `BeginPasskeyRegistration`.
@@ -257,7 +292,7 @@ export type BeginPasskeyRegistrationRequest = Message<"reeve.passkey.v1.BeginPas
  * Use `create(BeginPasskeyRegistrationRequestSchema)` to create a new message.
  */
 export const BeginPasskeyRegistrationRequestSchema: GenMessage<BeginPasskeyRegistrationRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 6);
+  messageDesc(file_reeve_passkey_v1_passkey, 7);
 
 /**
  * Response of `BeginPasskeyRegistration`.
@@ -278,7 +313,7 @@ export type BeginPasskeyRegistrationResponse = Message<"reeve.passkey.v1.BeginPa
  * Use `create(BeginPasskeyRegistrationResponseSchema)` to create a new message.
  */
 export const BeginPasskeyRegistrationResponseSchema: GenMessage<BeginPasskeyRegistrationResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 7);
+  messageDesc(file_reeve_passkey_v1_passkey, 8);
 
 /**
  * Request of `RegisterPasskey`.
@@ -313,7 +348,7 @@ export type RegisterPasskeyRequest = Message<"reeve.passkey.v1.RegisterPasskeyRe
  * Use `create(RegisterPasskeyRequestSchema)` to create a new message.
  */
 export const RegisterPasskeyRequestSchema: GenMessage<RegisterPasskeyRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 8);
+  messageDesc(file_reeve_passkey_v1_passkey, 9);
 
 /**
  * Response of `RegisterPasskey`.
@@ -334,7 +369,7 @@ export type RegisterPasskeyResponse = Message<"reeve.passkey.v1.RegisterPasskeyR
  * Use `create(RegisterPasskeyResponseSchema)` to create a new message.
  */
 export const RegisterPasskeyResponseSchema: GenMessage<RegisterPasskeyResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 9);
+  messageDesc(file_reeve_passkey_v1_passkey, 10);
 
 /**
  * Request of `ListPasskeys`.
@@ -355,7 +390,7 @@ export type ListPasskeysRequest = Message<"reeve.passkey.v1.ListPasskeysRequest"
  * Use `create(ListPasskeysRequestSchema)` to create a new message.
  */
 export const ListPasskeysRequestSchema: GenMessage<ListPasskeysRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 10);
+  messageDesc(file_reeve_passkey_v1_passkey, 11);
 
 /**
  * Response of `ListPasskeys`.
@@ -376,7 +411,7 @@ export type ListPasskeysResponse = Message<"reeve.passkey.v1.ListPasskeysRespons
  * Use `create(ListPasskeysResponseSchema)` to create a new message.
  */
 export const ListPasskeysResponseSchema: GenMessage<ListPasskeysResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 11);
+  messageDesc(file_reeve_passkey_v1_passkey, 12);
 
 /**
  * Request of `RevokePasskey`.
@@ -404,7 +439,7 @@ export type RevokePasskeyRequest = Message<"reeve.passkey.v1.RevokePasskeyReques
  * Use `create(RevokePasskeyRequestSchema)` to create a new message.
  */
 export const RevokePasskeyRequestSchema: GenMessage<RevokePasskeyRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 12);
+  messageDesc(file_reeve_passkey_v1_passkey, 13);
 
 /**
  * Response of `RevokePasskey`.
@@ -425,7 +460,7 @@ export type RevokePasskeyResponse = Message<"reeve.passkey.v1.RevokePasskeyRespo
  * Use `create(RevokePasskeyResponseSchema)` to create a new message.
  */
 export const RevokePasskeyResponseSchema: GenMessage<RevokePasskeyResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 13);
+  messageDesc(file_reeve_passkey_v1_passkey, 14);
 
 /**
  * Request of `BeginConfirmation`. The fields are those of the decision that is confirmed.
@@ -467,7 +502,7 @@ export type BeginConfirmationRequest = Message<"reeve.passkey.v1.BeginConfirmati
  * Use `create(BeginConfirmationRequestSchema)` to create a new message.
  */
 export const BeginConfirmationRequestSchema: GenMessage<BeginConfirmationRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 14);
+  messageDesc(file_reeve_passkey_v1_passkey, 15);
 
 /**
  * Response of `BeginConfirmation`.
@@ -488,7 +523,7 @@ export type BeginConfirmationResponse = Message<"reeve.passkey.v1.BeginConfirmat
  * Use `create(BeginConfirmationResponseSchema)` to create a new message.
  */
 export const BeginConfirmationResponseSchema: GenMessage<BeginConfirmationResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_passkey_v1_passkey, 15);
+  messageDesc(file_reeve_passkey_v1_passkey, 16);
 
 /**
  * What a ceremony is for.
