@@ -16,7 +16,8 @@ import { counter } from "@reeve/platform/telemetry/metrics";
 const unseenMs = 7 * 86_400_000;
 /** How exactly the time is known at which a member was seen. */
 const precisionMs = 3_600_000;
-/** How many groups a deployment watches. Further ones have no warnings. */
+/** How many groups of a tenant, and of all tenants, a deployment watches. Further ones have no warnings. */
+const maxOfTenant = 100;
 const maxWatched = 1_000;
 
 const { key: groupKey } = bucketOf(WatchedGroupSchema);
@@ -51,6 +52,8 @@ export class WatchedGroups implements GroupWatch, AsyncDisposable {
   readonly #writes = new TaskSet();
   /** When a key was written, so that it is not written again before the view has it. */
   readonly #writtenMs = new Map<string, number>();
+  /** The tenants of the keys that were created and are not in the view yet. */
+  readonly #created = new Map<string, string>();
   readonly #reported = new Set<string>();
   #view: (() => readonly WatchedGroup[]) | undefined;
   #signal: AbortSignal | undefined;
@@ -86,10 +89,16 @@ export class WatchedGroups implements GroupWatch, AsyncDisposable {
     const own = new Map(
       all.filter((each) => each.tenant === tenant).map((each) => [each.group, each]),
     );
+    for (const each of this.#created.size === 0 ? [] : all) this.#created.delete(keyOf(each));
+    const created = [...this.#created.values()].filter((each) => each === tenant);
+    let ofTenant = own.size + created.length;
     const isUnseen = (group: string) => {
       const watched = own.get(group);
       if (watched === undefined) {
-        if (this.#view !== undefined && all.length < maxWatched) this.#watch(tenant, group, nowMs);
+        const total = this.#created.size;
+        const hasRoom = ofTenant < maxOfTenant && all.length + total < maxWatched;
+        if (this.#view !== undefined && hasRoom) this.#watch(tenant, group, nowMs);
+        ofTenant += this.#created.size - total;
         return false;
       }
       return nowMs - Math.max(seenMs(watched), sinceMs(watched)) >= unseenMs;
@@ -115,17 +124,20 @@ export class WatchedGroups implements GroupWatch, AsyncDisposable {
       group,
       watchedSince: timestampFromMs(nowMs),
     });
-    this.#write(
-      watched,
-      async (key, signal) => void (await this.#table.create(key, watched, signal)),
-    );
+    this.#write(watched, async (key, signal) => {
+      this.#created.set(key, tenant);
+      try {
+        await this.#table.create(key, watched, signal);
+      } catch (error) {
+        this.#created.delete(key);
+        throw error;
+      }
+    });
   }
 
-  #write(
-    { tenant, group }: WatchedGroup,
-    write: (key: string, signal: AbortSignal) => Promise<void>,
-  ): void {
-    const key = groupKey({ tenant, group: createHash("sha256").update(group).digest("hex") });
+  #write(watched: WatchedGroup, write: (key: string, signal: AbortSignal) => Promise<void>): void {
+    const { tenant } = watched;
+    const key = keyOf(watched);
     const nowMs = this.#clock.now();
     if (this.#signal === undefined || nowMs - (this.#writtenMs.get(key) ?? -Infinity) < precisionMs)
       return;
@@ -162,6 +174,10 @@ function isUnreachable(
   // Each of them, so that all of them are watched.
   const unseen = groups.map((group) => !group.startsWith("role:") && isUnseen(group));
   return !unseen.includes(false);
+}
+
+function keyOf({ tenant, group }: WatchedGroup): string {
+  return groupKey({ tenant, group: createHash("sha256").update(group).digest("hex") });
 }
 
 function seenMs({ lastSeenAt }: WatchedGroup): number {
