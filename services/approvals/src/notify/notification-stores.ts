@@ -7,6 +7,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { openTable } from "@reeve/jetstream/table/nats";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { DeadLetters } from "./dead-letters.ts";
+import { laterNotices } from "./later-notices.ts";
 import type { NotifySettings } from "./settings/receiver-schema.ts";
 
 /** Where notifications are stored. */
@@ -37,7 +38,7 @@ export function openOnce(
       queues.set(receiver, await openNotificationQueue(nats, options));
     }
     const isOnBus = receivers.some(({ format }) => format === "nats");
-    const notices = isOnBus ? await openNotices(nats) : undefined;
+    const notices = isOnBus ? laterNotices(() => openNotices(nats)) : undefined;
     return { deadLetters, queues, notices };
   };
   let opening: Promise<NotificationStores> | undefined;
