@@ -278,6 +278,10 @@ test("a receipt whose decision did not permit the call says so, unless by break-
   expect(of({ decidableAfter })).toEqual([expect.stringContaining("2030-01-01T00:00:09.000Z")]);
   expect(of({ excludedSubjects: ["cid"] })).toEqual([expect.stringContaining("might not decide")]);
   expect(of({ alternatives, decidableAfter }, true)).toEqual([]);
+  const withoutPasskey = [expect.stringContaining("without the passkey")];
+  for (const glass of [false, true]) {
+    expect(of({ needsPasskey: true }, glass)).toEqual(withoutPasskey);
+  }
 });
 
 test("a signed receipt verifies with its key, and gives back its payload", async () => {

@@ -57,11 +57,17 @@ export function contradictions({
   return found;
 }
 
-/** Returns why the decision that closed an approval did not permit the call. A person who breaks the glass needs neither votes nor a time. */
+/**
+ * Returns why the decision that closed an approval did not permit the call. A person who breaks the glass needs neither votes nor a
+ * time, but the passkey.
+ */
 function permitProblem(
-  { approvalId, alternatives, excludedSubjects, decidableAfter }: Approval,
+  { approvalId, alternatives, excludedSubjects, decidableAfter, needsPasskey }: Approval,
   { decision, recordedAt }: CastDecision,
 ): string | undefined {
+  if (needsPasskey && decision !== undefined && decision.stepUp === undefined) {
+    return `approval ${approvalId} was given without the passkey that its policy requires`;
+  }
   if (decision === undefined || decision.breakGlass !== undefined) return undefined;
   const { decidedBy } = decision;
   if (excludedSubjects.includes(decidedBy)) {
