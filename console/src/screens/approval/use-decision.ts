@@ -7,6 +7,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { PasskeyService } from "@reeve/contracts/passkey";
 import { useState } from "react";
 import { newId } from "../../api/new-id.ts";
+import { problemOf } from "../../api/problem.ts";
 import { confirmWithPasskey } from "../../api/passkeys.ts";
 
 /** What a person decides. */
@@ -35,15 +36,25 @@ export function useDecision(
   const [isConfirming, setConfirming] = useState(false);
   const onSuccess = ({ approval: decided }: { readonly approval?: Approval | undefined }) =>
     onDecided?.(decided);
-  const { approvalId, callDigest, question, needsPasskey } = approval;
-  const asApprover = ({ approved, reason, content, breakGlass = false }: Decided) => {
+  const { approvalId, callDigest, question } = approval;
+  const asApprover = (
+    { approved, reason, content, breakGlass = false }: Decided,
+    needsPasskey = approval.needsPasskey,
+  ) => {
     const named = question === undefined ? { editedArguments: content } : { answer: content };
     const edited = approved && content !== undefined && named;
     const decided = { approvalId, callDigest, breakGlass, ...edited };
     const send = (confirmation: { readonly confirmation?: JsonObject }) =>
       decide.mutate(
         { ...decided, approved, reason, decisionId: newId(), ...confirmation },
-        { onSuccess },
+        {
+          onSuccess,
+          // The log of a run does not say what the operator's policy of now requires.
+          onError: (error) => {
+            const isRequired = !needsPasskey && problemOf(error).reason === "PASSKEY_REQUIRED";
+            if (isRequired) asApprover({ approved, reason, content, breakGlass }, true);
+          },
+        },
       );
     setUnconfirmed(null);
     if (!approved || !needsPasskey) return send({});
