@@ -25,6 +25,16 @@ pub struct StoredPasskey {
     #[prost(string, repeated, tag = "4")]
     pub transports: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
+/// The ceremonies of a person that have begun.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PersonCeremonies {
+    /// Subject of the person's credentials. The key of the record has its SHA-256.
+    #[prost(string, tag = "1")]
+    pub subject: ::prost::alloc::string::String,
+    /// The ceremonies, oldest first: at most 8 of each kind. A further one replaces the oldest.
+    #[prost(message, repeated, tag = "2")]
+    pub ceremonies: ::prost::alloc::vec::Vec<PasskeyCeremony>,
+}
 /// A ceremony that has begun, or an invitation.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct PasskeyCeremony {
@@ -44,6 +54,9 @@ pub struct PasskeyCeremony {
     /// Subject of the operator who invited the person. Empty otherwise.
     #[prost(string, tag = "5")]
     pub invited_by: ::prost::alloc::string::String,
+    /// SHA-256 of what the person returns: the challenge, or the code of the invitation.
+    #[prost(bytes = "vec", tag = "6")]
+    pub secret_digest: ::prost::alloc::vec::Vec<u8>,
 }
 /// A passkey of a person.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

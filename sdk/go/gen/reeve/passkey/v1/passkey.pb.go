@@ -210,6 +210,61 @@ func (x *StoredPasskey) GetTransports() []string {
 	return nil
 }
 
+// The ceremonies of a person that have begun.
+type PersonCeremonies struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Subject of the person's credentials. The key of the record has its SHA-256.
+	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
+	// The ceremonies, oldest first: at most 8 of each kind. A further one replaces the oldest.
+	Ceremonies    []*PasskeyCeremony `protobuf:"bytes,2,rep,name=ceremonies,proto3" json:"ceremonies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PersonCeremonies) Reset() {
+	*x = PersonCeremonies{}
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PersonCeremonies) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PersonCeremonies) ProtoMessage() {}
+
+func (x *PersonCeremonies) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PersonCeremonies.ProtoReflect.Descriptor instead.
+func (*PersonCeremonies) Descriptor() ([]byte, []int) {
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PersonCeremonies) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *PersonCeremonies) GetCeremonies() []*PasskeyCeremony {
+	if x != nil {
+		return x.Ceremonies
+	}
+	return nil
+}
+
 // A ceremony that has begun, or an invitation.
 type PasskeyCeremony struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -223,14 +278,16 @@ type PasskeyCeremony struct {
 	// Empty otherwise.
 	Nonce []byte `protobuf:"bytes,4,opt,name=nonce,proto3" json:"nonce,omitempty"`
 	// Subject of the operator who invited the person. Empty otherwise.
-	InvitedBy     string `protobuf:"bytes,5,opt,name=invited_by,json=invitedBy,proto3" json:"invited_by,omitempty"`
+	InvitedBy string `protobuf:"bytes,5,opt,name=invited_by,json=invitedBy,proto3" json:"invited_by,omitempty"`
+	// SHA-256 of what the person returns: the challenge, or the code of the invitation.
+	SecretDigest  []byte `protobuf:"bytes,6,opt,name=secret_digest,json=secretDigest,proto3" json:"secret_digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PasskeyCeremony) Reset() {
 	*x = PasskeyCeremony{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[2]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -242,7 +299,7 @@ func (x *PasskeyCeremony) String() string {
 func (*PasskeyCeremony) ProtoMessage() {}
 
 func (x *PasskeyCeremony) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[2]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -255,7 +312,7 @@ func (x *PasskeyCeremony) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PasskeyCeremony.ProtoReflect.Descriptor instead.
 func (*PasskeyCeremony) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{2}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PasskeyCeremony) GetKind() CeremonyKind {
@@ -293,6 +350,13 @@ func (x *PasskeyCeremony) GetInvitedBy() string {
 	return ""
 }
 
+func (x *PasskeyCeremony) GetSecretDigest() []byte {
+	if x != nil {
+		return x.SecretDigest
+	}
+	return nil
+}
+
 // A passkey of a person.
 type Passkey struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -312,7 +376,7 @@ type Passkey struct {
 
 func (x *Passkey) Reset() {
 	*x = Passkey{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[3]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -324,7 +388,7 @@ func (x *Passkey) String() string {
 func (*Passkey) ProtoMessage() {}
 
 func (x *Passkey) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[3]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -337,7 +401,7 @@ func (x *Passkey) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Passkey.ProtoReflect.Descriptor instead.
 func (*Passkey) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{3}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Passkey) GetCredentialId() string {
@@ -386,7 +450,7 @@ type InvitePasskeyRequest struct {
 
 func (x *InvitePasskeyRequest) Reset() {
 	*x = InvitePasskeyRequest{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[4]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +462,7 @@ func (x *InvitePasskeyRequest) String() string {
 func (*InvitePasskeyRequest) ProtoMessage() {}
 
 func (x *InvitePasskeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[4]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +475,7 @@ func (x *InvitePasskeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitePasskeyRequest.ProtoReflect.Descriptor instead.
 func (*InvitePasskeyRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{4}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *InvitePasskeyRequest) GetPersonId() string {
@@ -434,7 +498,7 @@ type InvitePasskeyResponse struct {
 
 func (x *InvitePasskeyResponse) Reset() {
 	*x = InvitePasskeyResponse{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[5]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -446,7 +510,7 @@ func (x *InvitePasskeyResponse) String() string {
 func (*InvitePasskeyResponse) ProtoMessage() {}
 
 func (x *InvitePasskeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[5]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -459,7 +523,7 @@ func (x *InvitePasskeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InvitePasskeyResponse.ProtoReflect.Descriptor instead.
 func (*InvitePasskeyResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{5}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *InvitePasskeyResponse) GetInvitation() string {
@@ -487,7 +551,7 @@ type BeginPasskeyRegistrationRequest struct {
 
 func (x *BeginPasskeyRegistrationRequest) Reset() {
 	*x = BeginPasskeyRegistrationRequest{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[6]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -499,7 +563,7 @@ func (x *BeginPasskeyRegistrationRequest) String() string {
 func (*BeginPasskeyRegistrationRequest) ProtoMessage() {}
 
 func (x *BeginPasskeyRegistrationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[6]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -512,7 +576,7 @@ func (x *BeginPasskeyRegistrationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginPasskeyRegistrationRequest.ProtoReflect.Descriptor instead.
 func (*BeginPasskeyRegistrationRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{6}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BeginPasskeyRegistrationRequest) GetInvitation() string {
@@ -533,7 +597,7 @@ type BeginPasskeyRegistrationResponse struct {
 
 func (x *BeginPasskeyRegistrationResponse) Reset() {
 	*x = BeginPasskeyRegistrationResponse{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[7]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +609,7 @@ func (x *BeginPasskeyRegistrationResponse) String() string {
 func (*BeginPasskeyRegistrationResponse) ProtoMessage() {}
 
 func (x *BeginPasskeyRegistrationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[7]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +622,7 @@ func (x *BeginPasskeyRegistrationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginPasskeyRegistrationResponse.ProtoReflect.Descriptor instead.
 func (*BeginPasskeyRegistrationResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{7}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BeginPasskeyRegistrationResponse) GetOptions() *structpb.Struct {
@@ -583,7 +647,7 @@ type RegisterPasskeyRequest struct {
 
 func (x *RegisterPasskeyRequest) Reset() {
 	*x = RegisterPasskeyRequest{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[8]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -595,7 +659,7 @@ func (x *RegisterPasskeyRequest) String() string {
 func (*RegisterPasskeyRequest) ProtoMessage() {}
 
 func (x *RegisterPasskeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[8]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -608,7 +672,7 @@ func (x *RegisterPasskeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterPasskeyRequest.ProtoReflect.Descriptor instead.
 func (*RegisterPasskeyRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{8}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RegisterPasskeyRequest) GetInvitation() string {
@@ -643,7 +707,7 @@ type RegisterPasskeyResponse struct {
 
 func (x *RegisterPasskeyResponse) Reset() {
 	*x = RegisterPasskeyResponse{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[9]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -655,7 +719,7 @@ func (x *RegisterPasskeyResponse) String() string {
 func (*RegisterPasskeyResponse) ProtoMessage() {}
 
 func (x *RegisterPasskeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[9]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -668,7 +732,7 @@ func (x *RegisterPasskeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegisterPasskeyResponse.ProtoReflect.Descriptor instead.
 func (*RegisterPasskeyResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{9}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *RegisterPasskeyResponse) GetPasskey() *Passkey {
@@ -689,7 +753,7 @@ type ListPasskeysRequest struct {
 
 func (x *ListPasskeysRequest) Reset() {
 	*x = ListPasskeysRequest{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[10]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -701,7 +765,7 @@ func (x *ListPasskeysRequest) String() string {
 func (*ListPasskeysRequest) ProtoMessage() {}
 
 func (x *ListPasskeysRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[10]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -714,7 +778,7 @@ func (x *ListPasskeysRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPasskeysRequest.ProtoReflect.Descriptor instead.
 func (*ListPasskeysRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{10}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListPasskeysRequest) GetPersonId() string {
@@ -735,7 +799,7 @@ type ListPasskeysResponse struct {
 
 func (x *ListPasskeysResponse) Reset() {
 	*x = ListPasskeysResponse{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[11]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -747,7 +811,7 @@ func (x *ListPasskeysResponse) String() string {
 func (*ListPasskeysResponse) ProtoMessage() {}
 
 func (x *ListPasskeysResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[11]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -760,7 +824,7 @@ func (x *ListPasskeysResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPasskeysResponse.ProtoReflect.Descriptor instead.
 func (*ListPasskeysResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{11}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPasskeysResponse) GetPasskeys() []*Passkey {
@@ -783,7 +847,7 @@ type RevokePasskeyRequest struct {
 
 func (x *RevokePasskeyRequest) Reset() {
 	*x = RevokePasskeyRequest{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[12]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +859,7 @@ func (x *RevokePasskeyRequest) String() string {
 func (*RevokePasskeyRequest) ProtoMessage() {}
 
 func (x *RevokePasskeyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[12]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -808,7 +872,7 @@ func (x *RevokePasskeyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokePasskeyRequest.ProtoReflect.Descriptor instead.
 func (*RevokePasskeyRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{12}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *RevokePasskeyRequest) GetPersonId() string {
@@ -836,7 +900,7 @@ type RevokePasskeyResponse struct {
 
 func (x *RevokePasskeyResponse) Reset() {
 	*x = RevokePasskeyResponse{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[13]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +912,7 @@ func (x *RevokePasskeyResponse) String() string {
 func (*RevokePasskeyResponse) ProtoMessage() {}
 
 func (x *RevokePasskeyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[13]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +925,7 @@ func (x *RevokePasskeyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokePasskeyResponse.ProtoReflect.Descriptor instead.
 func (*RevokePasskeyResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{13}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RevokePasskeyResponse) GetExisted() bool {
@@ -888,7 +952,7 @@ type BeginConfirmationRequest struct {
 
 func (x *BeginConfirmationRequest) Reset() {
 	*x = BeginConfirmationRequest{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[14]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -900,7 +964,7 @@ func (x *BeginConfirmationRequest) String() string {
 func (*BeginConfirmationRequest) ProtoMessage() {}
 
 func (x *BeginConfirmationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[14]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -913,7 +977,7 @@ func (x *BeginConfirmationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginConfirmationRequest.ProtoReflect.Descriptor instead.
 func (*BeginConfirmationRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{14}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *BeginConfirmationRequest) GetApprovalId() string {
@@ -955,7 +1019,7 @@ type BeginConfirmationResponse struct {
 
 func (x *BeginConfirmationResponse) Reset() {
 	*x = BeginConfirmationResponse{}
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[15]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1031,7 @@ func (x *BeginConfirmationResponse) String() string {
 func (*BeginConfirmationResponse) ProtoMessage() {}
 
 func (x *BeginConfirmationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[15]
+	mi := &file_reeve_passkey_v1_passkey_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1044,7 @@ func (x *BeginConfirmationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BeginConfirmationResponse.ProtoReflect.Descriptor instead.
 func (*BeginConfirmationResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{15}
+	return file_reeve_passkey_v1_passkey_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BeginConfirmationResponse) GetOptions() *structpb.Struct {
@@ -1005,7 +1069,12 @@ const file_reeve_passkey_v1_passkey_proto_rawDesc = "" +
 	"\acounter\x18\x03 \x01(\rR\acounter\x12\x1e\n" +
 	"\n" +
 	"transports\x18\x04 \x03(\tR\n" +
-	"transports\"\xd1\x01\n" +
+	"transports\"q\n" +
+	"\x10PersonCeremonies\x12\x18\n" +
+	"\asubject\x18\x01 \x01(\tR\asubject\x12A\n" +
+	"\n" +
+	"ceremonies\x18\x02 \x03(\v2!.reeve.passkey.v1.PasskeyCeremonyR\n" +
+	"ceremonies:\x00\"\xf4\x01\n" +
 	"\x0fPasskeyCeremony\x122\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x1e.reeve.passkey.v1.CeremonyKindR\x04kind\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x129\n" +
@@ -1013,7 +1082,8 @@ const file_reeve_passkey_v1_passkey_proto_rawDesc = "" +
 	"expires_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\texpiresAt\x12\x14\n" +
 	"\x05nonce\x18\x04 \x01(\fR\x05nonce\x12\x1d\n" +
 	"\n" +
-	"invited_by\x18\x05 \x01(\tR\tinvitedBy:\x00\"\xe0\x01\n" +
+	"invited_by\x18\x05 \x01(\tR\tinvitedBy\x12#\n" +
+	"\rsecret_digest\x18\x06 \x01(\fR\fsecretDigest\"\xe0\x01\n" +
 	"\aPasskey\x12#\n" +
 	"\rcredential_id\x18\x01 \x01(\tR\fcredentialId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12?\n" +
@@ -1090,59 +1160,61 @@ func file_reeve_passkey_v1_passkey_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_passkey_v1_passkey_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_passkey_v1_passkey_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_reeve_passkey_v1_passkey_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_reeve_passkey_v1_passkey_proto_goTypes = []any{
 	(CeremonyKind)(0),                        // 0: reeve.passkey.v1.CeremonyKind
 	(*PersonPasskeys)(nil),                   // 1: reeve.passkey.v1.PersonPasskeys
 	(*StoredPasskey)(nil),                    // 2: reeve.passkey.v1.StoredPasskey
-	(*PasskeyCeremony)(nil),                  // 3: reeve.passkey.v1.PasskeyCeremony
-	(*Passkey)(nil),                          // 4: reeve.passkey.v1.Passkey
-	(*InvitePasskeyRequest)(nil),             // 5: reeve.passkey.v1.InvitePasskeyRequest
-	(*InvitePasskeyResponse)(nil),            // 6: reeve.passkey.v1.InvitePasskeyResponse
-	(*BeginPasskeyRegistrationRequest)(nil),  // 7: reeve.passkey.v1.BeginPasskeyRegistrationRequest
-	(*BeginPasskeyRegistrationResponse)(nil), // 8: reeve.passkey.v1.BeginPasskeyRegistrationResponse
-	(*RegisterPasskeyRequest)(nil),           // 9: reeve.passkey.v1.RegisterPasskeyRequest
-	(*RegisterPasskeyResponse)(nil),          // 10: reeve.passkey.v1.RegisterPasskeyResponse
-	(*ListPasskeysRequest)(nil),              // 11: reeve.passkey.v1.ListPasskeysRequest
-	(*ListPasskeysResponse)(nil),             // 12: reeve.passkey.v1.ListPasskeysResponse
-	(*RevokePasskeyRequest)(nil),             // 13: reeve.passkey.v1.RevokePasskeyRequest
-	(*RevokePasskeyResponse)(nil),            // 14: reeve.passkey.v1.RevokePasskeyResponse
-	(*BeginConfirmationRequest)(nil),         // 15: reeve.passkey.v1.BeginConfirmationRequest
-	(*BeginConfirmationResponse)(nil),        // 16: reeve.passkey.v1.BeginConfirmationResponse
-	(*timestamppb.Timestamp)(nil),            // 17: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),                  // 18: google.protobuf.Struct
+	(*PersonCeremonies)(nil),                 // 3: reeve.passkey.v1.PersonCeremonies
+	(*PasskeyCeremony)(nil),                  // 4: reeve.passkey.v1.PasskeyCeremony
+	(*Passkey)(nil),                          // 5: reeve.passkey.v1.Passkey
+	(*InvitePasskeyRequest)(nil),             // 6: reeve.passkey.v1.InvitePasskeyRequest
+	(*InvitePasskeyResponse)(nil),            // 7: reeve.passkey.v1.InvitePasskeyResponse
+	(*BeginPasskeyRegistrationRequest)(nil),  // 8: reeve.passkey.v1.BeginPasskeyRegistrationRequest
+	(*BeginPasskeyRegistrationResponse)(nil), // 9: reeve.passkey.v1.BeginPasskeyRegistrationResponse
+	(*RegisterPasskeyRequest)(nil),           // 10: reeve.passkey.v1.RegisterPasskeyRequest
+	(*RegisterPasskeyResponse)(nil),          // 11: reeve.passkey.v1.RegisterPasskeyResponse
+	(*ListPasskeysRequest)(nil),              // 12: reeve.passkey.v1.ListPasskeysRequest
+	(*ListPasskeysResponse)(nil),             // 13: reeve.passkey.v1.ListPasskeysResponse
+	(*RevokePasskeyRequest)(nil),             // 14: reeve.passkey.v1.RevokePasskeyRequest
+	(*RevokePasskeyResponse)(nil),            // 15: reeve.passkey.v1.RevokePasskeyResponse
+	(*BeginConfirmationRequest)(nil),         // 16: reeve.passkey.v1.BeginConfirmationRequest
+	(*BeginConfirmationResponse)(nil),        // 17: reeve.passkey.v1.BeginConfirmationResponse
+	(*timestamppb.Timestamp)(nil),            // 18: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),                  // 19: google.protobuf.Struct
 }
 var file_reeve_passkey_v1_passkey_proto_depIdxs = []int32{
 	2,  // 0: reeve.passkey.v1.PersonPasskeys.passkeys:type_name -> reeve.passkey.v1.StoredPasskey
-	4,  // 1: reeve.passkey.v1.StoredPasskey.passkey:type_name -> reeve.passkey.v1.Passkey
-	0,  // 2: reeve.passkey.v1.PasskeyCeremony.kind:type_name -> reeve.passkey.v1.CeremonyKind
-	17, // 3: reeve.passkey.v1.PasskeyCeremony.expires_at:type_name -> google.protobuf.Timestamp
-	17, // 4: reeve.passkey.v1.Passkey.registered_at:type_name -> google.protobuf.Timestamp
-	17, // 5: reeve.passkey.v1.Passkey.last_used_at:type_name -> google.protobuf.Timestamp
-	17, // 6: reeve.passkey.v1.InvitePasskeyResponse.expires_at:type_name -> google.protobuf.Timestamp
-	18, // 7: reeve.passkey.v1.BeginPasskeyRegistrationResponse.options:type_name -> google.protobuf.Struct
-	18, // 8: reeve.passkey.v1.RegisterPasskeyRequest.response:type_name -> google.protobuf.Struct
-	4,  // 9: reeve.passkey.v1.RegisterPasskeyResponse.passkey:type_name -> reeve.passkey.v1.Passkey
-	4,  // 10: reeve.passkey.v1.ListPasskeysResponse.passkeys:type_name -> reeve.passkey.v1.Passkey
-	18, // 11: reeve.passkey.v1.BeginConfirmationRequest.edited_arguments:type_name -> google.protobuf.Struct
-	18, // 12: reeve.passkey.v1.BeginConfirmationResponse.options:type_name -> google.protobuf.Struct
-	5,  // 13: reeve.passkey.v1.PasskeyService.InvitePasskey:input_type -> reeve.passkey.v1.InvitePasskeyRequest
-	7,  // 14: reeve.passkey.v1.PasskeyService.BeginPasskeyRegistration:input_type -> reeve.passkey.v1.BeginPasskeyRegistrationRequest
-	9,  // 15: reeve.passkey.v1.PasskeyService.RegisterPasskey:input_type -> reeve.passkey.v1.RegisterPasskeyRequest
-	11, // 16: reeve.passkey.v1.PasskeyService.ListPasskeys:input_type -> reeve.passkey.v1.ListPasskeysRequest
-	13, // 17: reeve.passkey.v1.PasskeyService.RevokePasskey:input_type -> reeve.passkey.v1.RevokePasskeyRequest
-	15, // 18: reeve.passkey.v1.PasskeyService.BeginConfirmation:input_type -> reeve.passkey.v1.BeginConfirmationRequest
-	6,  // 19: reeve.passkey.v1.PasskeyService.InvitePasskey:output_type -> reeve.passkey.v1.InvitePasskeyResponse
-	8,  // 20: reeve.passkey.v1.PasskeyService.BeginPasskeyRegistration:output_type -> reeve.passkey.v1.BeginPasskeyRegistrationResponse
-	10, // 21: reeve.passkey.v1.PasskeyService.RegisterPasskey:output_type -> reeve.passkey.v1.RegisterPasskeyResponse
-	12, // 22: reeve.passkey.v1.PasskeyService.ListPasskeys:output_type -> reeve.passkey.v1.ListPasskeysResponse
-	14, // 23: reeve.passkey.v1.PasskeyService.RevokePasskey:output_type -> reeve.passkey.v1.RevokePasskeyResponse
-	16, // 24: reeve.passkey.v1.PasskeyService.BeginConfirmation:output_type -> reeve.passkey.v1.BeginConfirmationResponse
-	19, // [19:25] is the sub-list for method output_type
-	13, // [13:19] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	5,  // 1: reeve.passkey.v1.StoredPasskey.passkey:type_name -> reeve.passkey.v1.Passkey
+	4,  // 2: reeve.passkey.v1.PersonCeremonies.ceremonies:type_name -> reeve.passkey.v1.PasskeyCeremony
+	0,  // 3: reeve.passkey.v1.PasskeyCeremony.kind:type_name -> reeve.passkey.v1.CeremonyKind
+	18, // 4: reeve.passkey.v1.PasskeyCeremony.expires_at:type_name -> google.protobuf.Timestamp
+	18, // 5: reeve.passkey.v1.Passkey.registered_at:type_name -> google.protobuf.Timestamp
+	18, // 6: reeve.passkey.v1.Passkey.last_used_at:type_name -> google.protobuf.Timestamp
+	18, // 7: reeve.passkey.v1.InvitePasskeyResponse.expires_at:type_name -> google.protobuf.Timestamp
+	19, // 8: reeve.passkey.v1.BeginPasskeyRegistrationResponse.options:type_name -> google.protobuf.Struct
+	19, // 9: reeve.passkey.v1.RegisterPasskeyRequest.response:type_name -> google.protobuf.Struct
+	5,  // 10: reeve.passkey.v1.RegisterPasskeyResponse.passkey:type_name -> reeve.passkey.v1.Passkey
+	5,  // 11: reeve.passkey.v1.ListPasskeysResponse.passkeys:type_name -> reeve.passkey.v1.Passkey
+	19, // 12: reeve.passkey.v1.BeginConfirmationRequest.edited_arguments:type_name -> google.protobuf.Struct
+	19, // 13: reeve.passkey.v1.BeginConfirmationResponse.options:type_name -> google.protobuf.Struct
+	6,  // 14: reeve.passkey.v1.PasskeyService.InvitePasskey:input_type -> reeve.passkey.v1.InvitePasskeyRequest
+	8,  // 15: reeve.passkey.v1.PasskeyService.BeginPasskeyRegistration:input_type -> reeve.passkey.v1.BeginPasskeyRegistrationRequest
+	10, // 16: reeve.passkey.v1.PasskeyService.RegisterPasskey:input_type -> reeve.passkey.v1.RegisterPasskeyRequest
+	12, // 17: reeve.passkey.v1.PasskeyService.ListPasskeys:input_type -> reeve.passkey.v1.ListPasskeysRequest
+	14, // 18: reeve.passkey.v1.PasskeyService.RevokePasskey:input_type -> reeve.passkey.v1.RevokePasskeyRequest
+	16, // 19: reeve.passkey.v1.PasskeyService.BeginConfirmation:input_type -> reeve.passkey.v1.BeginConfirmationRequest
+	7,  // 20: reeve.passkey.v1.PasskeyService.InvitePasskey:output_type -> reeve.passkey.v1.InvitePasskeyResponse
+	9,  // 21: reeve.passkey.v1.PasskeyService.BeginPasskeyRegistration:output_type -> reeve.passkey.v1.BeginPasskeyRegistrationResponse
+	11, // 22: reeve.passkey.v1.PasskeyService.RegisterPasskey:output_type -> reeve.passkey.v1.RegisterPasskeyResponse
+	13, // 23: reeve.passkey.v1.PasskeyService.ListPasskeys:output_type -> reeve.passkey.v1.ListPasskeysResponse
+	15, // 24: reeve.passkey.v1.PasskeyService.RevokePasskey:output_type -> reeve.passkey.v1.RevokePasskeyResponse
+	17, // 25: reeve.passkey.v1.PasskeyService.BeginConfirmation:output_type -> reeve.passkey.v1.BeginConfirmationResponse
+	20, // [20:26] is the sub-list for method output_type
+	14, // [14:20] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_reeve_passkey_v1_passkey_proto_init() }
@@ -1156,7 +1228,7 @@ func file_reeve_passkey_v1_passkey_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_passkey_v1_passkey_proto_rawDesc), len(file_reeve_passkey_v1_passkey_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   16,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -42,19 +42,29 @@ class StoredPasskey(_message.Message):
     transports: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, passkey: _Optional[_Union[Passkey, _Mapping]] = ..., public_key: _Optional[bytes] = ..., counter: _Optional[int] = ..., transports: _Optional[_Iterable[str]] = ...) -> None: ...
 
+class PersonCeremonies(_message.Message):
+    __slots__ = ("subject", "ceremonies")
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    CEREMONIES_FIELD_NUMBER: _ClassVar[int]
+    subject: str
+    ceremonies: _containers.RepeatedCompositeFieldContainer[PasskeyCeremony]
+    def __init__(self, subject: _Optional[str] = ..., ceremonies: _Optional[_Iterable[_Union[PasskeyCeremony, _Mapping]]] = ...) -> None: ...
+
 class PasskeyCeremony(_message.Message):
-    __slots__ = ("kind", "subject", "expires_at", "nonce", "invited_by")
+    __slots__ = ("kind", "subject", "expires_at", "nonce", "invited_by", "secret_digest")
     KIND_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     EXPIRES_AT_FIELD_NUMBER: _ClassVar[int]
     NONCE_FIELD_NUMBER: _ClassVar[int]
     INVITED_BY_FIELD_NUMBER: _ClassVar[int]
+    SECRET_DIGEST_FIELD_NUMBER: _ClassVar[int]
     kind: CeremonyKind
     subject: str
     expires_at: _timestamp_pb2.Timestamp
     nonce: bytes
     invited_by: str
-    def __init__(self, kind: _Optional[_Union[CeremonyKind, str]] = ..., subject: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., nonce: _Optional[bytes] = ..., invited_by: _Optional[str] = ...) -> None: ...
+    secret_digest: bytes
+    def __init__(self, kind: _Optional[_Union[CeremonyKind, str]] = ..., subject: _Optional[str] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., nonce: _Optional[bytes] = ..., invited_by: _Optional[str] = ..., secret_digest: _Optional[bytes] = ...) -> None: ...
 
 class Passkey(_message.Message):
     __slots__ = ("credential_id", "name", "registered_at", "invited_by", "last_used_at")
