@@ -18,7 +18,7 @@ interface CeremonyOf {
   readonly kind: CeremonyKind;
 }
 
-/** How many ceremonies of a kind a person may have begun. Whoever begins more cannot end the oldest. */
+/** How many ceremonies of a kind a person may have begun. One more replaces the oldest. */
 const maxOpen = 8;
 
 const { key: ceremoniesKey } = bucketOf(PersonCeremoniesSchema);
