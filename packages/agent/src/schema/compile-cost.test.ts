@@ -11,6 +11,7 @@ const nested = (levels: number, wrap: (inner: JsonValue) => JsonObject): JsonObj
   return schema;
 };
 const listOf = (count: number, value: JsonValue) => Array.from({ length: count }, () => value);
+const short = (count: number) => Array.from({ length: count }, (_, index) => index.toString(36));
 const shared = { $defs: { x: { properties: named(150, { type: "string" }) } } };
 
 describe("a schema is not compiled if it has too many", () => {
@@ -22,6 +23,16 @@ describe("a schema is not compiled if it has too many", () => {
     ["levels", nested(1_000, (inner) => ({ not: inner }))],
     ["alternatives within each other", nested(12, (inner) => ({ anyOf: [inner, inner] }))],
     ["dependencies", { dependentRequired: named(2_000, ["a"]) }],
+    ["lists of required names", { allOf: listOf(100, { required: short(199) }) }],
+    ["lists of dependencies", { dependentRequired: named(100, short(199)) }],
+    ["lists of dependencies of draft 7", { dependencies: named(100, short(199)) }],
+    [
+      "names that keywords exclude",
+      {
+        ...nested(11, (inner) => ({ allOf: [inner], unevaluatedProperties: false })),
+        properties: named(1_000, true),
+      },
+    ],
     ["patterns", { properties: named(100, { pattern: "a" }) }],
     ["names that are patterns", { patternProperties: named(100, true) }],
     ["repetitions", { pattern: "a{1,999}".repeat(5) }],
@@ -37,7 +48,10 @@ describe("a schema is not compiled if it has too many", () => {
 
 test.each<[string, JsonObject]>([
   ["300 described properties", { properties: named(300, { type: "string", description: "d" }) }],
-  ["choices, which cost nothing", { enum: Array.from({ length: 10_000 }, (_, index) => index) }],
+  ["100 lists of choices", { properties: named(100, { enum: short(199) }) }],
+  ["300 required names", { properties: named(300, { type: "string" }), required: short(300) }],
+  ["20 lists of dependencies", { dependentRequired: named(20, short(20)) }],
+  ["choices, which cost little", { enum: Array.from({ length: 10_000 }, (_, index) => index) }],
   ["20 patterns", { properties: named(20, { pattern: "^[0-9a-f]{8}-[0-9a-f]{4}$" }) }],
   ["many references", { ...shared, allOf: listOf(200, { $ref: "#/$defs/x" }) }],
 ])("a schema with %s is compiled", (_, schema) => {

@@ -6,6 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { compileCost, maxCompileCost } from "./compile-cost.ts";
 import { countReferences } from "./count-references.ts";
 import { linearPatterns } from "./linear-patterns.ts";
+import { TextCache } from "./text-cache.ts";
 import { WorkBudgetExceeded, WorkBudget } from "./work-budget.ts";
 
 /** A compiled JSON Schema, or the reason why it cannot be used. */
@@ -28,10 +29,11 @@ export type CompiledSchema =
 const maxWork = 4_000_000;
 /** The largest schema, in characters of JSON. */
 const maxSchemaCharacters = 100_000;
-const maxCached = 1_000;
+/** The schemas that are cached by their text, in characters: a compiled schema takes up to some hundred times as many bytes. */
+const maxCachedCharacters = 2_000_000;
 
 const byObject = new WeakMap<JsonObject, CompiledSchema>();
-const byText = new Map<string, CompiledSchema>();
+const byText = new TextCache<CompiledSchema>(maxCachedCharacters);
 
 /**
  * Compiles a schema by the draft that its `$schema` names, and otherwise by 2020-12. A schema that names none, and that only
@@ -42,7 +44,6 @@ export function compileSchema(schema: JsonObject): CompiledSchema {
   if (cached !== undefined) return cached;
   const text = JSON.stringify(schema);
   const compiled = byText.get(text) ?? compileUncached(schema, text.length);
-  if (byText.size >= maxCached) byText.clear();
   byText.set(text, compiled);
   byObject.set(schema, compiled);
   return compiled;
@@ -84,6 +85,9 @@ function compileBy(Draft: Draft, schema: JsonObject): CompiledSchema {
     logger: false,
     // Each reference would be a copy of what it refers to: a small schema could become a huge program.
     inlineRefs: false,
+    // Otherwise short lists become code for each of their values.
+    loopRequired: 1,
+    loopEnum: 1,
     code: { regExp: linearPatterns(work, unsupported) },
   };
   // An asynchronous validator would return a promise, which counts as valid.

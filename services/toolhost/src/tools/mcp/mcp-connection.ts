@@ -47,7 +47,7 @@ export interface ConnectionOptions {
   readonly elicitation: boolean;
   /** How the server receives who calls. */
   readonly principal: PrincipalSetting;
-  readonly onTools: (tools: readonly McpTool[]) => void;
+  readonly onTools: (tools: readonly McpTool[]) => Promise<void>;
 }
 
 /** One connection to an MCP server, from its start to its loss. */
@@ -60,7 +60,7 @@ export class McpConnection implements AsyncDisposable {
   readonly #pending = new PendingCalls();
   /** Asks a person on behalf of the call whose turn it is. */
   #ask: Ask | undefined;
-  readonly #onTools: (tools: readonly McpTool[]) => void;
+  readonly #onTools: (tools: readonly McpTool[]) => Promise<void>;
   readonly #end = new AbortController();
   #tools: readonly McpTool[] = [];
   #isOpen = false;
@@ -279,7 +279,7 @@ export class McpConnection implements AsyncDisposable {
     const { tools } = await this.#client.listTools(undefined, options);
     const isChanged = JSON.stringify(tools) !== JSON.stringify(this.#tools);
     this.#tools = tools;
-    if (isChanged && this.#isOpen) this.#onTools(tools);
+    if (isChanged && this.#isOpen) await this.#onTools(tools);
   }
 }
 

@@ -48,6 +48,8 @@ export class McpServer implements AsyncDisposable {
   #reported: string | undefined;
   #lastOutput: () => string = () => "";
   #tools: readonly McpTool[] = [];
+  /** What the server listed last; its usable tools may still be sought. */
+  #listed: readonly McpTool[] = [];
   /** Undefined: all tenants share the connection. */
   readonly #tenants: TenantConnections<McpConnection> | undefined;
   readonly #sessions = new OAuthSessions();
@@ -61,7 +63,7 @@ export class McpServer implements AsyncDisposable {
       this.#tenants = new TenantConnections({
         max: config.max_tenants,
         idleMs: config.idle_seconds * 1_000,
-        open: (tenant, _, signal) => this.#open(tenant, () => undefined, signal),
+        open: (tenant, _, signal) => this.#open(tenant, () => Promise.resolve(), signal),
         clock: steadyClock,
       });
     }
@@ -159,16 +161,20 @@ export class McpServer implements AsyncDisposable {
   /** Opens one connection and waits until it is lost. Rejects with the cause. */
   async #connect(signal: AbortSignal): Promise<never> {
     const { log, onTools } = this.#ports;
-    const take = (tools: readonly McpTool[]): void => {
+    const take = async (tools: readonly McpTool[]): Promise<void> => {
+      this.#listed = tools;
       // A server may repeat what it was sent.
-      this.#tools = usableTools(this.name, processRedaction.json(tools), log);
+      const usable = await usableTools(this.name, processRedaction.json(tools), log, signal);
+      // A later list may have come meanwhile.
+      if (this.#listed !== tools) return;
+      this.#tools = usable;
       onTools();
     };
     await using opened = await this.#open(this.config.catalog_tenant ?? "", take, signal);
     const { connection } = opened;
     this.#connection = connection;
     this.#reported = undefined;
-    take(connection.tools);
+    await take(connection.tools);
     const { protocol } = connection;
     log.info({ tools: this.#tools.length, protocol }, "MCP server connected");
     this.#first.resolve();
@@ -181,7 +187,7 @@ export class McpServer implements AsyncDisposable {
   /** Opens a connection with the secrets of a tenant. */
   async #open(
     tenant: string,
-    onTools: (tools: readonly McpTool[]) => void,
+    onTools: (tools: readonly McpTool[]) => Promise<void>,
     signal: AbortSignal,
   ): Promise<Opened<McpConnection>> {
     await using opening = new AsyncDisposableStack();

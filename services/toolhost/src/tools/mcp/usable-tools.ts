@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from "node:timers/promises";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { isObjectSchema } from "@reeve/calls/execute/check-arguments";
@@ -13,14 +14,20 @@ export function mcpToolName(server: string, tool: string): string {
   return `mcp__${server}__${tool}`;
 }
 
-/** Returns the tools of a server that a catalog can hold without harm to other tools. Logs those that are left out. */
-export function usableTools(
+/**
+ * Returns the tools of a server that a catalog can hold without harm to other tools. Logs those that are left out. Other work of the
+ * process runs between two tools. Rejects with the signal's reason.
+ */
+export async function usableTools(
   server: string,
   listed: readonly McpTool[],
   log: Logger,
-): readonly McpTool[] {
+  signal: AbortSignal,
+): Promise<readonly McpTool[]> {
   const usable = new Map<string, McpTool>();
   for (const tool of listed.slice(0, maxTools)) {
+    await otherWork();
+    signal.throwIfAborted();
     const reason = usable.has(tool.name) ? "it is listed twice" : whyUnusable(server, tool);
     if (reason === undefined) usable.set(tool.name, tool);
     else log.warn({ tool: tool.name, reason }, "tool of an MCP server left out");

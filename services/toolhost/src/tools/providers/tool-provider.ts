@@ -1,3 +1,4 @@
+import { setImmediate as otherWork } from "node:timers/promises";
 import { equals } from "@bufbuild/protobuf";
 import type { DescribeToolsResponse } from "@reeve/contracts/tool-provider";
 import { DescribeToolsResponseSchema } from "@reeve/contracts/tool-provider";
@@ -77,7 +78,7 @@ export class ToolProvider implements AsyncDisposable {
     while (!signal.aborted) {
       let delayMs = describeIntervalMs;
       try {
-        this.#take(await this.#channel.describe(signal));
+        await this.#take(await this.#channel.describe(signal), signal);
         this.#problem = undefined;
         backoff.reset();
       } catch (error) {
@@ -95,7 +96,7 @@ export class ToolProvider implements AsyncDisposable {
     this.#first.resolve();
   }
 
-  #take(described: DescribeToolsResponse): void {
+  async #take(described: DescribeToolsResponse, signal: AbortSignal): Promise<void> {
     described.tools.sort((a, b) => (a.name < b.name ? -1 : 1));
     const known = this.#described;
     if (known !== undefined && equals(DescribeToolsResponseSchema, known, described)) return;
@@ -103,6 +104,8 @@ export class ToolProvider implements AsyncDisposable {
     const { log, onTools } = this.#ports;
     const tools = new Map<string, Tool>();
     for (const tool of described.tools.slice(0, maxTools)) {
+      await otherWork();
+      signal.throwIfAborted();
       const read = describedTool(this.name, this.#config, tool);
       if (read.kind === "refused") {
         log.warn({ tool: tool.name, reason: read.reason }, "tool of a tool provider left out");
