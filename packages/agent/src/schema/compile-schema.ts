@@ -21,7 +21,7 @@ export type CompiledSchema =
   | {
       readonly kind: "invalid";
       readonly problem: string;
-      /** Whether it may be valid, but takes too much work to compile. */
+      /** Whether it is well-formed, but takes too much work to compile. */
       readonly isCostly?: boolean;
     };
 
@@ -57,9 +57,10 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
       problem: `it has ${characters} characters, more than ${maxSchemaCharacters}`,
     };
   }
-  if (compileCost(schema) > maxCompileCost)
-    return { kind: "invalid", problem: tooCostly, isCostly: true };
   const { $schema } = schema;
+  if (compileCost(schema) > maxCompileCost) {
+    return { kind: "invalid", problem: tooCostly, isCostly: isWellFormed($schema, schema) };
+  }
   const compiled = compileBy(draftOf($schema), schema);
   if (compiled.kind === "compiled" || $schema !== undefined) return compiled;
   const byDraft7 = compileBy(Ajv, schema);
@@ -67,6 +68,20 @@ function compileUncached(schema: JsonObject, characters: number): CompiledSchema
 }
 
 const tooCostly = "compiling it takes too much work; use fewer subschemas and patterns";
+
+/** Whether a schema has the form that its draft, or without one the draft that compiles it, describes. Compiles no code for it. */
+function isWellFormed($schema: JsonValue | undefined, schema: JsonObject): boolean {
+  const drafts = $schema === undefined ? [Ajv2020, Ajv] : [draftOf($schema)];
+  const { $schema: _schema, ...rest } = schema;
+  return drafts.some((Draft) => {
+    try {
+      return new Draft({ strict: false, logger: false }).validateSchema(rest) === true;
+    } catch {
+      // It is nested more deeply than the stack permits.
+      return false;
+    }
+  });
+}
 
 type Draft = new (options: Options) => Ajv;
 

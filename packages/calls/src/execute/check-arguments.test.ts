@@ -35,3 +35,15 @@ test("a schema that takes too much work to compile is one of an object, and refu
   expect(isObjectSchema(large)).toBe(true);
   expect(argumentCheck(large)({ p0: 1 })).toBeUndefined();
 });
+
+test("a schema that takes too much work to compile is none if it is malformed, too", () => {
+  const names = Array.from({ length: 2_000 }, (_, index) => [`p${index}`, { type: "string" }]);
+  const malformed = { ...Object.fromEntries(names), last: { type: "strin" } };
+  expect(isObjectSchema({ type: "object", properties: malformed })).toBe(false);
+});
+
+test("a schema that takes too much work to compile may have the form of draft 7", () => {
+  const pair = { type: "array", items: [{ type: "string" }, { type: "number" }] };
+  const names = Array.from({ length: 1_000 }, (_, index) => [`p${index}`, pair]);
+  expect(isObjectSchema({ type: "object", properties: Object.fromEntries(names) })).toBe(true);
+});

@@ -19,7 +19,7 @@ export function argumentCheck(schema: JsonObject | undefined): ArgumentCheck {
   };
 }
 
-/** Whether this is a JSON Schema of an object: a valid one, or one that takes too much work to compile, and is not enforced. */
+/** Whether this is a JSON Schema of an object: a valid one, or a well-formed one that takes too much work to compile, and is not enforced. */
 export function isObjectSchema(schema: JsonObject): boolean {
   if (schema["type"] !== "object") return false;
   const compiled = compileSchema(schema);
