@@ -8,9 +8,9 @@ import { approvedCall } from "./approved-call.ts";
 import { appliedTo } from "./deciders-of.ts";
 
 /**
- * Returns why the decision that approved a call does not permit it to start, or undefined. The votes are checked again because a
- * service of an earlier version stores a decision without counting them, the wait because it does not know of it, the passkey because it asks for none, and the filters because they were
- * evaluated for the arguments of the model.
+ * Returns why the decision that approved a call does not permit it to start, or undefined. A service of an earlier version stores a
+ * decision without counting its votes, does not know of a wait, and asks for no passkey: all three are checked again. So are the
+ * filters, which were evaluated for the arguments of the model.
  */
 export function decisionProblem(
   state: RunState,
