@@ -70,7 +70,7 @@ export async function gatewayServices(
   return [
     registered(IdentityService, identityService()),
     registered(RunService, runService(ports, watchContext)),
-    registered(AgentService, agentService(ports)),
+    registered(AgentService, agentService(ports, { log })),
     registered(ArtifactService, artifactService(ports)),
     registered(
       AuditService,

@@ -10,6 +10,7 @@ import type {
   Table,
   TableHistory,
   TablePosition,
+  Version,
 } from "./port.ts";
 import { maxBatchedChanges } from "./port.ts";
 import type { TableSource } from "./retry-unreadable.ts";
@@ -20,12 +21,15 @@ import { defaultRetryDelays } from "./unreadable-rows.ts";
 export interface MemoryTableOptions {
   /** Returns why the row of a key cannot be read now. Default: all rows can be read. */
   readonly failureOf?: (key: string) => Failure | undefined;
+  /** Returns why an earlier version of a key cannot be read. Default: all can be read. */
+  readonly versionFailureOf?: (row: { readonly revision: number }) => Failure | undefined;
   readonly delays?: RetryDelays;
 }
 
 /** Records in memory, which end with the process. As in any store, records are copied in and out. */
 export class MemoryTable<Record> implements Table<Record>, TableHistory<Record> {
   readonly #failureOf: (key: string) => Failure | undefined;
+  readonly #versionFailureOf: NonNullable<MemoryTableOptions["versionFailureOf"]>;
   readonly #delays: RetryDelays;
   readonly #instance = randomUUID();
   readonly #rows = new Map<string, Row<Record>>();
@@ -36,8 +40,13 @@ export class MemoryTable<Record> implements Table<Record>, TableHistory<Record> 
   readonly #revisions = new Map<string, number>();
   #revision = 0;
 
-  constructor({ failureOf, delays = defaultRetryDelays }: MemoryTableOptions = {}) {
+  constructor({
+    failureOf,
+    versionFailureOf,
+    delays = defaultRetryDelays,
+  }: MemoryTableOptions = {}) {
     this.#failureOf = failureOf ?? (() => undefined);
+    this.#versionFailureOf = versionFailureOf ?? (() => undefined);
     this.#delays = delays;
   }
 
@@ -88,10 +97,23 @@ export class MemoryTable<Record> implements Table<Record>, TableHistory<Record> 
     return true;
   }
 
-  async versions(key: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {
+  async *versions(
+    key: string,
+    { before = Infinity }: { readonly before?: number | undefined },
+    signal: AbortSignal,
+  ): AsyncIterable<Version<Record>> {
     await yieldTurn(signal);
     const rows = this.#versions.get(key) ?? [];
-    return structuredClone(rows.map((row) => this.#readable(row)));
+    for (const [age, row] of rows.toReversed().entries()) {
+      signal.throwIfAborted();
+      if (row.revision >= before) continue;
+      const error = this.#versionFailureOf(row) ?? this.#failureOf(key);
+      if (error !== undefined && age === 0) throw error;
+      const { revision } = row;
+      yield error === undefined
+        ? structuredClone({ kind: "written", row })
+        : { kind: "unreadable", key, revision, error };
+    }
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<Record>[]> {

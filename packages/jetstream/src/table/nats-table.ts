@@ -29,6 +29,7 @@ import type {
   Table,
   TableHistory,
   TablePosition,
+  Version,
 } from "./port.ts";
 import { readVersions } from "./versions.ts";
 
@@ -144,10 +145,19 @@ export class NatsTable<Schema extends DescMessage>
     return deleted ?? false;
   }
 
-  async versions(key: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
+  async *versions(
+    key: string,
+    { before = Infinity }: { readonly before?: number | undefined },
+    signal: AbortSignal,
+  ): AsyncIterable<Version<MessageShape<Schema>>> {
     const read = (until: AbortSignal) => readVersions(this.#bucket, key, until);
     const written = await retryRead(this.#connection, read, signal);
-    return await Promise.all(written.map((entry) => this.#records.row(entry, signal)));
+    for (const [age, entry] of written.toReversed().entries()) {
+      if (entry.revision >= before) continue;
+      yield age === 0
+        ? { kind: "written", row: await this.#records.row(entry, signal) }
+        : await this.#records.version(entry, signal);
+    }
   }
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {

@@ -57,11 +57,22 @@ export interface Table<Record> {
 /** The earlier versions of the records of a table whose message declares a history. */
 export interface TableHistory<Record> {
   /**
-   * Returns the versions of a key since it was last created, oldest first, as far as the store keeps them. Contains everything that
-   * was written before the call. Throws a Failure if one of them cannot be read. None if the key does not exist.
+   * Yields the versions of a key since it was last created, newest first, as far as the store keeps them. Has everything that was
+   * written before the call; nothing if the key does not exist. Each is decoded when it is asked for. An older version that cannot
+   * be read is `unreadable`; if the newest cannot be read, rejects with its Failure. Holds all stored versions until it ends.
+   * `before` is a revision: only older versions.
    */
-  versions(key: string, signal: AbortSignal): Promise<readonly Row<Record>[]>;
+  versions(
+    key: string,
+    range: { readonly before?: number | undefined },
+    signal: AbortSignal,
+  ): AsyncIterable<Version<Record>>;
 }
+
+/** A version of a key, or one that exists and cannot be read. */
+export type Version<Record> =
+  | { readonly kind: "written"; readonly row: Row<Record> }
+  | UnreadableRow;
 
 /** A place in the history of a table. */
 export interface TablePosition {

@@ -5,7 +5,7 @@ import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { Failure } from "@reeve/platform/failure";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
 import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
-import type { KeyedChange, Row } from "./port.ts";
+import type { KeyedChange, Row, Version } from "./port.ts";
 import { tenantOfKey } from "./unreadable-rows.ts";
 
 /** An entry as its bucket stores it. */
@@ -69,6 +69,18 @@ export class RecordCodec<Schema extends DescMessage> {
     } catch (error) {
       signal.throwIfAborted();
       if (isTenantKeyDeleted(error)) return { kind: "deleted", key, revision };
+      if (error instanceof Failure) return { kind: "unreadable", key, revision, error };
+      throw error;
+    }
+  }
+
+  /** Returns the row of an entry, or that it cannot be read. */
+  async version(entry: StoredEntry, signal: AbortSignal): Promise<Version<MessageShape<Schema>>> {
+    try {
+      return { kind: "written", row: await this.row(entry, signal) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const { key, revision } = entry;
       if (error instanceof Failure) return { kind: "unreadable", key, revision, error };
       throw error;
     }

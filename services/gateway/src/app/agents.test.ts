@@ -6,14 +6,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { memoryPorts } from "../../test/support/memory-ports.ts";
 import type { SentSpec } from "./agents.ts";
-import {
-  createAgent,
-  deleteAgent,
-  getAgent,
-  listAgentRevisions,
-  listAgents,
-  updateAgent,
-} from "./agents.ts";
+import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from "./agents.ts";
 
 const never = new AbortController().signal;
 const ann = { tenant: "acme", subject: "ann" };
@@ -46,30 +39,6 @@ describe("an agent", () => {
       reason: ErrorReason.AGENT_EXISTS,
       metadata: { agent_id: "writer" },
     });
-  });
-
-  test("has its revisions, the newest first, until it is deleted", async () => {
-    const ports = await withAgents("writer");
-    for (const instructions of ["one", "two"]) {
-      await updateAgent(ports, ann, specOf("writer", { instructions }), 0, never);
-    }
-    const list = (page: Partial<typeof firstPage> = {}, tenant = "acme") =>
-      listAgentRevisions(ports, tenant, { agentId: "writer", ...firstPage, ...page }, never);
-    const first = await list({ pageSize: 2 });
-    const second = await list({ pageSize: 2, pageToken: first.nextPageToken });
-    const shown = [...first.items, ...second.items].map(({ revision, spec }) => [
-      revision,
-      spec?.instructions,
-    ]);
-    expect(shown).toEqual([
-      [3, "two"],
-      [2, "one"],
-      [1, ""],
-    ]);
-    const missing = { kind: "not_found", reason: ErrorReason.AGENT_NOT_FOUND };
-    await expect(list({}, "globex")).rejects.toMatchObject(missing);
-    await deleteAgent(ports, "acme", "writer", never);
-    await expect(list()).rejects.toMatchObject(missing);
   });
 
   test("that does not exist is refused with the closest id of the tenant", async () => {

@@ -101,24 +101,6 @@ export async function getAgent(
   return row.record;
 }
 
-/** Returns a page of the stored revisions of an agent, the newest first. Throws a Failure if the agent does not exist. */
-export async function listAgentRevisions(
-  { agents }: Pick<GatewayPorts, "agents">,
-  tenant: string,
-  { agentId, ...page }: PageRequest & { readonly agentId: string },
-  signal: AbortSignal,
-): Promise<Page<Agent>> {
-  const rows = await agents.versions(agentKey({ tenant, agent: agentId }), signal);
-  if (rows.length === 0) throw agentNotFound(agentId);
-  return pageOf(
-    rows.map(({ record }) => record).toReversed(),
-    page,
-    ({ revision }) => String(revision).padStart(10, "0"),
-    (key, previous) => key < previous,
-    (agent) => toBinary(AgentSchema, agent).length,
-  );
-}
-
 export async function deleteAgent(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
@@ -189,7 +171,8 @@ async function someIds(
   return ids;
 }
 
-function agentNotFound(agentId: string, known: readonly string[] = []): Failure {
+/** Returns the refusal of an agent that does not exist. */
+export function agentNotFound(agentId: string, known: readonly string[] = []): Failure {
   const closest = closestName(agentId, known);
   const remedy = closest === undefined ? "create it first" : `did you mean ${closest}?`;
   return new Failure(

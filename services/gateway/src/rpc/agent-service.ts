@@ -4,16 +4,17 @@ import { reportedViolations } from "@reeve/platform/list-violations";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { credentialOf, principalOf } from "@reeve/platform/rpc/principal";
 import { shapeOfUnvalidated } from "@reeve/platform/rpc/validate-interceptor";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { SentSpec } from "../app/agents.ts";
 import {
   checkAgent,
   createAgent,
   deleteAgent,
   getAgent,
-  listAgentRevisions,
   listAgents,
   updateAgent,
 } from "../app/agents.ts";
+import { limitRevisionReads, listAgentRevisions } from "../app/agent-revisions.ts";
 import { explainAgentAccess } from "../app/explain-agent.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 
@@ -23,7 +24,9 @@ export const maxWarnings = 50;
 /** Returns the handlers of AgentService. */
 export function agentService(
   ports: Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom">,
+  { log }: { readonly log: Pick<Logger, "warn"> },
 ): ServiceImpl<typeof AgentService> {
+  const reads = limitRevisionReads();
   return {
     createAgent: async ({ spec }, context) => {
       const { agent, warnings } = await createAgent(
@@ -45,7 +48,8 @@ export function agentService(
     listAgentRevisions: async ({ agentId, pageSize, pageToken }, context) => {
       const { tenant } = principalOf(context);
       const request = { agentId, pageSize, pageToken };
-      const page = await listAgentRevisions(ports, tenant, request, context.signal);
+      const revisions = { ...ports, reads, log };
+      const page = await listAgentRevisions(revisions, tenant, request, context.signal);
       return { revisions: [...page.items], nextPageToken: page.nextPageToken };
     },
     updateAgent: async ({ spec, revision }, context) => {
