@@ -49,14 +49,15 @@ const address = "why" in engine ? undefined : engine.options.address;
 
 describe.skipIf("why" in engine)(
   `with docker${"why" in engine ? ` (skipped: ${engine.why})` : ""}`,
-  () =>
-    contentIsBound({
-      REEVE_SANDBOX: "docker",
-      ...(address !== undefined && { DOCKER_HOST: address }),
-    }),
+  () => {
+    const settings = { REEVE_SANDBOX: "docker" };
+    contentIsBound(address === undefined ? settings : { ...settings, DOCKER_HOST: address });
+  },
 );
 
-describe("with bubblewrap", () => contentIsBound({ REEVE_SANDBOX: "bubblewrap" }));
+describe("with bubblewrap", () => {
+  contentIsBound({ REEVE_SANDBOX: "bubblewrap" });
+});
 
 function contentIsBound(settings: Readonly<Record<string, string>>): void {
   let models: PlayingServer;

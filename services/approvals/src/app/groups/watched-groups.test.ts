@@ -66,15 +66,18 @@ test("an approval has no warning if it names a person, a role, everybody, or a g
   await expect.poll(() => groups.unseenIn("acme")(two)).toEqual([]);
 });
 
+/** An approval with as many groups as policies may name. */
+function many(prefix: string) {
+  return pending(
+    ...Array.from({ length: 16 }, (_, alternative) => ({
+      groups: Array.from({ length: 100 }, (__, at) => `${prefix}-${alternative}-${at}`),
+    })),
+  );
+}
+
 test("a tenant has at most 100 watched groups, so that none takes the room of another", async () => {
   using bench = await opened();
   const groups = await bench.start();
-  const many = (prefix: string) =>
-    pending(
-      ...Array.from({ length: 16 }, (_, alternative) => ({
-        groups: Array.from({ length: 100 }, (__, at) => `${prefix}-${alternative}-${at}`),
-      })),
-    );
   for (const prefix of ["a", "b"]) groups.unseenIn("acme")(many(prefix));
   groups.unseenIn("globex")(forSecurity);
   await expect.poll(() => bench.table.list("globex", never)).toHaveLength(1);
