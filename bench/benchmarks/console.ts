@@ -1,11 +1,10 @@
 import process from "node:process";
 import { setTimeout } from "node:timers/promises";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { buildConsole } from "@reeve/cli/embedded/ensure-console";
-import { bucketOf } from "@reeve/contracts/channel";
 import type { RunEvent } from "@reeve/contracts/run";
-import { RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
@@ -13,6 +12,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openBrowser } from "../../test/console/support/open-browser.ts";
 import { Cluster } from "../cluster.ts";
 import type { Benchmark, Figure } from "../figure.ts";
+import { rateOf } from "../measure.ts";
 
 type Browser = Awaited<ReturnType<typeof openBrowser>>;
 type Page = Awaited<ReturnType<Browser["newPage"]>>;
@@ -195,27 +195,34 @@ async function costsOf(debug: CDPSession, where: string): Promise<readonly Figur
   ];
 }
 
-/** Writes the rows of runs that ended within the last day, as the gateway does. */
+/** Writes the logs of runs that ended within the last day, until the gateway has all of them in its index. */
 async function writeRuns(cluster: Cluster, signal: AbortSignal): Promise<void> {
   await using nats = await connectNats(cluster.natsUrl, { name: "bench", log }, signal);
-  const { name, key } = bucketOf(RunSchema);
+  const runLog = await openRunLog(nats);
   const firstMs = Date.now() - 86_400_000;
-  for (let at = 0; at < runs; at++) {
-    const runId = `run_f${String(at).padStart(25, "0")}`;
-    const createdAt = timestampFromMs(firstMs + at * 8_000);
-    const row = create(RunSchema, {
-      runId,
-      status: at % 10 === 0 ? RunStatus.ERROR : RunStatus.COMPLETED,
-      createdAt,
-      endedAt: createdAt,
-      agentId: `agent-${at % 20}`,
-      startedBy: "driver",
-      lastSequence: 9,
-      inputPreview: `Please do task ${at} for me.`,
-    });
-    const subject = `$KV.${name}.${key({ tenant, run: runId })}`;
-    await nats.connection.request(subject, toBinary(RunSchema, row), { timeout: 60_000 });
-  }
+  let next = 0;
+  await rateOf(runs, 50, async () => {
+    const at = next++;
+    const key = { tenant, run: `run_f${String(at).padStart(25, "0")}` };
+    const base = { runId: key.run, time: timestampFromMs(firstMs + at * 8_000) };
+    const status = at % 10 === 0 ? RunStatus.ERROR : RunStatus.COMPLETED;
+    const input = `Please do task ${at} for me.`;
+    const value = { tenant, agentId: `agent-${at % 20}`, input, startedBy: "driver" };
+    const events = [
+      create(RunEventSchema, { ...base, sequence: 1, event: { case: "runCreated", value } }),
+      create(RunEventSchema, {
+        ...base,
+        sequence: 2,
+        event: { case: "status", value: { status } },
+      }),
+    ];
+    await runLog.append(key, emptyTail, events, signal);
+  });
+  const counted = async () => {
+    const { statuses } = await cluster.reeve.runs.countRuns({}, { signal });
+    return statuses.reduce((sum, { count }) => sum + count, 0);
+  };
+  while ((await counted()) < Math.min(runs, 10_000)) await setTimeout(500, undefined, { signal });
 }
 
 /** Writes the log of a run with many calls and much text. */
