@@ -1,14 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { changeRow } from "@reeve/jetstream/table/change-row";
 import type { Table } from "@reeve/jetstream/table/port";
-import { Failure } from "@reeve/platform/failure";
 import type { WorkspaceHolders } from "../ports/routing.ts";
 import type { WorkspaceKey } from "../ports/workspaces.ts";
 
-const maxAttempts = 10;
 const { key: keyOf } = bucketOf(WorkspaceRecordSchema);
 
 /**
@@ -32,26 +30,21 @@ export class TableWorkspaceHolders implements WorkspaceHolders {
     { host, instead }: { readonly host: string; readonly instead: string | undefined },
     signal: AbortSignal,
   ): Promise<string> {
-    const key = keyOf({ tenant, workspace: id });
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const row = await this.#table.get(key, signal);
-      const holder = row?.record.holder || undefined;
-      const hasFiles = row !== undefined && row.record.place !== "";
-      if (holder !== undefined && (holder !== instead || hasFiles)) return holder;
-      const record = {
-        ...(row?.record ?? create(WorkspaceRecordSchema, { tenant, id })),
-        holder: host,
-      };
-      const written =
-        row === undefined
-          ? await this.#table.create(key, record, signal)
-          : await this.#table.update(key, record, row.revision, signal);
-      if (written !== undefined) return host;
-    }
-    throw new Failure(
-      "unavailable",
-      ErrorReason.UNAVAILABLE,
-      `the record of workspace ${id} changed ${maxAttempts} times meanwhile; the call is tried again`,
+    const row = { key: keyOf({ tenant, workspace: id }), name: `the record of workspace ${id}` };
+    let holder = host;
+    await changeRow(
+      this.#table,
+      row,
+      (now) => {
+        const current = now?.holder || undefined;
+        const hasFiles = now !== undefined && now.place !== "";
+        const isKept = current !== undefined && (current !== instead || hasFiles);
+        holder = isKept ? current : host;
+        if (isKept) return undefined;
+        return { ...(now ?? create(WorkspaceRecordSchema, { tenant, id })), holder };
+      },
+      signal,
     );
+    return holder;
   }
 }

@@ -3,9 +3,9 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
+import { changeRow } from "@reeve/jetstream/table/change-row";
 import type { CeremonyKind, PasskeyCeremony } from "@reeve/contracts/passkey";
 import { PasskeyCeremonySchema, PersonCeremoniesSchema } from "@reeve/contracts/passkey";
-import { changeRecord } from "./change-record.ts";
 import type { PasskeyPorts, Person } from "./passkey-ports.ts";
 import { passkeyRefused } from "./passkey-ports.ts";
 
@@ -93,7 +93,7 @@ async function changeCeremonies(
 ): Promise<void> {
   const { subject } = person;
   const record = { key: keyOf(person), name: `the ceremonies of ${subject}` };
-  await changeRecord(
+  await changeRow(
     table,
     record,
     (now) => {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
+import { changeRow } from "@reeve/jetstream/table/change-row";
 import type { StoredPasskey } from "@reeve/contracts/passkey";
 import { PersonPasskeysSchema } from "@reeve/contracts/passkey";
-import { changeRecord } from "./change-record.ts";
 import type { PasskeyPorts, Person } from "./passkey-ports.ts";
 
 const { key: personKey } = bucketOf(PersonPasskeysSchema);
@@ -28,7 +28,7 @@ export async function changePasskeys(
   signal: AbortSignal,
 ): Promise<void> {
   const { subject } = person;
-  await changeRecord(
+  await changeRow(
     passkeys,
     { key: keyOf(person), name: `the passkeys of ${subject}` },
     (now) => {

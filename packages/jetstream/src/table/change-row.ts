@@ -1,24 +1,24 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
+import type { Table } from "./port.ts";
 
-/** How often a change is tried while other processes change the same record. */
+/** How often a change is tried while other processes change the same row. */
 const maxAttempts = 10;
 
-/** A record of a person, as people read of it in errors. */
-interface OfPerson {
+/** A row, as people read of it in errors. */
+interface NamedRow {
   readonly key: string;
   /** Such as `the passkeys of ann`. */
   readonly name: string;
 }
 
 /**
- * Replaces a record by what `change` returns, or leaves it if that is undefined. It is called again when another process has changed
- * the record meanwhile.
+ * Replaces the record of a row by what `change` returns, or leaves it if that is undefined. It is called again when another process has
+ * changed the row meanwhile. Throws a Failure of kind `unavailable` if others were first ten times.
  */
-export async function changeRecord<Record>(
+export async function changeRow<Record>(
   table: Pick<Table<Record>, "get" | "create" | "update">,
-  { key, name }: OfPerson,
+  { key, name }: NamedRow,
   change: (now: Record | undefined) => Record | undefined,
   signal: AbortSignal,
 ): Promise<void> {
