@@ -136,10 +136,10 @@ describe.each([
       await empty();
       for (const runId of kept) {
         const status = async () => (await runs.getRun({ runId })).run?.status;
-        await expect.poll(status, { timeout: 120_000 }).toBe(RunStatus.COMPLETED);
+        await expect.poll(status, { timeout: 240_000 }).toBe(RunStatus.COMPLETED);
         expect(await store.textBytes(runId)).toBe(wholeTalk.length);
       }
     },
-    180_000,
+    400_000,
   );
 });

@@ -141,7 +141,7 @@ test("what may not use the reserve is refused in all processes from the moment a
   await Promise.allSettled([keeping, watching]);
 }, 60_000);
 
-test("a reserve that is freed as soon as it is filled is filled again after a minute", async () => {
+test("a reserve that is freed as soon as it is filled is filled again after ten seconds", async () => {
   await using server = await startSmallNats(storeBytes);
   await using keeper = await open(server.url);
   await using writer = await open(server.url);
@@ -166,14 +166,14 @@ test("a reserve that is freed as soon as it is filled is filled again after a mi
     if (time.isAwaited) time.pass(500);
     return announcements;
   };
-  await expect.poll(untilAnnounced, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(untilAnnounced, { timeout: 20_000 }).toBeGreaterThan(0);
   expect(await lastSequence()).toBe(before);
   const untilFilled = () => {
     if (time.isAwaited) time.pass(5_000);
     return storedChunks(writer);
   };
   await expect.poll(untilFilled, { timeout: 20_000 }).toBe(32);
-  expect(time.now()).toBeGreaterThanOrEqual(60_000);
+  expect(time.now()).toBeGreaterThanOrEqual(10_000);
   end.abort();
   await expect(keeping).rejects.toThrow("aborted");
 }, 60_000);

@@ -17,7 +17,7 @@ function bench() {
   return { store, backoff, look, lookAtPart };
 }
 
-test("after a failure, the reserve is filled when its size became free, or after a minute", async () => {
+test("after a failure, the reserve is filled when its size became free, or after ten seconds", async () => {
   const { store, backoff } = bench();
   expect(await backoff.mayFill()).toBe(true);
   await backoff.noteFailure();
@@ -25,10 +25,28 @@ test("after a failure, the reserve is filled when its size became free, or after
   store.storedBytes -= bytes;
   expect(await backoff.mayFill()).toBe(true);
   store.storedBytes += bytes;
-  store.nowMs = 59_999;
+  store.nowMs = 9_999;
   expect(await backoff.mayFill()).toBe(false);
-  store.nowMs = 60_000;
+  store.nowMs = 10_000;
   expect(await backoff.mayFill()).toBe(true);
+});
+
+test("failures in a row double the time without an attempt up to a minute, until the reserve stayed for one", async () => {
+  const { store, backoff, look } = bench();
+  const waitedMs = async () => {
+    const fromMs = store.nowMs;
+    await backoff.noteFailure();
+    while (!(await backoff.mayFill())) store.nowMs += 1_000;
+    return store.nowMs - fromMs;
+  };
+  const waits = [await waitedMs(), await waitedMs(), await waitedMs(), await waitedMs()];
+  expect(waits).toEqual([10_000, 20_000, 40_000, 60_000]);
+  look(true);
+  expect(await waitedMs()).toBe(60_000);
+  look(true);
+  store.nowMs += 60_000;
+  look(true);
+  expect(await waitedMs()).toBe(10_000);
 });
 
 test("a reserve that is freed within a minute is a failure, and later it is none", () => {

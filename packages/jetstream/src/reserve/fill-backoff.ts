@@ -1,7 +1,10 @@
 import type { Clock } from "@reeve/platform/async/clock";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
 
-/** How long a full store is left alone, unless it has become smaller by the size of the reserve. */
-const retryMs = 60_000;
+/** A reserve that is freed sooner than this after it was filled counts as a failed attempt. */
+const earlyMs = 60_000;
+/** How long a full store is left alone after failed attempts in a row, unless it has become smaller by the size of the reserve. */
+const retries = { firstDelayMs: 10_000, maxDelayMs: 60_000 };
 
 /** What a look at the reserve shows. */
 export interface ReserveLook {
@@ -11,9 +14,9 @@ export interface ReserveLook {
   readonly lastSequence: number;
 }
 
-/** When the reserve could not be filled for long, and what else was stored then. */
+/** Until when the store is left alone, and what else was stored when the reserve could not be filled for long. */
 interface FailedFill {
-  readonly atMs: number;
+  readonly untilMs: number;
   readonly storedBytes: number;
 }
 
@@ -34,6 +37,7 @@ export interface FillBackoffOptions {
 export class FillBackoff {
   readonly #options: FillBackoffOptions;
   #failed: FailedFill | undefined;
+  #failuresInRow = 0;
   #wholeSinceMs: number | undefined;
   #lastSequence: number | undefined;
 
@@ -49,6 +53,7 @@ export class FillBackoff {
     if (isWhole) {
       this.#wholeSinceMs ??= nowMs;
       this.#failed = undefined;
+      if (nowMs - this.#wholeSinceMs >= earlyMs) this.#failuresInRow = 0;
       return false;
     }
     const sinceMs = this.#wholeSinceMs;
@@ -56,7 +61,7 @@ export class FillBackoff {
     // Another process fills it now, perhaps to another size.
     if (!isEmpty) return false;
     // Without a look that showed it whole, another process filled it.
-    return sinceMs === undefined ? isWritten : nowMs - sinceMs < retryMs;
+    return sinceMs === undefined ? isWritten : nowMs - sinceMs < earlyMs;
   }
 
   /** Notes that this process filled the reserve, up to a sequence. */
@@ -68,15 +73,16 @@ export class FillBackoff {
   async noteFailure(lastSequence = this.#lastSequence): Promise<void> {
     this.#lastSequence = lastSequence;
     const { clock, storedBytes } = this.#options;
-    const atMs = clock.now();
-    this.#failed = { atMs, storedBytes: await storedBytes() };
+    this.#failuresInRow++;
+    const untilMs = clock.now() + delayAfter(this.#failuresInRow, retries);
+    this.#failed = { untilMs, storedBytes: await storedBytes() };
   }
 
   /** Whether an attempt to fill the reserve may succeed for long. */
   async mayFill(): Promise<boolean> {
     const { bytes, clock, storedBytes } = this.#options;
     const failed = this.#failed;
-    if (failed === undefined || clock.now() - failed.atMs >= retryMs) return true;
+    if (failed === undefined || clock.now() >= failed.untilMs) return true;
     return (await storedBytes()) + bytes <= failed.storedBytes;
   }
 }
