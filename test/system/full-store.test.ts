@@ -137,9 +137,15 @@ describe.each([
         expect(await runs.deleteRun({ runId })).toMatchObject({ existed: true });
       }
       await empty();
+      const progress = async (runId: string) => {
+        const { run } = await runs.getRun({ runId });
+        const status = RunStatus[run?.status ?? 0];
+        return run?.status === RunStatus.COMPLETED
+          ? status
+          : `${status} after ${await store.textBytes(runId)} bytes, ${await store.reserved()} chunks are reserved`;
+      };
       for (const runId of kept) {
-        const status = async () => (await runs.getRun({ runId })).run?.status;
-        await expect.poll(status, { timeout: 240_000 }).toBe(RunStatus.COMPLETED);
+        await expect.poll(() => progress(runId), { timeout: 240_000 }).toBe("COMPLETED");
         expect(await store.textBytes(runId)).toBe(wholeTalk.length);
       }
     },
