@@ -17,7 +17,7 @@ import { natsProgram } from "./nats-program.ts";
 import { TracedDisk } from "./traced-disk.ts";
 
 /** How long a cluster may take to reach a state. */
-const timeoutMs = 60_000;
+const timeoutMs = 180_000;
 const pollMs = 50;
 /** How long copies of streams may take to catch up. */
 const catchUpMs = 15_000;

@@ -144,8 +144,8 @@ export async function prepareJava(): Promise<Toolchain> {
       await build("javac", ["-cp", `${library}/*`, "-d", classes, ...sources]);
       // Only classes of archives can be shared between processes.
       await build("jar", ["--create", "--file", `${library}/programs.jar`, "-C", classes, "."]);
-      const options = javaOptions(folder, "ArchiveClassesAtExit");
-      await build("java", [...options, "Driver", "cancel", "run"], { env: withoutServer });
+      const java = [...javaOptions(folder, "ArchiveClassesAtExit"), "Driver", "cancel", "run"];
+      await build("java", java, { env: withoutServer });
     });
     const java = (name: string) => ({
       command: ["java", ...javaOptions(folder, "SharedArchiveFile"), name],

@@ -19,17 +19,22 @@ function apiError(code: number, description: string): JetStreamApiError {
   return new JetStreamApiError({ code: 503, err_code: code, description });
 }
 
-test("a consumer is opened once the cluster has a leader again", async () => {
+test("a consumer is opened once the cluster has a leader again, and its servers run", async () => {
   const ensure = failingWith(
     apiError(10008, "JetStream system temporarily unavailable"),
     new errors.TimeoutError(),
+    apiError(10119, "consumer is offline"),
+    apiError(10118, "stream is offline"),
   );
   expect(await untilConsumerIsReady(connection, "workers", ensure)).toBe("ready");
 });
 
 test("a consumer that the server refuses is an error at once", async () => {
-  const refusal = apiError(10012, "consumer name already in use");
-  await expect(untilConsumerIsReady(connection, "workers", failingWith(refusal))).rejects.toBe(
-    refusal,
-  );
+  for (const refusal of [
+    apiError(10012, "consumer name already in use"),
+    apiError(10195, "consumer is offline: unsupported"),
+  ]) {
+    const ensured = untilConsumerIsReady(connection, "workers", failingWith(refusal));
+    await expect(ensured).rejects.toBe(refusal);
+  }
 });

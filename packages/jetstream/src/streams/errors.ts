@@ -13,8 +13,11 @@ export interface ApiError {
 
 /** `wrong last sequence`: another writer was first. Newer servers have a second code for it. */
 const conflictCodes: ReadonlySet<number> = new Set([10071, 10164]);
-/** A cluster without a leader, or with too few servers that it knows of for the replicas of a stream. */
-const incompleteClusterCodes: ReadonlySet<number> = new Set([10005, 10008]);
+/**
+ * A cluster without a leader, or with too few servers that it knows of for the replicas of a stream, or in which all servers that
+ * have a stream or a consumer are down. Not 10194 and 10195: those servers run, and do not support what it has.
+ */
+const incompleteClusterCodes: ReadonlySet<number> = new Set([10005, 10008, 10118, 10119]);
 /** The server, an account, or a stream has no storage or memory left. */
 const fullCodes: ReadonlySet<number> = new Set([10002, 10023, 10028, 10047, 10122]);
 /** How a server answers a write for which it has no room. */
