@@ -111,10 +111,13 @@ const withoutServer = {
   REEVE_RECONNECT_TIMEOUT_MS: "300",
 };
 
+/** Options of Java for processes that end before optimized code would pay off. */
+const shortLived = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"];
+
 /** Options that start a program in half of the processor time, with the classes that an earlier process has loaded. */
 function javaOptions(folder: string, archive: "ArchiveClassesAtExit" | "SharedArchiveFile") {
   const file = `-XX:${archive}=${join(folder, "classes.jsa")}`;
-  return ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", file, "-cp", join(folder, "lib/*")];
+  return [...shortLived, file, "-cp", join(folder, "lib/*")];
 }
 
 /** Builds with Maven. Driver and quickstart are compiled separately, as a user's program is. */
@@ -137,7 +140,8 @@ export async function prepareJava(): Promise<Toolchain> {
         "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies",
       ];
       const options = ["-q", "-B", "-DincludeScope=runtime", `-DoutputDirectory=${folder}/lib`];
-      await build("mvn", [...options, ...goals], { cwd: copy });
+      const env = { ...process.env, MAVEN_OPTS: shortLived.join(" ") };
+      await build("mvn", [...options, ...goals], { cwd: copy, env });
       cpSync(join(copy, "target/reeve-client-0.1.0.jar"), join(folder, "lib/reeve-client.jar"));
       const sources = [join(project, "Quickstart.java"), join(drivers, "java/Driver.java")];
       const [library, classes] = [join(folder, "lib"), join(folder, "classes")];
