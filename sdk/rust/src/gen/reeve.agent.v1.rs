@@ -351,7 +351,8 @@ pub struct ApprovalPolicy {
     /// not apply to questions of tools.
     #[prost(message, optional, tag = "8")]
     pub break_glass: ::core::option::Option<BreakGlass>,
-    /// A model that advises the people who decide. If unset, none does. It does not apply to questions.
+    /// A model that advises the people who decide, and votes if its `votes` are set. If unset, none does. It
+    /// does not apply to questions.
     #[prost(message, optional, tag = "9")]
     pub reviewer: ::core::option::Option<Reviewer>,
     /// Calls that people approve only with a passkey. If unset, none by this policy. It does not apply to
@@ -371,8 +372,9 @@ pub struct StepUpPolicy {
     #[prost(string, repeated, tag = "2")]
     pub classes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-/// Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
-/// can be decided before the advice is there. Each review is a model call of the run.
+/// Has the model of the agent advise the people who decide on a call. It decides nothing unless its
+/// `votes` are set, and the call can be decided before the advice is there. Each review is a model call
+/// of the run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Reviewer {
     /// What the model looks for.
@@ -382,6 +384,22 @@ pub struct Reviewer {
     /// empty, all calls that need an approval.
     #[prost(string, repeated, tag = "2")]
     pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The calls for which the advice is a vote. If unset, it is never one.
+    #[prost(message, optional, tag = "3")]
+    pub votes: ::core::option::Option<ReviewerVotes>,
+}
+/// The calls for which the advice of a reviewer is a vote. Advice that is unsure is none. A vote counts for
+/// the alternatives with `reviewer`; without alternatives in the policy, it decides. It never approves a
+/// call that needs a passkey, nor one before its wait has ended or in a freeze.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReviewerVotes {
+    /// Permission classes, such as `workspace_write`: the tools of these classes. Must not be empty.
+    #[prost(string, repeated, tag = "1")]
+    pub classes: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether only advice to reject is a vote. Required with `exclude_requester` and `exclude_author`, which
+    /// ask for another person.
+    #[prost(bool, tag = "2")]
+    pub rejects_only: bool,
 }
 /// People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
 /// the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the
@@ -452,6 +470,9 @@ pub struct DecisionAlternative {
     /// How many people must reject. 0 means 1.
     #[prost(uint32, tag = "6")]
     pub denials: u32,
+    /// Whether a vote of the `reviewer` counts as that of a person. People must be enough without it.
+    #[prost(bool, tag = "7")]
+    pub reviewer: bool,
 }
 /// A model that agents may use.
 #[derive(Clone, PartialEq, ::prost::Message)]

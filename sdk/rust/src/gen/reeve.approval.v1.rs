@@ -104,8 +104,8 @@ pub struct Approval {
     #[prost(message, optional, tag = "38")]
     pub assignment: ::core::option::Option<ApprovalAssignment>,
     /// Whether approving the call needs a passkey of each person (`DecideApprovalRequest.confirmation`). In
-    /// the log of a run, it follows from the agent's policy; in responses and notifications, from the
-    /// operator's policy of now too.
+    /// the log of a run, it follows from the agent's policy and, from the first approval on, from the
+    /// operator's policy of then; in responses and notifications, from that of now too.
     #[prost(bool, tag = "39")]
     pub needs_passkey: bool,
     /// Class of the tool at the request. Unset in approvals of versions that did not record it.
@@ -162,7 +162,8 @@ pub struct ApprovalAssignment {
     #[prost(message, optional, tag = "3")]
     pub assigned_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// Advice of a model about a call, for the people who decide. It decides nothing.
+/// Advice of a model about a call, for the people who decide. It decides nothing, unless the agent's policy
+/// makes it a vote, which is then a fact of its own.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ApprovalReview {
     /// The advice. Unset if there is none.
@@ -187,6 +188,12 @@ pub struct ApprovalReview {
     /// What the call of the model has used; it counts as a model call of the run. At most, if it gave no whole answer. Unset if none was made.
     #[prost(message, optional, tag = "7")]
     pub usage: ::core::option::Option<ReviewUsage>,
+    /// SHA-256, in lower-case hexadecimal, over the rubric. Empty in a review of an earlier version.
+    #[prost(string, tag = "8")]
+    pub rubric_sha256: ::prost::alloc::string::String,
+    /// Whether the advice is a vote by the agent's policy.
+    #[prost(bool, tag = "9")]
+    pub votes: bool,
 }
 /// What the model call of a review has used.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -256,8 +263,11 @@ pub struct Alternative {
     /// The expression that selected the call. Empty: it applies to every call.
     #[prost(string, tag = "8")]
     pub filter: ::prost::alloc::string::String,
+    /// Whether a vote of the agent's reviewer counts as that of a person.
+    #[prost(bool, tag = "9")]
+    pub reviewer: bool,
 }
-/// The vote of one person on an approval.
+/// The vote of one person on an approval, or of the agent's reviewer.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Vote {
     /// What the person decided. Its id, reason, arguments, and answer are those of the request.
@@ -284,7 +294,7 @@ pub struct Decision {
     /// Whether the call may be executed.
     #[prost(bool, tag = "2")]
     pub approved: bool,
-    /// Subject of the credential that decided.
+    /// Subject of the credential that decided; `reviewer:` and the name of the model if `reviewer` is set.
     #[prost(string, tag = "3")]
     pub decided_by: ::prost::alloc::string::String,
     /// Time of the decision.
@@ -311,6 +321,19 @@ pub struct Decision {
     /// The passkey with which the person confirmed the approval. Unset if none was needed.
     #[prost(message, optional, tag = "11")]
     pub step_up: ::core::option::Option<StepUp>,
+    /// The model that decided, by the agent's policy. Unset if a person did.
+    #[prost(message, optional, tag = "12")]
+    pub reviewer: ::core::option::Option<ReviewerVote>,
+}
+/// Who decided in place of a person.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReviewerVote {
+    /// The provider's name of the model.
+    #[prost(string, tag = "1")]
+    pub model: ::prost::alloc::string::String,
+    /// SHA-256, in lower-case hexadecimal, over the rubric that it followed.
+    #[prost(string, tag = "2")]
+    pub rubric_sha256: ::prost::alloc::string::String,
 }
 /// A confirmation of an approval with a passkey, for exactly its call, its arguments, and its person.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -532,7 +555,8 @@ pub struct CountApprovalsResponse {
     /// How many approvals are pending for each tool, the most first, at most 100 tools.
     #[prost(message, repeated, tag = "3")]
     pub tools: ::prost::alloc::vec::Vec<NamedCount>,
-    /// How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them.
+    /// How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them. Unset if
+    /// the credential names more groups than a decision may have.
     #[prost(message, optional, tag = "4")]
     pub waiting_for_me: ::core::option::Option<ApprovalCount>,
 }
@@ -542,7 +566,7 @@ pub struct ApprovalCount {
     /// The number.
     #[prost(uint32, tag = "1")]
     pub count: u32,
-    /// Whether there may be more: counting ends at a limit.
+    /// Whether there may be more: approvals with more different sets of deciders than are looked at.
     #[prost(bool, tag = "2")]
     pub is_partial: bool,
 }
@@ -854,13 +878,21 @@ pub struct WatchApprovalsRequest {
     /// Streams only approvals that match.
     #[prost(message, optional, tag = "2")]
     pub filter: ::core::option::Option<ApprovalFilter>,
+    /// `resume_token` of the last message that the client received. The stream then continues with what
+    /// has changed since, closed approvals included, instead of the pending approvals. If the server
+    /// cannot continue there, the stream begins anew: its first messages have no `resume_token`.
+    #[prost(string, tag = "3")]
+    pub resume_token: ::prost::alloc::string::String,
 }
 /// A message of the stream of `WatchApprovals`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchApprovalsResponse {
-    /// Approvals that are new or have changed. Empty in a heartbeat.
+    /// Approvals that are new or have changed, at most 100 of them. Empty in a heartbeat.
     #[prost(message, repeated, tag = "1")]
     pub approvals: ::prost::alloc::vec::Vec<Approval>,
+    /// How far the stream has come. Empty until it has had all approvals that were pending at its start.
+    #[prost(string, tag = "2")]
+    pub resume_token: ::prost::alloc::string::String,
 }
 /// Advice about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -1489,7 +1521,8 @@ pub mod approval_service_client {
         }
         /// Streams the pending approvals, and then each approval when it is requested or changes. With a
         /// filter, only those that match, and each that the stream had, at each change until it is closed. The
-        /// stream continues until the client cancels it or the server shuts down.
+        /// stream continues until the client cancels it or the server shuts down. Of several changes of an
+        /// approval within a short time, it may have only the latest.
         pub async fn watch_approvals(
             &mut self,
             request: impl tonic::IntoRequest<super::WatchApprovalsRequest>,

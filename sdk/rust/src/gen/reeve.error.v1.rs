@@ -111,6 +111,9 @@ pub enum ErrorReason {
     /// PERMISSION_DENIED: the response of an authenticator, or the invitation, is not valid: it is for
     /// somebody or something else, was used, has expired, or is malformed. Begin again.
     PasskeyRefused = 57,
+    /// FAILED_PRECONDITION: a runtime of an earlier version is alive, which would ignore a rule of the agent.
+    /// The metadata names the runtimes (`runtimes`) and the rule (`field`).
+    RuntimeOutdated = 58,
     /// NOT_FOUND: the run has no tool call with this id.
     CallNotFound = 60,
     /// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
@@ -174,6 +177,7 @@ impl ErrorReason {
             Self::PasskeyRequired => "ERROR_REASON_PASSKEY_REQUIRED",
             Self::PasskeysNotConfigured => "ERROR_REASON_PASSKEYS_NOT_CONFIGURED",
             Self::PasskeyRefused => "ERROR_REASON_PASSKEY_REFUSED",
+            Self::RuntimeOutdated => "ERROR_REASON_RUNTIME_OUTDATED",
             Self::CallNotFound => "ERROR_REASON_CALL_NOT_FOUND",
             Self::CallNotEnded => "ERROR_REASON_CALL_NOT_ENDED",
             Self::CallNotDecided => "ERROR_REASON_CALL_NOT_DECIDED",
@@ -229,6 +233,7 @@ impl ErrorReason {
             "ERROR_REASON_PASSKEY_REQUIRED" => Some(Self::PasskeyRequired),
             "ERROR_REASON_PASSKEYS_NOT_CONFIGURED" => Some(Self::PasskeysNotConfigured),
             "ERROR_REASON_PASSKEY_REFUSED" => Some(Self::PasskeyRefused),
+            "ERROR_REASON_RUNTIME_OUTDATED" => Some(Self::RuntimeOutdated),
             "ERROR_REASON_CALL_NOT_FOUND" => Some(Self::CallNotFound),
             "ERROR_REASON_CALL_NOT_ENDED" => Some(Self::CallNotEnded),
             "ERROR_REASON_CALL_NOT_DECIDED" => Some(Self::CallNotDecided),

@@ -24,6 +24,10 @@ pub struct StoredPasskey {
     /// How browsers reach the authenticator, such as `internal`.
     #[prost(string, repeated, tag = "4")]
     pub transports: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Host name for which it was registered; browsers offer it on no other. Empty for one that an earlier
+    /// version stored.
+    #[prost(string, tag = "5")]
+    pub rp_id: ::prost::alloc::string::String,
 }
 /// The ceremonies of a person that have begun.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -31,7 +35,8 @@ pub struct PersonCeremonies {
     /// Subject of the person's credentials. The key of the record has its SHA-256.
     #[prost(string, tag = "1")]
     pub subject: ::prost::alloc::string::String,
-    /// The ceremonies, oldest first: at most 8 of each kind. A further one replaces the oldest.
+    /// The ceremonies, oldest first: at most one invitation, and 8 of each other kind. A further one
+    /// replaces the oldest.
     #[prost(message, repeated, tag = "2")]
     pub ceremonies: ::prost::alloc::vec::Vec<PasskeyCeremony>,
 }
@@ -165,7 +170,8 @@ pub struct BeginConfirmationRequest {
     /// Id of the approval.
     #[prost(string, tag = "1")]
     pub approval_id: ::prost::alloc::string::String,
-    /// `call_digest` of the approval as the person saw it.
+    /// `call_digest` of the approval as the person saw it. Empty only if the approval has none: a runtime
+    /// of an earlier version requested it.
     #[prost(string, tag = "2")]
     pub call_digest: ::prost::alloc::string::String,
     /// Arguments that replace those of the model. If unset, the call runs with the model's arguments.

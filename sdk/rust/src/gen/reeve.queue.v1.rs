@@ -5,7 +5,7 @@
 /// expires after an hour.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct QueueHolder {
-    /// Name of the process. Each process has a new name.
+    /// Name of the process. Each process has a new name; that of a runtime begins with `runtime-`.
     #[prost(string, tag = "1")]
     pub holder: ::prost::alloc::string::String,
     /// The messages that it holds, grouped by consumer. Empty: none.
@@ -19,6 +19,10 @@ pub struct QueueHolder {
     /// `held` is not empty, the release is incomplete, and another process repeats it if this one dies.
     #[prost(string, tag = "4")]
     pub released_by: ::prost::alloc::string::String,
+    /// The rules that a runtime checks before it executes a call, in addition to those that every version
+    /// checks. A rule that it does not name, it ignores.
+    #[prost(enumeration = "CheckedRule", repeated, tag = "5")]
+    pub checks: ::prost::alloc::vec::Vec<i32>,
 }
 /// Messages of one consumer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -38,3 +42,32 @@ pub struct HeldMessages {
 /// still.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HolderProbe {}
+/// A rule about approvals that earlier versions of the runtime ignore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CheckedRule {
+    /// Not set.
+    Unspecified = 0,
+    /// Approvals that need a passkey: `approval_policy.step_up`.
+    StepUp = 1,
+}
+impl CheckedRule {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CHECKED_RULE_UNSPECIFIED",
+            Self::StepUp => "CHECKED_RULE_STEP_UP",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CHECKED_RULE_UNSPECIFIED" => Some(Self::Unspecified),
+            "CHECKED_RULE_STEP_UP" => Some(Self::StepUp),
+            _ => None,
+        }
+    }
+}

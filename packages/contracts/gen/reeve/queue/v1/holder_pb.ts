@@ -5,16 +5,16 @@
 // Messages between the processes that take work from queues. They let one process take over the
 // messages of another at once when it is proven dead.
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/queue/v1/holder.proto.
  */
 export const file_reeve_queue_v1_holder: GenFile = /*@__PURE__*/
-  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIp0BCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJOizK3xgoCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcKggKAgIDEgICAyJDCgxIZWxkTWVzc2FnZXMSDgoGc3RyZWFtGAEgASgJEhAKCGNvbnN1bWVyGAIgASgJEhEKCXNlcXVlbmNlcxgDIAMoBCI2CgtIb2xkZXJQcm9iZTonwt8YIwoVaG9sZGVyLntob2xkZXJ9LnByb2JlIggKAgIDEgICAygBYgZwcm90bzM", [file_reeve_bus_v1_bus]);
+  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIswBCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJEisKBmNoZWNrcxgFIAMoDjIbLnJlZXZlLnF1ZXVlLnYxLkNoZWNrZWRSdWxlOi7K3xgqCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcKgoKAgIDEgQCAwEEIkMKDEhlbGRNZXNzYWdlcxIOCgZzdHJlYW0YASABKAkSEAoIY29uc3VtZXIYAiABKAkSEQoJc2VxdWVuY2VzGAMgAygEIjYKC0hvbGRlclByb2JlOifC3xgjChVob2xkZXIue2hvbGRlcn0ucHJvYmUiCAoCAgMSAgIDKAEqRQoLQ2hlY2tlZFJ1bGUSHAoYQ0hFQ0tFRF9SVUxFX1VOU1BFQ0lGSUVEEAASGAoUQ0hFQ0tFRF9SVUxFX1NURVBfVVAQAWIGcHJvdG8z", [file_reeve_bus_v1_bus]);
 
 /**
  * A process that takes messages from work queues, and the messages that it has taken and not
@@ -26,7 +26,7 @@ export const file_reeve_queue_v1_holder: GenFile = /*@__PURE__*/
  */
 export type QueueHolder = Message<"reeve.queue.v1.QueueHolder"> & {
   /**
-   * Name of the process. Each process has a new name.
+   * Name of the process. Each process has a new name; that of a runtime begins with `runtime-`.
    *
    * @generated from field: string holder = 1;
    */
@@ -54,6 +54,14 @@ export type QueueHolder = Message<"reeve.queue.v1.QueueHolder"> & {
    * @generated from field: string released_by = 4;
    */
   releasedBy: string;
+
+  /**
+   * The rules that a runtime checks before it executes a call, in addition to those that every version
+   * checks. A rule that it does not name, it ignores.
+   *
+   * @generated from field: repeated reeve.queue.v1.CheckedRule checks = 5;
+   */
+  checks: CheckedRule[];
 };
 
 /**
@@ -114,4 +122,38 @@ export type HolderProbe = Message<"reeve.queue.v1.HolderProbe"> & {
  */
 export const HolderProbeSchema: GenMessage<HolderProbe> = /*@__PURE__*/
   messageDesc(file_reeve_queue_v1_holder, 2);
+
+/**
+ * A rule about approvals that earlier versions of the runtime ignore.
+ *
+ * @generated from enum reeve.queue.v1.CheckedRule
+ */
+export const CheckedRule = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: CHECKED_RULE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Approvals that need a passkey: `approval_policy.step_up`.
+   *
+   * @generated from enum value: CHECKED_RULE_STEP_UP = 1;
+   */
+  STEP_UP: 1,
+} as const;
+
+/**
+ * A rule about approvals that earlier versions of the runtime ignore.
+ *
+ * @generated from enum reeve.queue.v1.CheckedRule
+ */
+export type CheckedRule = (typeof CheckedRule)[keyof typeof CheckedRule] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.queue.v1.CheckedRule.
+ */
+export const CheckedRuleSchema: GenEnum<CheckedRule> = /*@__PURE__*/
+  enumDesc(file_reeve_queue_v1_holder, 0);
 

@@ -401,8 +401,8 @@ type Approval struct {
 	// Who takes care of the approval. Unset: nobody was named.
 	Assignment *ApprovalAssignment `protobuf:"bytes,38,opt,name=assignment,proto3" json:"assignment,omitempty"`
 	// Whether approving the call needs a passkey of each person (`DecideApprovalRequest.confirmation`). In
-	// the log of a run, it follows from the agent's policy; in responses and notifications, from the
-	// operator's policy of now too.
+	// the log of a run, it follows from the agent's policy and, from the first approval on, from the
+	// operator's policy of then; in responses and notifications, from that of now too.
 	NeedsPasskey bool `protobuf:"varint,39,opt,name=needs_passkey,json=needsPasskey,proto3" json:"needs_passkey,omitempty"`
 	// Class of the tool at the request. Unset in approvals of versions that did not record it.
 	PermissionClass v1.PermissionClass `protobuf:"varint,40,opt,name=permission_class,json=permissionClass,proto3,enum=reeve.tool.v1.PermissionClass" json:"permission_class,omitempty"`
@@ -878,7 +878,8 @@ func (x *ApprovalAssignment) GetAssignedAt() *timestamppb.Timestamp {
 	return nil
 }
 
-// Advice of a model about a call, for the people who decide. It decides nothing.
+// Advice of a model about a call, for the people who decide. It decides nothing, unless the agent's policy
+// makes it a vote, which is then a fact of its own.
 type ApprovalReview struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The advice. Unset if there is none.
@@ -895,7 +896,11 @@ type ApprovalReview struct {
 	// `revision` of the approval from which on it has the advice.
 	Revision uint32 `protobuf:"varint,6,opt,name=revision,proto3" json:"revision,omitempty"`
 	// What the call of the model has used; it counts as a model call of the run. At most, if it gave no whole answer. Unset if none was made.
-	Usage         *ReviewUsage `protobuf:"bytes,7,opt,name=usage,proto3" json:"usage,omitempty"`
+	Usage *ReviewUsage `protobuf:"bytes,7,opt,name=usage,proto3" json:"usage,omitempty"`
+	// SHA-256, in lower-case hexadecimal, over the rubric. Empty in a review of an earlier version.
+	RubricSha256 string `protobuf:"bytes,8,opt,name=rubric_sha256,json=rubricSha256,proto3" json:"rubric_sha256,omitempty"`
+	// Whether the advice is a vote by the agent's policy.
+	Votes         bool `protobuf:"varint,9,opt,name=votes,proto3" json:"votes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -977,6 +982,20 @@ func (x *ApprovalReview) GetUsage() *ReviewUsage {
 		return x.Usage
 	}
 	return nil
+}
+
+func (x *ApprovalReview) GetRubricSha256() string {
+	if x != nil {
+		return x.RubricSha256
+	}
+	return ""
+}
+
+func (x *ApprovalReview) GetVotes() bool {
+	if x != nil {
+		return x.Votes
+	}
+	return false
 }
 
 // What the model call of a review has used.
@@ -1191,7 +1210,9 @@ type Alternative struct {
 	// How many people have rejected.
 	DenialsGiven uint32 `protobuf:"varint,7,opt,name=denials_given,json=denialsGiven,proto3" json:"denials_given,omitempty"`
 	// The expression that selected the call. Empty: it applies to every call.
-	Filter        string `protobuf:"bytes,8,opt,name=filter,proto3" json:"filter,omitempty"`
+	Filter string `protobuf:"bytes,8,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Whether a vote of the agent's reviewer counts as that of a person.
+	Reviewer      bool `protobuf:"varint,9,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1282,7 +1303,14 @@ func (x *Alternative) GetFilter() string {
 	return ""
 }
 
-// The vote of one person on an approval.
+func (x *Alternative) GetReviewer() bool {
+	if x != nil {
+		return x.Reviewer
+	}
+	return false
+}
+
+// The vote of one person on an approval, or of the agent's reviewer.
 type Vote struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the person decided. Its id, reason, arguments, and answer are those of the request.
@@ -1364,7 +1392,7 @@ type Decision struct {
 	DecisionId string `protobuf:"bytes,1,opt,name=decision_id,json=decisionId,proto3" json:"decision_id,omitempty"`
 	// Whether the call may be executed.
 	Approved bool `protobuf:"varint,2,opt,name=approved,proto3" json:"approved,omitempty"`
-	// Subject of the credential that decided.
+	// Subject of the credential that decided; `reviewer:` and the name of the model if `reviewer` is set.
 	DecidedBy string `protobuf:"bytes,3,opt,name=decided_by,json=decidedBy,proto3" json:"decided_by,omitempty"`
 	// Time of the decision.
 	DecidedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=decided_at,json=decidedAt,proto3" json:"decided_at,omitempty"`
@@ -1381,7 +1409,9 @@ type Decision struct {
 	// How the person broke the glass: approved alone and at once, in an emergency. Unset if not.
 	BreakGlass *BreakGlassUse `protobuf:"bytes,10,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
 	// The passkey with which the person confirmed the approval. Unset if none was needed.
-	StepUp        *StepUp `protobuf:"bytes,11,opt,name=step_up,json=stepUp,proto3" json:"step_up,omitempty"`
+	StepUp *StepUp `protobuf:"bytes,11,opt,name=step_up,json=stepUp,proto3" json:"step_up,omitempty"`
+	// The model that decided, by the agent's policy. Unset if a person did.
+	Reviewer      *ReviewerVote `protobuf:"bytes,12,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1493,6 +1523,68 @@ func (x *Decision) GetStepUp() *StepUp {
 	return nil
 }
 
+func (x *Decision) GetReviewer() *ReviewerVote {
+	if x != nil {
+		return x.Reviewer
+	}
+	return nil
+}
+
+// Who decided in place of a person.
+type ReviewerVote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The provider's name of the model.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// SHA-256, in lower-case hexadecimal, over the rubric that it followed.
+	RubricSha256  string `protobuf:"bytes,2,opt,name=rubric_sha256,json=rubricSha256,proto3" json:"rubric_sha256,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReviewerVote) Reset() {
+	*x = ReviewerVote{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReviewerVote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReviewerVote) ProtoMessage() {}
+
+func (x *ReviewerVote) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReviewerVote.ProtoReflect.Descriptor instead.
+func (*ReviewerVote) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ReviewerVote) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *ReviewerVote) GetRubricSha256() string {
+	if x != nil {
+		return x.RubricSha256
+	}
+	return ""
+}
+
 // A confirmation of an approval with a passkey, for exactly its call, its arguments, and its person.
 type StepUp struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1506,7 +1598,7 @@ type StepUp struct {
 
 func (x *StepUp) Reset() {
 	*x = StepUp{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1518,7 +1610,7 @@ func (x *StepUp) String() string {
 func (*StepUp) ProtoMessage() {}
 
 func (x *StepUp) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1531,7 +1623,7 @@ func (x *StepUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUp.ProtoReflect.Descriptor instead.
 func (*StepUp) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *StepUp) GetCredentialId() string {
@@ -1565,7 +1657,7 @@ type BreakGlassUse struct {
 
 func (x *BreakGlassUse) Reset() {
 	*x = BreakGlassUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1577,7 +1669,7 @@ func (x *BreakGlassUse) String() string {
 func (*BreakGlassUse) ProtoMessage() {}
 
 func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1590,7 +1682,7 @@ func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
 func (*BreakGlassUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BreakGlassUse) GetRule() string {
@@ -1673,7 +1765,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1685,7 +1777,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1698,7 +1790,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1842,7 +1934,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1854,7 +1946,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1867,7 +1959,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -1906,7 +1998,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1918,7 +2010,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1931,7 +2023,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -1972,7 +2064,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2076,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +2089,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -2063,7 +2155,7 @@ type ApprovalFilter struct {
 
 func (x *ApprovalFilter) Reset() {
 	*x = ApprovalFilter{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2167,7 @@ func (x *ApprovalFilter) String() string {
 func (*ApprovalFilter) ProtoMessage() {}
 
 func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2180,7 @@ func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
 func (*ApprovalFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ApprovalFilter) GetStates() []ApprovalState {
@@ -2194,7 +2286,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2206,7 +2298,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2219,7 +2311,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -2271,7 +2363,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2283,7 +2375,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2296,7 +2388,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -2322,7 +2414,7 @@ type CountApprovalsRequest struct {
 
 func (x *CountApprovalsRequest) Reset() {
 	*x = CountApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2334,7 +2426,7 @@ func (x *CountApprovalsRequest) String() string {
 func (*CountApprovalsRequest) ProtoMessage() {}
 
 func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2347,7 +2439,7 @@ func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 // Response of `CountApprovals`.
@@ -2359,7 +2451,8 @@ type CountApprovalsResponse struct {
 	Agents []*NamedCount `protobuf:"bytes,2,rep,name=agents,proto3" json:"agents,omitempty"`
 	// How many approvals are pending for each tool, the most first, at most 100 tools.
 	Tools []*NamedCount `protobuf:"bytes,3,rep,name=tools,proto3" json:"tools,omitempty"`
-	// How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them.
+	// How many pending approvals wait for the caller, as `ApprovalFilter.for_me` selects them. Unset if
+	// the credential names more groups than a decision may have.
 	WaitingForMe  *ApprovalCount `protobuf:"bytes,4,opt,name=waiting_for_me,json=waitingForMe,proto3" json:"waiting_for_me,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2367,7 +2460,7 @@ type CountApprovalsResponse struct {
 
 func (x *CountApprovalsResponse) Reset() {
 	*x = CountApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2379,7 +2472,7 @@ func (x *CountApprovalsResponse) String() string {
 func (*CountApprovalsResponse) ProtoMessage() {}
 
 func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2392,7 +2485,7 @@ func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *CountApprovalsResponse) GetStates() []*StateCount {
@@ -2428,7 +2521,7 @@ type ApprovalCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The number.
 	Count uint32 `protobuf:"varint,1,opt,name=count,proto3" json:"count,omitempty"`
-	// Whether there may be more: counting ends at a limit.
+	// Whether there may be more: approvals with more different sets of deciders than are looked at.
 	IsPartial     bool `protobuf:"varint,2,opt,name=is_partial,json=isPartial,proto3" json:"is_partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2436,7 +2529,7 @@ type ApprovalCount struct {
 
 func (x *ApprovalCount) Reset() {
 	*x = ApprovalCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2448,7 +2541,7 @@ func (x *ApprovalCount) String() string {
 func (*ApprovalCount) ProtoMessage() {}
 
 func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2461,7 +2554,7 @@ func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
 func (*ApprovalCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ApprovalCount) GetCount() uint32 {
@@ -2491,7 +2584,7 @@ type StateCount struct {
 
 func (x *StateCount) Reset() {
 	*x = StateCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2503,7 +2596,7 @@ func (x *StateCount) String() string {
 func (*StateCount) ProtoMessage() {}
 
 func (x *StateCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2516,7 +2609,7 @@ func (x *StateCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
 func (*StateCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StateCount) GetState() ApprovalState {
@@ -2546,7 +2639,7 @@ type NamedCount struct {
 
 func (x *NamedCount) Reset() {
 	*x = NamedCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2558,7 +2651,7 @@ func (x *NamedCount) String() string {
 func (*NamedCount) ProtoMessage() {}
 
 func (x *NamedCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2571,7 +2664,7 @@ func (x *NamedCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
 func (*NamedCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *NamedCount) GetName() string {
@@ -2599,7 +2692,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2611,7 +2704,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2624,7 +2717,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -2645,7 +2738,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2657,7 +2750,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2670,7 +2763,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -2720,7 +2813,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2732,7 +2825,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2745,7 +2838,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -2829,7 +2922,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2841,7 +2934,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2854,7 +2947,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -2875,7 +2968,7 @@ type ListSimilarDecisionsRequest struct {
 
 func (x *ListSimilarDecisionsRequest) Reset() {
 	*x = ListSimilarDecisionsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2887,7 +2980,7 @@ func (x *ListSimilarDecisionsRequest) String() string {
 func (*ListSimilarDecisionsRequest) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2900,7 +2993,7 @@ func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListSimilarDecisionsRequest) GetApprovalId() string {
@@ -2921,7 +3014,7 @@ type ListSimilarDecisionsResponse struct {
 
 func (x *ListSimilarDecisionsResponse) Reset() {
 	*x = ListSimilarDecisionsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2933,7 +3026,7 @@ func (x *ListSimilarDecisionsResponse) String() string {
 func (*ListSimilarDecisionsResponse) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2946,7 +3039,7 @@ func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListSimilarDecisionsResponse) GetDecisions() []*SimilarDecision {
@@ -2983,7 +3076,7 @@ type SimilarDecision struct {
 
 func (x *SimilarDecision) Reset() {
 	*x = SimilarDecision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2995,7 +3088,7 @@ func (x *SimilarDecision) String() string {
 func (*SimilarDecision) ProtoMessage() {}
 
 func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3008,7 +3101,7 @@ func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SimilarDecision.ProtoReflect.Descriptor instead.
 func (*SimilarDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SimilarDecision) GetApprovalId() string {
@@ -3089,7 +3182,7 @@ type CommentApprovalRequest struct {
 
 func (x *CommentApprovalRequest) Reset() {
 	*x = CommentApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3101,7 +3194,7 @@ func (x *CommentApprovalRequest) String() string {
 func (*CommentApprovalRequest) ProtoMessage() {}
 
 func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3114,7 +3207,7 @@ func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalRequest.ProtoReflect.Descriptor instead.
 func (*CommentApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *CommentApprovalRequest) GetApprovalId() string {
@@ -3149,7 +3242,7 @@ type CommentApprovalResponse struct {
 
 func (x *CommentApprovalResponse) Reset() {
 	*x = CommentApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3161,7 +3254,7 @@ func (x *CommentApprovalResponse) String() string {
 func (*CommentApprovalResponse) ProtoMessage() {}
 
 func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3174,7 +3267,7 @@ func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalResponse.ProtoReflect.Descriptor instead.
 func (*CommentApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CommentApprovalResponse) GetApproval() *Approval {
@@ -3197,7 +3290,7 @@ type AssignApprovalRequest struct {
 
 func (x *AssignApprovalRequest) Reset() {
 	*x = AssignApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3209,7 +3302,7 @@ func (x *AssignApprovalRequest) String() string {
 func (*AssignApprovalRequest) ProtoMessage() {}
 
 func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3222,7 +3315,7 @@ func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalRequest.ProtoReflect.Descriptor instead.
 func (*AssignApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AssignApprovalRequest) GetApprovalId() string {
@@ -3250,7 +3343,7 @@ type AssignApprovalResponse struct {
 
 func (x *AssignApprovalResponse) Reset() {
 	*x = AssignApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3262,7 +3355,7 @@ func (x *AssignApprovalResponse) String() string {
 func (*AssignApprovalResponse) ProtoMessage() {}
 
 func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3275,7 +3368,7 @@ func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalResponse.ProtoReflect.Descriptor instead.
 func (*AssignApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AssignApprovalResponse) GetApproval() *Approval {
@@ -3303,7 +3396,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3315,7 +3408,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3328,7 +3421,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -3372,7 +3465,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3384,7 +3477,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3397,7 +3490,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -3425,7 +3518,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3437,7 +3530,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3450,7 +3543,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -3478,7 +3571,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3490,7 +3583,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3503,7 +3596,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -3550,7 +3643,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3562,7 +3655,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3575,7 +3668,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -3618,7 +3711,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3630,7 +3723,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3643,7 +3736,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -3692,7 +3785,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3704,7 +3797,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3717,7 +3810,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -3744,7 +3837,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3756,7 +3849,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3769,7 +3862,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -3813,7 +3906,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3825,7 +3918,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3838,7 +3931,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -3866,7 +3959,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3878,7 +3971,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3891,7 +3984,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -3912,7 +4005,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3924,7 +4017,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3937,7 +4030,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -3953,14 +4046,18 @@ type WatchApprovalsRequest struct {
 	// Streams only approvals of this run. If empty, approvals of all runs.
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Streams only approvals that match.
-	Filter        *ApprovalFilter `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	Filter *ApprovalFilter `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	// `resume_token` of the last message that the client received. The stream then continues with what
+	// has changed since, closed approvals included, instead of the pending approvals. If the server
+	// cannot continue there, the stream begins anew: its first messages have no `resume_token`.
+	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3972,7 +4069,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3985,7 +4082,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -4002,18 +4099,27 @@ func (x *WatchApprovalsRequest) GetFilter() *ApprovalFilter {
 	return nil
 }
 
+func (x *WatchApprovalsRequest) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
+}
+
 // A message of the stream of `WatchApprovals`.
 type WatchApprovalsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Approvals that are new or have changed. Empty in a heartbeat.
-	Approvals     []*Approval `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
+	// Approvals that are new or have changed, at most 100 of them. Empty in a heartbeat.
+	Approvals []*Approval `protobuf:"bytes,1,rep,name=approvals,proto3" json:"approvals,omitempty"`
+	// How far the stream has come. Empty until it has had all approvals that were pending at its start.
+	ResumeToken   string `protobuf:"bytes,2,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4025,7 +4131,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4038,7 +4144,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{48}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -4046,6 +4152,13 @@ func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
 		return x.Approvals
 	}
 	return nil
+}
+
+func (x *WatchApprovalsResponse) GetResumeToken() string {
+	if x != nil {
+		return x.ResumeToken
+	}
+	return ""
 }
 
 var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
@@ -4113,7 +4226,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vassigned_by\x18\x02 \x01(\tR\n" +
 	"assignedBy\x12;\n" +
 	"\vassigned_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"assignedAt\"\xa0\x02\n" +
+	"assignedAt\"\xdb\x02\n" +
 	"\x0eApprovalReview\x127\n" +
 	"\x06advice\x18\x01 \x01(\x0e2\x1f.reeve.approval.v1.ReviewAdviceR\x06advice\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
@@ -4122,7 +4235,9 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vreviewed_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"reviewedAt\x12\x1a\n" +
 	"\brevision\x18\x06 \x01(\rR\brevision\x124\n" +
-	"\x05usage\x18\a \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\"\x82\x01\n" +
+	"\x05usage\x18\a \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\x12#\n" +
+	"\rrubric_sha256\x18\b \x01(\tR\frubricSha256\x12\x14\n" +
+	"\x05votes\x18\t \x01(\bR\x05votes\"\x82\x01\n" +
 	"\vReviewUsage\x12!\n" +
 	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12#\n" +
 	"\routput_tokens\x18\x02 \x01(\rR\foutputTokens\x12\x1e\n" +
@@ -4135,7 +4250,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\brevision\x18\x04 \x01(\rR\brevision\"Y\n" +
 	"\x0eApprovalFreeze\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x123\n" +
-	"\aends_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\"\xef\x01\n" +
+	"\aends_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\"\x8b\x02\n" +
 	"\vAlternative\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06people\x18\x02 \x03(\tR\x06people\x12\x16\n" +
@@ -4144,13 +4259,14 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\adenials\x18\x05 \x01(\rR\adenials\x12'\n" +
 	"\x0fapprovals_given\x18\x06 \x01(\rR\x0eapprovalsGiven\x12#\n" +
 	"\rdenials_given\x18\a \x01(\rR\fdenialsGiven\x12\x16\n" +
-	"\x06filter\x18\b \x01(\tR\x06filter\"\xac\x01\n" +
+	"\x06filter\x18\b \x01(\tR\x06filter\x12\x1a\n" +
+	"\breviewer\x18\t \x01(\bR\breviewer\"\xac\x01\n" +
 	"\x04Vote\x127\n" +
 	"\bdecision\x18\x01 \x01(\v2\x1b.reeve.approval.v1.DecisionR\bdecision\x12\x1d\n" +
 	"\n" +
 	"counts_for\x18\x02 \x03(\tR\tcountsFor\x12\x1a\n" +
 	"\battempts\x18\x03 \x01(\rR\battempts\x120\n" +
-	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\x9b\x04\n" +
+	"\x14earlier_decision_ids\x18\x04 \x03(\tR\x12earlierDecisionIds\"\xd8\x04\n" +
 	"\bDecision\x12\x1f\n" +
 	"\vdecision_id\x18\x01 \x01(\tR\n" +
 	"decisionId\x12\x1a\n" +
@@ -4167,7 +4283,11 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vbreak_glass\x18\n" +
 	" \x01(\v2 .reeve.approval.v1.BreakGlassUseR\n" +
 	"breakGlass\x122\n" +
-	"\astep_up\x18\v \x01(\v2\x19.reeve.approval.v1.StepUpR\x06stepUp\"j\n" +
+	"\astep_up\x18\v \x01(\v2\x19.reeve.approval.v1.StepUpR\x06stepUp\x12;\n" +
+	"\breviewer\x18\f \x01(\v2\x1f.reeve.approval.v1.ReviewerVoteR\breviewer\"I\n" +
+	"\fReviewerVote\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12#\n" +
+	"\rrubric_sha256\x18\x02 \x01(\tR\frubricSha256\"j\n" +
 	"\x06StepUp\x12#\n" +
 	"\rcredential_id\x18\x01 \x01(\tR\fcredentialId\x12;\n" +
 	"\vverified_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
@@ -4360,12 +4480,14 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x12RevokeGrantRequest\x12\x1b\n" +
 	"\bgrant_id\x18\x01 \x01(\tB\x00R\agrantId\"E\n" +
 	"\x13RevokeGrantResponse\x12.\n" +
-	"\x05grant\x18\x01 \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\"k\n" +
+	"\x05grant\x18\x01 \x01(\v2\x18.reeve.approval.v1.GrantR\x05grant\"\x90\x01\n" +
 	"\x15WatchApprovalsRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x129\n" +
-	"\x06filter\x18\x02 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\"S\n" +
+	"\x06filter\x18\x02 \x01(\v2!.reeve.approval.v1.ApprovalFilterR\x06filter\x12#\n" +
+	"\fresume_token\x18\x03 \x01(\tB\x00R\vresumeToken\"v\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
-	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals*|\n" +
+	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12!\n" +
+	"\fresume_token\x18\x02 \x01(\tR\vresumeToken*|\n" +
 	"\fReviewAdvice\x12\x1d\n" +
 	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
@@ -4424,7 +4546,7 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(ReviewAdvice)(0),                    // 0: reeve.approval.v1.ReviewAdvice
 	(GateKind)(0),                        // 1: reeve.approval.v1.GateKind
@@ -4442,165 +4564,167 @@ var file_reeve_approval_v1_approval_proto_goTypes = []any{
 	(*Alternative)(nil),                  // 13: reeve.approval.v1.Alternative
 	(*Vote)(nil),                         // 14: reeve.approval.v1.Vote
 	(*Decision)(nil),                     // 15: reeve.approval.v1.Decision
-	(*StepUp)(nil),                       // 16: reeve.approval.v1.StepUp
-	(*BreakGlassUse)(nil),                // 17: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                        // 18: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                     // 19: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),                 // 20: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),                 // 21: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),               // 22: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),         // 23: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),        // 24: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),        // 25: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),       // 26: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),                // 27: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),                   // 28: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),                   // 29: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),           // 30: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),          // 31: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),        // 32: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),       // 33: reeve.approval.v1.DecideApprovalResponse
-	(*ListSimilarDecisionsRequest)(nil),  // 34: reeve.approval.v1.ListSimilarDecisionsRequest
-	(*ListSimilarDecisionsResponse)(nil), // 35: reeve.approval.v1.ListSimilarDecisionsResponse
-	(*SimilarDecision)(nil),              // 36: reeve.approval.v1.SimilarDecision
-	(*CommentApprovalRequest)(nil),       // 37: reeve.approval.v1.CommentApprovalRequest
-	(*CommentApprovalResponse)(nil),      // 38: reeve.approval.v1.CommentApprovalResponse
-	(*AssignApprovalRequest)(nil),        // 39: reeve.approval.v1.AssignApprovalRequest
-	(*AssignApprovalResponse)(nil),       // 40: reeve.approval.v1.AssignApprovalResponse
-	(*DecideApprovalsRequest)(nil),       // 41: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),              // 42: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil),      // 43: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),               // 44: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),                // 45: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),        // 46: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),       // 47: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),            // 48: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),           // 49: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),           // 50: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),          // 51: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),        // 52: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),       // 53: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),                  // 54: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),        // 55: google.protobuf.Timestamp
-	(*v1.Question)(nil),                  // 56: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),        // 57: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),              // 58: reeve.tool.v1.BoundContent
-	(v1.PermissionClass)(0),              // 59: reeve.tool.v1.PermissionClass
-	(*structpb.Struct)(nil),              // 60: google.protobuf.Struct
-	(*durationpb.Duration)(nil),          // 61: google.protobuf.Duration
+	(*ReviewerVote)(nil),                 // 16: reeve.approval.v1.ReviewerVote
+	(*StepUp)(nil),                       // 17: reeve.approval.v1.StepUp
+	(*BreakGlassUse)(nil),                // 18: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                        // 19: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                     // 20: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),                 // 21: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),                 // 22: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),               // 23: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),         // 24: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),        // 25: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),        // 26: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),       // 27: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),                // 28: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),                   // 29: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),                   // 30: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),           // 31: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),          // 32: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),        // 33: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),       // 34: reeve.approval.v1.DecideApprovalResponse
+	(*ListSimilarDecisionsRequest)(nil),  // 35: reeve.approval.v1.ListSimilarDecisionsRequest
+	(*ListSimilarDecisionsResponse)(nil), // 36: reeve.approval.v1.ListSimilarDecisionsResponse
+	(*SimilarDecision)(nil),              // 37: reeve.approval.v1.SimilarDecision
+	(*CommentApprovalRequest)(nil),       // 38: reeve.approval.v1.CommentApprovalRequest
+	(*CommentApprovalResponse)(nil),      // 39: reeve.approval.v1.CommentApprovalResponse
+	(*AssignApprovalRequest)(nil),        // 40: reeve.approval.v1.AssignApprovalRequest
+	(*AssignApprovalResponse)(nil),       // 41: reeve.approval.v1.AssignApprovalResponse
+	(*DecideApprovalsRequest)(nil),       // 42: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),              // 43: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil),      // 44: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),               // 45: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),                // 46: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),        // 47: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),       // 48: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),            // 49: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),           // 50: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),           // 51: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),          // 52: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),        // 53: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),       // 54: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),                  // 55: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),        // 56: google.protobuf.Timestamp
+	(*v1.Question)(nil),                  // 57: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),        // 58: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),              // 59: reeve.tool.v1.BoundContent
+	(v1.PermissionClass)(0),              // 60: reeve.tool.v1.PermissionClass
+	(*structpb.Struct)(nil),              // 61: google.protobuf.Struct
+	(*durationpb.Duration)(nil),          // 62: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	54, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	55, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	55, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	55, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	56, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	56, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
 	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
 	15, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	56, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	57, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
 	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
 	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	57, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	58, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	58, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	59, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
 	13, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
 	14, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	55, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	56, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
 	12, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
 	11, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
 	9,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
 	7,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
 	8,  // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
-	59, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
-	55, // 19: reeve.approval.v1.WatchedGroup.watched_since:type_name -> google.protobuf.Timestamp
-	55, // 20: reeve.approval.v1.WatchedGroup.last_seen_at:type_name -> google.protobuf.Timestamp
-	55, // 21: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
-	55, // 22: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
+	60, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
+	56, // 19: reeve.approval.v1.WatchedGroup.watched_since:type_name -> google.protobuf.Timestamp
+	56, // 20: reeve.approval.v1.WatchedGroup.last_seen_at:type_name -> google.protobuf.Timestamp
+	56, // 21: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
+	56, // 22: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
 	0,  // 23: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
-	55, // 24: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
+	56, // 24: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
 	10, // 25: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
-	55, // 26: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	56, // 26: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
 	13, // 27: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	55, // 28: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	55, // 29: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	56, // 28: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	56, // 29: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
 	15, // 30: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	55, // 31: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	60, // 32: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	60, // 33: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	18, // 34: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	20, // 35: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	17, // 36: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	16, // 37: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
-	55, // 38: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
-	55, // 39: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	4,  // 40: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	55, // 41: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	55, // 42: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	19, // 43: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	55, // 44: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	55, // 45: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	4,  // 46: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	4,  // 47: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	61, // 48: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	3,  // 49: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	55, // 50: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	55, // 51: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	22, // 52: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 53: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	28, // 54: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	29, // 55: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	29, // 56: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	27, // 57: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	3,  // 58: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	27, // 59: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	27, // 60: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	5,  // 61: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	60, // 62: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	60, // 63: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	21, // 64: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	60, // 65: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
-	5,  // 66: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	36, // 67: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
-	3,  // 68: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	55, // 69: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
-	5,  // 70: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	5,  // 71: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	42, // 72: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	44, // 73: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	3,  // 74: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	45, // 75: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	60, // 76: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	5,  // 77: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	18, // 78: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	18, // 79: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	22, // 80: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 81: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	23, // 82: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	25, // 83: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	30, // 84: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	32, // 85: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	34, // 86: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
-	37, // 87: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
-	39, // 88: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
-	41, // 89: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	46, // 90: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	48, // 91: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	50, // 92: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	52, // 93: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	24, // 94: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	26, // 95: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	31, // 96: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	33, // 97: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	35, // 98: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
-	38, // 99: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
-	40, // 100: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
-	43, // 101: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	47, // 102: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	49, // 103: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	51, // 104: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	53, // 105: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	94, // [94:106] is the sub-list for method output_type
-	82, // [82:94] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	56, // 31: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	61, // 32: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	61, // 33: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	19, // 34: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	21, // 35: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	18, // 36: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	17, // 37: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
+	16, // 38: reeve.approval.v1.Decision.reviewer:type_name -> reeve.approval.v1.ReviewerVote
+	56, // 39: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
+	56, // 40: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	4,  // 41: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	56, // 42: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	56, // 43: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	20, // 44: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	56, // 45: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	56, // 46: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	4,  // 47: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	4,  // 48: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	62, // 49: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	3,  // 50: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	56, // 51: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	56, // 52: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	23, // 53: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 54: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	29, // 55: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	30, // 56: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	30, // 57: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	28, // 58: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	3,  // 59: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	28, // 60: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	28, // 61: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	5,  // 62: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	61, // 63: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	61, // 64: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	22, // 65: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	61, // 66: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
+	5,  // 67: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	37, // 68: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
+	3,  // 69: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	56, // 70: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
+	5,  // 71: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	5,  // 72: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	43, // 73: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	45, // 74: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	3,  // 75: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	46, // 76: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	61, // 77: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	5,  // 78: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	19, // 79: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	19, // 80: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	23, // 81: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	5,  // 82: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	24, // 83: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	26, // 84: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	31, // 85: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	33, // 86: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	35, // 87: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
+	38, // 88: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
+	40, // 89: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
+	42, // 90: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	47, // 91: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	49, // 92: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	51, // 93: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	53, // 94: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	25, // 95: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	27, // 96: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	32, // 97: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	34, // 98: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	36, // 99: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
+	39, // 100: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
+	41, // 101: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
+	44, // 102: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	48, // 103: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	50, // 104: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	52, // 105: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	54, // 106: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	95, // [95:107] is the sub-list for method output_type
+	83, // [83:95] is the sub-list for method input_type
+	83, // [83:83] is the sub-list for extension type_name
+	83, // [83:83] is the sub-list for extension extendee
+	0,  // [0:83] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -4615,7 +4739,7 @@ func file_reeve_approval_v1_approval_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
 			NumEnums:      5,
-			NumMessages:   49,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -82,7 +82,8 @@ type ApprovalServiceClient interface {
 	RevokeGrant(ctx context.Context, in *RevokeGrantRequest, opts ...grpc.CallOption) (*RevokeGrantResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or changes. With a
 	// filter, only those that match, and each that the stream had, at each change until it is closed. The
-	// stream continues until the client cancels it or the server shuts down.
+	// stream continues until the client cancels it or the server shuts down. Of several changes of an
+	// approval within a short time, it may have only the latest.
 	WatchApprovals(ctx context.Context, in *WatchApprovalsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchApprovalsResponse], error)
 }
 
@@ -270,7 +271,8 @@ type ApprovalServiceServer interface {
 	RevokeGrant(context.Context, *RevokeGrantRequest) (*RevokeGrantResponse, error)
 	// Streams the pending approvals, and then each approval when it is requested or changes. With a
 	// filter, only those that match, and each that the stream had, at each change until it is closed. The
-	// stream continues until the client cancels it or the server shuts down.
+	// stream continues until the client cancels it or the server shuts down. Of several changes of an
+	// approval within a short time, it may have only the latest.
 	WatchApprovals(*WatchApprovalsRequest, grpc.ServerStreamingServer[WatchApprovalsResponse]) error
 	mustEmbedUnimplementedApprovalServiceServer()
 }

@@ -147,7 +147,10 @@ type StoredPasskey struct {
 	// The last value of the authenticator's counter. 0 if it has none.
 	Counter uint32 `protobuf:"varint,3,opt,name=counter,proto3" json:"counter,omitempty"`
 	// How browsers reach the authenticator, such as `internal`.
-	Transports    []string `protobuf:"bytes,4,rep,name=transports,proto3" json:"transports,omitempty"`
+	Transports []string `protobuf:"bytes,4,rep,name=transports,proto3" json:"transports,omitempty"`
+	// Host name for which it was registered; browsers offer it on no other. Empty for one that an earlier
+	// version stored.
+	RpId          string `protobuf:"bytes,5,opt,name=rp_id,json=rpId,proto3" json:"rp_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -210,12 +213,20 @@ func (x *StoredPasskey) GetTransports() []string {
 	return nil
 }
 
+func (x *StoredPasskey) GetRpId() string {
+	if x != nil {
+		return x.RpId
+	}
+	return ""
+}
+
 // The ceremonies of a person that have begun.
 type PersonCeremonies struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Subject of the person's credentials. The key of the record has its SHA-256.
 	Subject string `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
-	// The ceremonies, oldest first: at most 8 of each kind. A further one replaces the oldest.
+	// The ceremonies, oldest first: at most one invitation, and 8 of each other kind. A further one
+	// replaces the oldest.
 	Ceremonies    []*PasskeyCeremony `protobuf:"bytes,2,rep,name=ceremonies,proto3" json:"ceremonies,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -940,7 +951,8 @@ type BeginConfirmationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the approval.
 	ApprovalId string `protobuf:"bytes,1,opt,name=approval_id,json=approvalId,proto3" json:"approval_id,omitempty"`
-	// `call_digest` of the approval as the person saw it.
+	// `call_digest` of the approval as the person saw it. Empty only if the approval has none: a runtime
+	// of an earlier version requested it.
 	CallDigest string `protobuf:"bytes,2,opt,name=call_digest,json=callDigest,proto3" json:"call_digest,omitempty"`
 	// Arguments that replace those of the model. If unset, the call runs with the model's arguments.
 	EditedArguments *structpb.Struct `protobuf:"bytes,3,opt,name=edited_arguments,json=editedArguments,proto3" json:"edited_arguments,omitempty"`
@@ -1061,7 +1073,7 @@ const file_reeve_passkey_v1_passkey_proto_rawDesc = "" +
 	"\x1ereeve/passkey/v1/passkey.proto\x12\x10reeve.passkey.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"i\n" +
 	"\x0ePersonPasskeys\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12;\n" +
-	"\bpasskeys\x18\x02 \x03(\v2\x1f.reeve.passkey.v1.StoredPasskeyR\bpasskeys:\x00\"\x9d\x01\n" +
+	"\bpasskeys\x18\x02 \x03(\v2\x1f.reeve.passkey.v1.StoredPasskeyR\bpasskeys:\x00\"\xb2\x01\n" +
 	"\rStoredPasskey\x123\n" +
 	"\apasskey\x18\x01 \x01(\v2\x19.reeve.passkey.v1.PasskeyR\apasskey\x12\x1d\n" +
 	"\n" +
@@ -1069,7 +1081,8 @@ const file_reeve_passkey_v1_passkey_proto_rawDesc = "" +
 	"\acounter\x18\x03 \x01(\rR\acounter\x12\x1e\n" +
 	"\n" +
 	"transports\x18\x04 \x03(\tR\n" +
-	"transports\"q\n" +
+	"transports\x12\x13\n" +
+	"\x05rp_id\x18\x05 \x01(\tR\x04rpId\"q\n" +
 	"\x10PersonCeremonies\x12\x18\n" +
 	"\asubject\x18\x01 \x01(\tR\asubject\x12A\n" +
 	"\n" +

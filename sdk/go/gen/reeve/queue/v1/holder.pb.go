@@ -24,13 +24,62 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// A rule about approvals that earlier versions of the runtime ignore.
+type CheckedRule int32
+
+const (
+	// Not set.
+	CheckedRule_CHECKED_RULE_UNSPECIFIED CheckedRule = 0
+	// Approvals that need a passkey: `approval_policy.step_up`.
+	CheckedRule_CHECKED_RULE_STEP_UP CheckedRule = 1
+)
+
+// Enum value maps for CheckedRule.
+var (
+	CheckedRule_name = map[int32]string{
+		0: "CHECKED_RULE_UNSPECIFIED",
+		1: "CHECKED_RULE_STEP_UP",
+	}
+	CheckedRule_value = map[string]int32{
+		"CHECKED_RULE_UNSPECIFIED": 0,
+		"CHECKED_RULE_STEP_UP":     1,
+	}
+)
+
+func (x CheckedRule) Enum() *CheckedRule {
+	p := new(CheckedRule)
+	*p = x
+	return p
+}
+
+func (x CheckedRule) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CheckedRule) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_queue_v1_holder_proto_enumTypes[0].Descriptor()
+}
+
+func (CheckedRule) Type() protoreflect.EnumType {
+	return &file_reeve_queue_v1_holder_proto_enumTypes[0]
+}
+
+func (x CheckedRule) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CheckedRule.Descriptor instead.
+func (CheckedRule) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_queue_v1_holder_proto_rawDescGZIP(), []int{0}
+}
+
 // A process that takes messages from work queues, and the messages that it has taken and not
 // settled. The process writes its row at once when it takes a message, later when it settles one, and
 // at least every ten minutes. It deletes the row when it ends. A row that is not written again
 // expires after an hour.
 type QueueHolder struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name of the process. Each process has a new name.
+	// Name of the process. Each process has a new name; that of a runtime begins with `runtime-`.
 	Holder string `protobuf:"bytes,1,opt,name=holder,proto3" json:"holder,omitempty"`
 	// The messages that it holds, grouped by consumer. Empty: none.
 	Held []*HeldMessages `protobuf:"bytes,2,rep,name=held,proto3" json:"held,omitempty"`
@@ -39,7 +88,10 @@ type QueueHolder struct {
 	Crashed bool `protobuf:"varint,3,opt,name=crashed,proto3" json:"crashed,omitempty"`
 	// Name of the process that releases the messages of a crashed one. Empty unless `crashed`. While
 	// `held` is not empty, the release is incomplete, and another process repeats it if this one dies.
-	ReleasedBy    string `protobuf:"bytes,4,opt,name=released_by,json=releasedBy,proto3" json:"released_by,omitempty"`
+	ReleasedBy string `protobuf:"bytes,4,opt,name=released_by,json=releasedBy,proto3" json:"released_by,omitempty"`
+	// The rules that a runtime checks before it executes a call, in addition to those that every version
+	// checks. A rule that it does not name, it ignores.
+	Checks        []CheckedRule `protobuf:"varint,5,rep,packed,name=checks,proto3,enum=reeve.queue.v1.CheckedRule" json:"checks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -100,6 +152,13 @@ func (x *QueueHolder) GetReleasedBy() string {
 		return x.ReleasedBy
 	}
 	return ""
+}
+
+func (x *QueueHolder) GetChecks() []CheckedRule {
+	if x != nil {
+		return x.Checks
+	}
+	return nil
 }
 
 // Messages of one consumer.
@@ -209,18 +268,22 @@ var File_reeve_queue_v1_holder_proto protoreflect.FileDescriptor
 
 const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\n" +
-	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\x94\x01\n" +
+	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\xc9\x01\n" +
 	"\vQueueHolder\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\tR\x06holder\x120\n" +
 	"\x04held\x18\x02 \x03(\v2\x1c.reeve.queue.v1.HeldMessagesR\x04held\x12\x18\n" +
 	"\acrashed\x18\x03 \x01(\bR\acrashed\x12\x1f\n" +
 	"\vreleased_by\x18\x04 \x01(\tR\n" +
-	"releasedBy:\x00\"`\n" +
+	"releasedBy\x123\n" +
+	"\x06checks\x18\x05 \x03(\x0e2\x1b.reeve.queue.v1.CheckedRuleR\x06checks:\x00\"`\n" +
 	"\fHeldMessages\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00BP\n" +
+	"\vHolderProbe:\x00*E\n" +
+	"\vCheckedRule\x12\x1c\n" +
+	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
+	"\x14CHECKED_RULE_STEP_UP\x10\x01BP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (
@@ -235,19 +298,22 @@ func file_reeve_queue_v1_holder_proto_rawDescGZIP() []byte {
 	return file_reeve_queue_v1_holder_proto_rawDescData
 }
 
+var file_reeve_queue_v1_holder_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_reeve_queue_v1_holder_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_reeve_queue_v1_holder_proto_goTypes = []any{
-	(*QueueHolder)(nil),  // 0: reeve.queue.v1.QueueHolder
-	(*HeldMessages)(nil), // 1: reeve.queue.v1.HeldMessages
-	(*HolderProbe)(nil),  // 2: reeve.queue.v1.HolderProbe
+	(CheckedRule)(0),     // 0: reeve.queue.v1.CheckedRule
+	(*QueueHolder)(nil),  // 1: reeve.queue.v1.QueueHolder
+	(*HeldMessages)(nil), // 2: reeve.queue.v1.HeldMessages
+	(*HolderProbe)(nil),  // 3: reeve.queue.v1.HolderProbe
 }
 var file_reeve_queue_v1_holder_proto_depIdxs = []int32{
-	1, // 0: reeve.queue.v1.QueueHolder.held:type_name -> reeve.queue.v1.HeldMessages
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 0: reeve.queue.v1.QueueHolder.held:type_name -> reeve.queue.v1.HeldMessages
+	0, // 1: reeve.queue.v1.QueueHolder.checks:type_name -> reeve.queue.v1.CheckedRule
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_reeve_queue_v1_holder_proto_init() }
@@ -260,13 +326,14 @@ func file_reeve_queue_v1_holder_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_queue_v1_holder_proto_rawDesc), len(file_reeve_queue_v1_holder_proto_rawDesc)),
-			NumEnums:      0,
+			NumEnums:      1,
 			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
 		GoTypes:           file_reeve_queue_v1_holder_proto_goTypes,
 		DependencyIndexes: file_reeve_queue_v1_holder_proto_depIdxs,
+		EnumInfos:         file_reeve_queue_v1_holder_proto_enumTypes,
 		MessageInfos:      file_reeve_queue_v1_holder_proto_msgTypes,
 	}.Build()
 	File_reeve_queue_v1_holder_proto = out.File

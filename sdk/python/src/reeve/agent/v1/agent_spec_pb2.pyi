@@ -245,12 +245,22 @@ class StepUpPolicy(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[str]] = ..., classes: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Reviewer(_message.Message):
-    __slots__ = ("rubric", "tools")
+    __slots__ = ("rubric", "tools", "votes")
     RUBRIC_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
+    VOTES_FIELD_NUMBER: _ClassVar[int]
     rubric: str
     tools: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, rubric: _Optional[str] = ..., tools: _Optional[_Iterable[str]] = ...) -> None: ...
+    votes: ReviewerVotes
+    def __init__(self, rubric: _Optional[str] = ..., tools: _Optional[_Iterable[str]] = ..., votes: _Optional[_Union[ReviewerVotes, _Mapping]] = ...) -> None: ...
+
+class ReviewerVotes(_message.Message):
+    __slots__ = ("classes", "rejects_only")
+    CLASSES_FIELD_NUMBER: _ClassVar[int]
+    REJECTS_ONLY_FIELD_NUMBER: _ClassVar[int]
+    classes: _containers.RepeatedScalarFieldContainer[str]
+    rejects_only: bool
+    def __init__(self, classes: _Optional[_Iterable[str]] = ..., rejects_only: _Optional[bool] = ...) -> None: ...
 
 class BreakGlass(_message.Message):
     __slots__ = ("people", "groups", "min_reason_length", "allow_requester")
@@ -281,17 +291,19 @@ class ApprovalWait(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[str]] = ..., wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
 
 class DecisionAlternative(_message.Message):
-    __slots__ = ("name", "filter", "people", "groups", "approvals", "denials")
+    __slots__ = ("name", "filter", "people", "groups", "approvals", "denials", "reviewer")
     NAME_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
     PEOPLE_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     APPROVALS_FIELD_NUMBER: _ClassVar[int]
     DENIALS_FIELD_NUMBER: _ClassVar[int]
+    REVIEWER_FIELD_NUMBER: _ClassVar[int]
     name: str
     filter: str
     people: _containers.RepeatedScalarFieldContainer[str]
     groups: _containers.RepeatedScalarFieldContainer[str]
     approvals: int
     denials: int
-    def __init__(self, name: _Optional[str] = ..., filter: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ...) -> None: ...
+    reviewer: bool
+    def __init__(self, name: _Optional[str] = ..., filter: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ..., reviewer: _Optional[bool] = ...) -> None: ...

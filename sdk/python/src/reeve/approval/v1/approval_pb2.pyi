@@ -177,7 +177,7 @@ class ApprovalAssignment(_message.Message):
     def __init__(self, assignee: _Optional[str] = ..., assigned_by: _Optional[str] = ..., assigned_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ApprovalReview(_message.Message):
-    __slots__ = ("advice", "reason", "problem", "model", "reviewed_at", "revision", "usage")
+    __slots__ = ("advice", "reason", "problem", "model", "reviewed_at", "revision", "usage", "rubric_sha256", "votes")
     ADVICE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
@@ -185,6 +185,8 @@ class ApprovalReview(_message.Message):
     REVIEWED_AT_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     USAGE_FIELD_NUMBER: _ClassVar[int]
+    RUBRIC_SHA256_FIELD_NUMBER: _ClassVar[int]
+    VOTES_FIELD_NUMBER: _ClassVar[int]
     advice: ReviewAdvice
     reason: str
     problem: str
@@ -192,7 +194,9 @@ class ApprovalReview(_message.Message):
     reviewed_at: _timestamp_pb2.Timestamp
     revision: int
     usage: ReviewUsage
-    def __init__(self, advice: _Optional[_Union[ReviewAdvice, str]] = ..., reason: _Optional[str] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., reviewed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ..., usage: _Optional[_Union[ReviewUsage, _Mapping]] = ...) -> None: ...
+    rubric_sha256: str
+    votes: bool
+    def __init__(self, advice: _Optional[_Union[ReviewAdvice, str]] = ..., reason: _Optional[str] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., reviewed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ..., usage: _Optional[_Union[ReviewUsage, _Mapping]] = ..., rubric_sha256: _Optional[str] = ..., votes: _Optional[bool] = ...) -> None: ...
 
 class ReviewUsage(_message.Message):
     __slots__ = ("input_tokens", "output_tokens", "cost_usd")
@@ -225,7 +229,7 @@ class ApprovalFreeze(_message.Message):
     def __init__(self, name: _Optional[str] = ..., ends_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Alternative(_message.Message):
-    __slots__ = ("name", "people", "groups", "approvals", "denials", "approvals_given", "denials_given", "filter")
+    __slots__ = ("name", "people", "groups", "approvals", "denials", "approvals_given", "denials_given", "filter", "reviewer")
     NAME_FIELD_NUMBER: _ClassVar[int]
     PEOPLE_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
@@ -234,6 +238,7 @@ class Alternative(_message.Message):
     APPROVALS_GIVEN_FIELD_NUMBER: _ClassVar[int]
     DENIALS_GIVEN_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
+    REVIEWER_FIELD_NUMBER: _ClassVar[int]
     name: str
     people: _containers.RepeatedScalarFieldContainer[str]
     groups: _containers.RepeatedScalarFieldContainer[str]
@@ -242,7 +247,8 @@ class Alternative(_message.Message):
     approvals_given: int
     denials_given: int
     filter: str
-    def __init__(self, name: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ..., approvals_given: _Optional[int] = ..., denials_given: _Optional[int] = ..., filter: _Optional[str] = ...) -> None: ...
+    reviewer: bool
+    def __init__(self, name: _Optional[str] = ..., people: _Optional[_Iterable[str]] = ..., groups: _Optional[_Iterable[str]] = ..., approvals: _Optional[int] = ..., denials: _Optional[int] = ..., approvals_given: _Optional[int] = ..., denials_given: _Optional[int] = ..., filter: _Optional[str] = ..., reviewer: _Optional[bool] = ...) -> None: ...
 
 class Vote(_message.Message):
     __slots__ = ("decision", "counts_for", "attempts", "earlier_decision_ids")
@@ -257,7 +263,7 @@ class Vote(_message.Message):
     def __init__(self, decision: _Optional[_Union[Decision, _Mapping]] = ..., counts_for: _Optional[_Iterable[str]] = ..., attempts: _Optional[int] = ..., earlier_decision_ids: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Decision(_message.Message):
-    __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer", "grant", "applied_grant", "break_glass", "step_up")
+    __slots__ = ("decision_id", "approved", "decided_by", "decided_at", "reason", "edited_arguments", "answer", "grant", "applied_grant", "break_glass", "step_up", "reviewer")
     DECISION_ID_FIELD_NUMBER: _ClassVar[int]
     APPROVED_FIELD_NUMBER: _ClassVar[int]
     DECIDED_BY_FIELD_NUMBER: _ClassVar[int]
@@ -269,6 +275,7 @@ class Decision(_message.Message):
     APPLIED_GRANT_FIELD_NUMBER: _ClassVar[int]
     BREAK_GLASS_FIELD_NUMBER: _ClassVar[int]
     STEP_UP_FIELD_NUMBER: _ClassVar[int]
+    REVIEWER_FIELD_NUMBER: _ClassVar[int]
     decision_id: str
     approved: bool
     decided_by: str
@@ -280,7 +287,16 @@ class Decision(_message.Message):
     applied_grant: AppliedGrant
     break_glass: BreakGlassUse
     step_up: StepUp
-    def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., grant: _Optional[_Union[Grant, _Mapping]] = ..., applied_grant: _Optional[_Union[AppliedGrant, _Mapping]] = ..., break_glass: _Optional[_Union[BreakGlassUse, _Mapping]] = ..., step_up: _Optional[_Union[StepUp, _Mapping]] = ...) -> None: ...
+    reviewer: ReviewerVote
+    def __init__(self, decision_id: _Optional[str] = ..., approved: _Optional[bool] = ..., decided_by: _Optional[str] = ..., decided_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., reason: _Optional[str] = ..., edited_arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., grant: _Optional[_Union[Grant, _Mapping]] = ..., applied_grant: _Optional[_Union[AppliedGrant, _Mapping]] = ..., break_glass: _Optional[_Union[BreakGlassUse, _Mapping]] = ..., step_up: _Optional[_Union[StepUp, _Mapping]] = ..., reviewer: _Optional[_Union[ReviewerVote, _Mapping]] = ...) -> None: ...
+
+class ReviewerVote(_message.Message):
+    __slots__ = ("model", "rubric_sha256")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    RUBRIC_SHA256_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    rubric_sha256: str
+    def __init__(self, model: _Optional[str] = ..., rubric_sha256: _Optional[str] = ...) -> None: ...
 
 class StepUp(_message.Message):
     __slots__ = ("credential_id", "verified_at")
@@ -671,15 +687,19 @@ class RevokeGrantResponse(_message.Message):
     def __init__(self, grant: _Optional[_Union[Grant, _Mapping]] = ...) -> None: ...
 
 class WatchApprovalsRequest(_message.Message):
-    __slots__ = ("run_id", "filter")
+    __slots__ = ("run_id", "filter", "resume_token")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     filter: ApprovalFilter
-    def __init__(self, run_id: _Optional[str] = ..., filter: _Optional[_Union[ApprovalFilter, _Mapping]] = ...) -> None: ...
+    resume_token: str
+    def __init__(self, run_id: _Optional[str] = ..., filter: _Optional[_Union[ApprovalFilter, _Mapping]] = ..., resume_token: _Optional[str] = ...) -> None: ...
 
 class WatchApprovalsResponse(_message.Message):
-    __slots__ = ("approvals",)
+    __slots__ = ("approvals", "resume_token")
     APPROVALS_FIELD_NUMBER: _ClassVar[int]
+    RESUME_TOKEN_FIELD_NUMBER: _ClassVar[int]
     approvals: _containers.RepeatedCompositeFieldContainer[Approval]
-    def __init__(self, approvals: _Optional[_Iterable[_Union[Approval, _Mapping]]] = ...) -> None: ...
+    resume_token: str
+    def __init__(self, approvals: _Optional[_Iterable[_Union[Approval, _Mapping]]] = ..., resume_token: _Optional[str] = ...) -> None: ...

@@ -198,7 +198,8 @@ class ApprovalServiceServicer:
     def WatchApprovals(self, request, context):
         """Streams the pending approvals, and then each approval when it is requested or changes. With a
         filter, only those that match, and each that the stream had, at each change until it is closed. The
-        stream continues until the client cancels it or the server shuts down.
+        stream continues until the client cancels it or the server shuts down. Of several changes of an
+        approval within a short time, it may have only the latest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

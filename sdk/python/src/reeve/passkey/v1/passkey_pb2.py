@@ -26,7 +26,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ereeve/passkey/v1/passkey.proto\x12\x10reeve.passkey.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"i\n\x0ePersonPasskeys\x12\x18\n\x07subject\x18\x01 \x01(\tR\x07subject\x12;\n\x08passkeys\x18\x02 \x03(\x0b\x32\x1f.reeve.passkey.v1.StoredPasskeyR\x08passkeys:\x00\"\x9d\x01\n\rStoredPasskey\x12\x33\n\x07passkey\x18\x01 \x01(\x0b\x32\x19.reeve.passkey.v1.PasskeyR\x07passkey\x12\x1d\n\npublic_key\x18\x02 \x01(\x0cR\tpublicKey\x12\x18\n\x07\x63ounter\x18\x03 \x01(\rR\x07\x63ounter\x12\x1e\n\ntransports\x18\x04 \x03(\tR\ntransports\"q\n\x10PersonCeremonies\x12\x18\n\x07subject\x18\x01 \x01(\tR\x07subject\x12\x41\n\nceremonies\x18\x02 \x03(\x0b\x32!.reeve.passkey.v1.PasskeyCeremonyR\nceremonies:\x00\"\xf4\x01\n\x0fPasskeyCeremony\x12\x32\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.reeve.passkey.v1.CeremonyKindR\x04kind\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x14\n\x05nonce\x18\x04 \x01(\x0cR\x05nonce\x12\x1d\n\ninvited_by\x18\x05 \x01(\tR\tinvitedBy\x12#\n\rsecret_digest\x18\x06 \x01(\x0cR\x0csecretDigest\"\xe0\x01\n\x07Passkey\x12#\n\rcredential_id\x18\x01 \x01(\tR\x0c\x63redentialId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12?\n\rregistered_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0cregisteredAt\x12\x1d\n\ninvited_by\x18\x04 \x01(\tR\tinvitedBy\x12<\n\x0clast_used_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastUsedAt\"5\n\x14InvitePasskeyRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\x00R\x08personId\"r\n\x15InvitePasskeyResponse\x12\x1e\n\ninvitation\x18\x01 \x01(\tR\ninvitation\x12\x39\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"C\n\x1f\x42\x65ginPasskeyRegistrationRequest\x12 \n\ninvitation\x18\x01 \x01(\tB\x00R\ninvitation\"U\n BeginPasskeyRegistrationResponse\x12\x31\n\x07options\x18\x01 \x01(\x0b\x32\x17.google.protobuf.StructR\x07options\"\x87\x01\n\x16RegisterPasskeyRequest\x12 \n\ninvitation\x18\x01 \x01(\tB\x00R\ninvitation\x12\x14\n\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x35\n\x08response\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructB\x00R\x08response\"N\n\x17RegisterPasskeyResponse\x12\x33\n\x07passkey\x18\x01 \x01(\x0b\x32\x19.reeve.passkey.v1.PasskeyR\x07passkey\"4\n\x13ListPasskeysRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\x00R\x08personId\"M\n\x14ListPasskeysResponse\x12\x35\n\x08passkeys\x18\x01 \x03(\x0b\x32\x19.reeve.passkey.v1.PasskeyR\x08passkeys\"\\\n\x14RevokePasskeyRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\x00R\x08personId\x12%\n\rcredential_id\x18\x02 \x01(\tB\x00R\x0c\x63redentialId\"1\n\x15RevokePasskeyResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted\"\xc5\x01\n\x18\x42\x65ginConfirmationRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\x12!\n\x0b\x63\x61ll_digest\x18\x02 \x01(\tB\x00R\ncallDigest\x12\x42\n\x10\x65\x64ited_arguments\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12\x1f\n\x0b\x62reak_glass\x18\x04 \x01(\x08R\nbreakGlass\"N\n\x19\x42\x65ginConfirmationResponse\x12\x31\n\x07options\x18\x01 \x01(\x0b\x32\x17.google.protobuf.StructR\x07options*\x8b\x01\n\x0c\x43\x65remonyKind\x12\x1d\n\x19\x43\x45REMONY_KIND_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43\x45REMONY_KIND_INVITATION\x10\x01\x12\x1e\n\x1a\x43\x45REMONY_KIND_REGISTRATION\x10\x02\x12\x1e\n\x1a\x43\x45REMONY_KIND_CONFIRMATION\x10\x03\x32\x92\x05\n\x0ePasskeyService\x12`\n\rInvitePasskey\x12&.reeve.passkey.v1.InvitePasskeyRequest\x1a\'.reeve.passkey.v1.InvitePasskeyResponse\x12\x81\x01\n\x18\x42\x65ginPasskeyRegistration\x12\x31.reeve.passkey.v1.BeginPasskeyRegistrationRequest\x1a\x32.reeve.passkey.v1.BeginPasskeyRegistrationResponse\x12\x66\n\x0fRegisterPasskey\x12(.reeve.passkey.v1.RegisterPasskeyRequest\x1a).reeve.passkey.v1.RegisterPasskeyResponse\x12\x62\n\x0cListPasskeys\x12%.reeve.passkey.v1.ListPasskeysRequest\x1a&.reeve.passkey.v1.ListPasskeysResponse\"\x03\x90\x02\x01\x12`\n\rRevokePasskey\x12&.reeve.passkey.v1.RevokePasskeyRequest\x1a\'.reeve.passkey.v1.RevokePasskeyResponse\x12l\n\x11\x42\x65ginConfirmation\x12*.reeve.passkey.v1.BeginConfirmationRequest\x1a+.reeve.passkey.v1.BeginConfirmationResponseBW\n\x14\x64\x65v.reeve.passkey.v1B\x0cPasskeyProtoP\x01Z/reeve.dev/sdk/go/gen/reeve/passkey/v1;passkeyv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ereeve/passkey/v1/passkey.proto\x12\x10reeve.passkey.v1\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"i\n\x0ePersonPasskeys\x12\x18\n\x07subject\x18\x01 \x01(\tR\x07subject\x12;\n\x08passkeys\x18\x02 \x03(\x0b\x32\x1f.reeve.passkey.v1.StoredPasskeyR\x08passkeys:\x00\"\xb2\x01\n\rStoredPasskey\x12\x33\n\x07passkey\x18\x01 \x01(\x0b\x32\x19.reeve.passkey.v1.PasskeyR\x07passkey\x12\x1d\n\npublic_key\x18\x02 \x01(\x0cR\tpublicKey\x12\x18\n\x07\x63ounter\x18\x03 \x01(\rR\x07\x63ounter\x12\x1e\n\ntransports\x18\x04 \x03(\tR\ntransports\x12\x13\n\x05rp_id\x18\x05 \x01(\tR\x04rpId\"q\n\x10PersonCeremonies\x12\x18\n\x07subject\x18\x01 \x01(\tR\x07subject\x12\x41\n\nceremonies\x18\x02 \x03(\x0b\x32!.reeve.passkey.v1.PasskeyCeremonyR\nceremonies:\x00\"\xf4\x01\n\x0fPasskeyCeremony\x12\x32\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.reeve.passkey.v1.CeremonyKindR\x04kind\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x39\n\nexpires_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\x12\x14\n\x05nonce\x18\x04 \x01(\x0cR\x05nonce\x12\x1d\n\ninvited_by\x18\x05 \x01(\tR\tinvitedBy\x12#\n\rsecret_digest\x18\x06 \x01(\x0cR\x0csecretDigest\"\xe0\x01\n\x07Passkey\x12#\n\rcredential_id\x18\x01 \x01(\tR\x0c\x63redentialId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12?\n\rregistered_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0cregisteredAt\x12\x1d\n\ninvited_by\x18\x04 \x01(\tR\tinvitedBy\x12<\n\x0clast_used_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\nlastUsedAt\"5\n\x14InvitePasskeyRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\x00R\x08personId\"r\n\x15InvitePasskeyResponse\x12\x1e\n\ninvitation\x18\x01 \x01(\tR\ninvitation\x12\x39\n\nexpires_at\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\texpiresAt\"C\n\x1f\x42\x65ginPasskeyRegistrationRequest\x12 \n\ninvitation\x18\x01 \x01(\tB\x00R\ninvitation\"U\n BeginPasskeyRegistrationResponse\x12\x31\n\x07options\x18\x01 \x01(\x0b\x32\x17.google.protobuf.StructR\x07options\"\x87\x01\n\x16RegisterPasskeyRequest\x12 \n\ninvitation\x18\x01 \x01(\tB\x00R\ninvitation\x12\x14\n\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x35\n\x08response\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructB\x00R\x08response\"N\n\x17RegisterPasskeyResponse\x12\x33\n\x07passkey\x18\x01 \x01(\x0b\x32\x19.reeve.passkey.v1.PasskeyR\x07passkey\"4\n\x13ListPasskeysRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\x00R\x08personId\"M\n\x14ListPasskeysResponse\x12\x35\n\x08passkeys\x18\x01 \x03(\x0b\x32\x19.reeve.passkey.v1.PasskeyR\x08passkeys\"\\\n\x14RevokePasskeyRequest\x12\x1d\n\tperson_id\x18\x01 \x01(\tB\x00R\x08personId\x12%\n\rcredential_id\x18\x02 \x01(\tB\x00R\x0c\x63redentialId\"1\n\x15RevokePasskeyResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted\"\xc5\x01\n\x18\x42\x65ginConfirmationRequest\x12!\n\x0b\x61pproval_id\x18\x01 \x01(\tB\x00R\napprovalId\x12!\n\x0b\x63\x61ll_digest\x18\x02 \x01(\tB\x00R\ncallDigest\x12\x42\n\x10\x65\x64ited_arguments\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\x0f\x65\x64itedArguments\x12\x1f\n\x0b\x62reak_glass\x18\x04 \x01(\x08R\nbreakGlass\"N\n\x19\x42\x65ginConfirmationResponse\x12\x31\n\x07options\x18\x01 \x01(\x0b\x32\x17.google.protobuf.StructR\x07options*\x8b\x01\n\x0c\x43\x65remonyKind\x12\x1d\n\x19\x43\x45REMONY_KIND_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x43\x45REMONY_KIND_INVITATION\x10\x01\x12\x1e\n\x1a\x43\x45REMONY_KIND_REGISTRATION\x10\x02\x12\x1e\n\x1a\x43\x45REMONY_KIND_CONFIRMATION\x10\x03\x32\x92\x05\n\x0ePasskeyService\x12`\n\rInvitePasskey\x12&.reeve.passkey.v1.InvitePasskeyRequest\x1a\'.reeve.passkey.v1.InvitePasskeyResponse\x12\x81\x01\n\x18\x42\x65ginPasskeyRegistration\x12\x31.reeve.passkey.v1.BeginPasskeyRegistrationRequest\x1a\x32.reeve.passkey.v1.BeginPasskeyRegistrationResponse\x12\x66\n\x0fRegisterPasskey\x12(.reeve.passkey.v1.RegisterPasskeyRequest\x1a).reeve.passkey.v1.RegisterPasskeyResponse\x12\x62\n\x0cListPasskeys\x12%.reeve.passkey.v1.ListPasskeysRequest\x1a&.reeve.passkey.v1.ListPasskeysResponse\"\x03\x90\x02\x01\x12`\n\rRevokePasskey\x12&.reeve.passkey.v1.RevokePasskeyRequest\x1a\'.reeve.passkey.v1.RevokePasskeyResponse\x12l\n\x11\x42\x65ginConfirmation\x12*.reeve.passkey.v1.BeginConfirmationRequest\x1a+.reeve.passkey.v1.BeginConfirmationResponseBW\n\x14\x64\x65v.reeve.passkey.v1B\x0cPasskeyProtoP\x01Z/reeve.dev/sdk/go/gen/reeve/passkey/v1;passkeyv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,42 +36,42 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\024dev.reeve.passkey.v1B\014PasskeyProtoP\001Z/reeve.dev/sdk/go/gen/reeve/passkey/v1;passkeyv1'
   _globals['_PASSKEYSERVICE'].methods_by_name['ListPasskeys']._loaded_options = None
   _globals['_PASSKEYSERVICE'].methods_by_name['ListPasskeys']._serialized_options = b'\220\002\001'
-  _globals['_CEREMONYKIND']._serialized_start=2075
-  _globals['_CEREMONYKIND']._serialized_end=2214
+  _globals['_CEREMONYKIND']._serialized_start=2096
+  _globals['_CEREMONYKIND']._serialized_end=2235
   _globals['_PERSONPASSKEYS']._serialized_start=115
   _globals['_PERSONPASSKEYS']._serialized_end=220
   _globals['_STOREDPASSKEY']._serialized_start=223
-  _globals['_STOREDPASSKEY']._serialized_end=380
-  _globals['_PERSONCEREMONIES']._serialized_start=382
-  _globals['_PERSONCEREMONIES']._serialized_end=495
-  _globals['_PASSKEYCEREMONY']._serialized_start=498
-  _globals['_PASSKEYCEREMONY']._serialized_end=742
-  _globals['_PASSKEY']._serialized_start=745
-  _globals['_PASSKEY']._serialized_end=969
-  _globals['_INVITEPASSKEYREQUEST']._serialized_start=971
-  _globals['_INVITEPASSKEYREQUEST']._serialized_end=1024
-  _globals['_INVITEPASSKEYRESPONSE']._serialized_start=1026
-  _globals['_INVITEPASSKEYRESPONSE']._serialized_end=1140
-  _globals['_BEGINPASSKEYREGISTRATIONREQUEST']._serialized_start=1142
-  _globals['_BEGINPASSKEYREGISTRATIONREQUEST']._serialized_end=1209
-  _globals['_BEGINPASSKEYREGISTRATIONRESPONSE']._serialized_start=1211
-  _globals['_BEGINPASSKEYREGISTRATIONRESPONSE']._serialized_end=1296
-  _globals['_REGISTERPASSKEYREQUEST']._serialized_start=1299
-  _globals['_REGISTERPASSKEYREQUEST']._serialized_end=1434
-  _globals['_REGISTERPASSKEYRESPONSE']._serialized_start=1436
-  _globals['_REGISTERPASSKEYRESPONSE']._serialized_end=1514
-  _globals['_LISTPASSKEYSREQUEST']._serialized_start=1516
-  _globals['_LISTPASSKEYSREQUEST']._serialized_end=1568
-  _globals['_LISTPASSKEYSRESPONSE']._serialized_start=1570
-  _globals['_LISTPASSKEYSRESPONSE']._serialized_end=1647
-  _globals['_REVOKEPASSKEYREQUEST']._serialized_start=1649
-  _globals['_REVOKEPASSKEYREQUEST']._serialized_end=1741
-  _globals['_REVOKEPASSKEYRESPONSE']._serialized_start=1743
-  _globals['_REVOKEPASSKEYRESPONSE']._serialized_end=1792
-  _globals['_BEGINCONFIRMATIONREQUEST']._serialized_start=1795
-  _globals['_BEGINCONFIRMATIONREQUEST']._serialized_end=1992
-  _globals['_BEGINCONFIRMATIONRESPONSE']._serialized_start=1994
-  _globals['_BEGINCONFIRMATIONRESPONSE']._serialized_end=2072
-  _globals['_PASSKEYSERVICE']._serialized_start=2217
-  _globals['_PASSKEYSERVICE']._serialized_end=2875
+  _globals['_STOREDPASSKEY']._serialized_end=401
+  _globals['_PERSONCEREMONIES']._serialized_start=403
+  _globals['_PERSONCEREMONIES']._serialized_end=516
+  _globals['_PASSKEYCEREMONY']._serialized_start=519
+  _globals['_PASSKEYCEREMONY']._serialized_end=763
+  _globals['_PASSKEY']._serialized_start=766
+  _globals['_PASSKEY']._serialized_end=990
+  _globals['_INVITEPASSKEYREQUEST']._serialized_start=992
+  _globals['_INVITEPASSKEYREQUEST']._serialized_end=1045
+  _globals['_INVITEPASSKEYRESPONSE']._serialized_start=1047
+  _globals['_INVITEPASSKEYRESPONSE']._serialized_end=1161
+  _globals['_BEGINPASSKEYREGISTRATIONREQUEST']._serialized_start=1163
+  _globals['_BEGINPASSKEYREGISTRATIONREQUEST']._serialized_end=1230
+  _globals['_BEGINPASSKEYREGISTRATIONRESPONSE']._serialized_start=1232
+  _globals['_BEGINPASSKEYREGISTRATIONRESPONSE']._serialized_end=1317
+  _globals['_REGISTERPASSKEYREQUEST']._serialized_start=1320
+  _globals['_REGISTERPASSKEYREQUEST']._serialized_end=1455
+  _globals['_REGISTERPASSKEYRESPONSE']._serialized_start=1457
+  _globals['_REGISTERPASSKEYRESPONSE']._serialized_end=1535
+  _globals['_LISTPASSKEYSREQUEST']._serialized_start=1537
+  _globals['_LISTPASSKEYSREQUEST']._serialized_end=1589
+  _globals['_LISTPASSKEYSRESPONSE']._serialized_start=1591
+  _globals['_LISTPASSKEYSRESPONSE']._serialized_end=1668
+  _globals['_REVOKEPASSKEYREQUEST']._serialized_start=1670
+  _globals['_REVOKEPASSKEYREQUEST']._serialized_end=1762
+  _globals['_REVOKEPASSKEYRESPONSE']._serialized_start=1764
+  _globals['_REVOKEPASSKEYRESPONSE']._serialized_end=1813
+  _globals['_BEGINCONFIRMATIONREQUEST']._serialized_start=1816
+  _globals['_BEGINCONFIRMATIONREQUEST']._serialized_end=2013
+  _globals['_BEGINCONFIRMATIONRESPONSE']._serialized_start=2015
+  _globals['_BEGINCONFIRMATIONRESPONSE']._serialized_end=2093
+  _globals['_PASSKEYSERVICE']._serialized_start=2238
+  _globals['_PASSKEYSERVICE']._serialized_end=2896
 # @@protoc_insertion_point(module_scope)

@@ -31,16 +31,18 @@ class PersonPasskeys(_message.Message):
     def __init__(self, subject: _Optional[str] = ..., passkeys: _Optional[_Iterable[_Union[StoredPasskey, _Mapping]]] = ...) -> None: ...
 
 class StoredPasskey(_message.Message):
-    __slots__ = ("passkey", "public_key", "counter", "transports")
+    __slots__ = ("passkey", "public_key", "counter", "transports", "rp_id")
     PASSKEY_FIELD_NUMBER: _ClassVar[int]
     PUBLIC_KEY_FIELD_NUMBER: _ClassVar[int]
     COUNTER_FIELD_NUMBER: _ClassVar[int]
     TRANSPORTS_FIELD_NUMBER: _ClassVar[int]
+    RP_ID_FIELD_NUMBER: _ClassVar[int]
     passkey: Passkey
     public_key: bytes
     counter: int
     transports: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, passkey: _Optional[_Union[Passkey, _Mapping]] = ..., public_key: _Optional[bytes] = ..., counter: _Optional[int] = ..., transports: _Optional[_Iterable[str]] = ...) -> None: ...
+    rp_id: str
+    def __init__(self, passkey: _Optional[_Union[Passkey, _Mapping]] = ..., public_key: _Optional[bytes] = ..., counter: _Optional[int] = ..., transports: _Optional[_Iterable[str]] = ..., rp_id: _Optional[str] = ...) -> None: ...
 
 class PersonCeremonies(_message.Message):
     __slots__ = ("subject", "ceremonies")

@@ -1,4 +1,5 @@
 from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from collections.abc import Iterable as _Iterable, Mapping as _Mapping
@@ -6,17 +7,26 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CHECKED_RULE_UNSPECIFIED: _ClassVar[CheckedRule]
+    CHECKED_RULE_STEP_UP: _ClassVar[CheckedRule]
+CHECKED_RULE_UNSPECIFIED: CheckedRule
+CHECKED_RULE_STEP_UP: CheckedRule
+
 class QueueHolder(_message.Message):
-    __slots__ = ("holder", "held", "crashed", "released_by")
+    __slots__ = ("holder", "held", "crashed", "released_by", "checks")
     HOLDER_FIELD_NUMBER: _ClassVar[int]
     HELD_FIELD_NUMBER: _ClassVar[int]
     CRASHED_FIELD_NUMBER: _ClassVar[int]
     RELEASED_BY_FIELD_NUMBER: _ClassVar[int]
+    CHECKS_FIELD_NUMBER: _ClassVar[int]
     holder: str
     held: _containers.RepeatedCompositeFieldContainer[HeldMessages]
     crashed: bool
     released_by: str
-    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ...) -> None: ...
+    checks: _containers.RepeatedScalarFieldContainer[CheckedRule]
+    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ..., checks: _Optional[_Iterable[_Union[CheckedRule, str]]] = ...) -> None: ...
 
 class HeldMessages(_message.Message):
     __slots__ = ("stream", "consumer", "sequences")
