@@ -32,7 +32,7 @@ function rowsOf({ states, agents, tools, waitingForMe }: CountApprovalsResponse)
   ];
 }
 
-/** Returns a number for people: `12`, or `100000+` if there may be more. */
+/** Returns a number for people: `12`, `12+` if there may be more, or `?` if it is not known. */
 function shown(count: ApprovalCount | undefined): string {
-  return `${count?.count ?? 0}${count?.isPartial === true ? "+" : ""}`;
+  return count === undefined ? "?" : `${count.count}${count.isPartial ? "+" : ""}`;
 }

@@ -48,19 +48,6 @@ export function searchPage<Item, Field extends string>(
   return { items, nextPageToken: "" };
 }
 
-/** Counts the records that match, among a limited number. Returns whether there may be more. */
-export function searchCount<Item, Field extends string>(
-  rows: Rows<Item, Field>,
-  searched: SearchedRows<Item, Field>,
-): { readonly count: number; readonly isPartial: boolean } {
-  let count = 0;
-  for (const { row, isBeyond } of rowsToSearch(rows, searched, { pageToken: "" })) {
-    if (isBeyond) return { count, isPartial: true };
-    if (searched.matches(searched.decode(row.bytes))) count++;
-  }
-  return { count, isPartial: false };
-}
-
 /** Yields the rows to search, and says of the first row that is beyond the limits that it is. */
 function* rowsToSearch<Item, Field extends string>(
   rows: Rows<Item, Field>,

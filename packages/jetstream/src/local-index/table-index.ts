@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { fromBinary } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { Notifier } from "@reeve/platform/async/coordination/notifier";
@@ -10,11 +10,13 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Page, PageRequest } from "../table/page.ts";
 import { takePage } from "../table/page.ts";
 import type { ChangeBatch, KeyedChange, Table, TablePosition } from "../table/port.ts";
-import type { AgendaDefinition } from "./agenda.ts";
-import { Agenda } from "./agenda.ts";
-import { IndexDatabase } from "./index-database.ts";
-import type { IndexDefinition, Selection } from "./indexed-rows.ts";
-import { IndexedRows } from "./indexed-rows.ts";
+import type { Agenda } from "./agenda.ts";
+import type { ChangedRows } from "./changed-rows.ts";
+import { changedRows } from "./changed-rows.ts";
+import type { IndexDatabase } from "./index-database.ts";
+import type { IndexedRows, Selection } from "./indexed-rows.ts";
+import type { IndexContent, OpenIndex } from "./open-index.ts";
+import { applyChange, openIndex } from "./open-index.ts";
 import { UnreadableTenants } from "./unreadable-tenants.ts";
 
 /** How long a list waits until the index has reached the table, by default. */
@@ -32,24 +34,17 @@ export interface IndexHome {
   readonly log: Pick<Logger, "info" | "warn">;
 }
 
-export interface TableIndexOptions<
-  Schema extends DescMessage,
-  Field extends string,
-> extends IndexHome {
-  readonly schema: Schema;
-  readonly definition: IndexDefinition<MessageShape<Schema>, Field>;
-  /** Keeps an agenda of the records. Default: none. */
-  readonly agenda?: AgendaDefinition;
+export interface TableIndexOptions<Schema extends DescMessage, Field extends string>
+  extends IndexHome, IndexContent<Schema, Field> {
   /** How long a list waits until the index has reached the table. Default: 10 s. */
   readonly maxLagMs?: number;
 }
 
-/** What an index is made of while it is open. */
-interface OpenIndex<Item, Field extends string> {
-  readonly database: IndexDatabase;
-  readonly rows: IndexedRows<Item, Field>;
-  readonly agenda: Agenda | undefined;
-}
+/** Reads from an index, at once. */
+type ReadIndex<Item, Field extends string, Result> = (
+  rows: IndexedRows<Item, Field>,
+  index: OpenIndex<Item, Field>,
+) => Result;
 
 /**
  * A local index of a table, from which lists are read at the cost of what they show. Each page includes everything that was
@@ -120,13 +115,53 @@ export class TableIndex<
    */
   async read<Result>(
     tenant: string,
-    read: (rows: IndexedRows<MessageShape<Schema>, Field>) => Result,
+    read: ReadIndex<MessageShape<Schema>, Field, Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const wanted = await this.#table.position(signal);
-    const rows = await this.#reach(wanted, signal);
+    return await this.readAt(tenant, await this.position(signal), read, signal);
+  }
+
+  /** Returns the place of the last change of the table. */
+  async position(signal: AbortSignal): Promise<TablePosition> {
+    return await this.#table.position(signal);
+  }
+
+  /** As `read`, for what the table had at a position: makes no request to the store. */
+  async readAt<Result>(
+    tenant: string,
+    wanted: TablePosition,
+    read: ReadIndex<MessageShape<Schema>, Field, Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const index = await this.#reach(wanted, signal);
     this.#unreadable.assertReadable(tenant);
-    return await this.#reading(wanted, () => read(rows));
+    return await this.#reading(wanted, () => read(index.rows, index));
+  }
+
+  /**
+   * Yields the records of a tenant that changed after a position, in the order of their changes, then each new change, in batches.
+   * Makes no request to the store. Of several changes of a record, only the latest may be yielded, and deletions are not. Throws a
+   * Failure of kind `unavailable` when the table was replaced, and that of a record of the tenant that cannot be read.
+   */
+  async *changesAfter(
+    tenant: string,
+    after: TablePosition,
+    signal: AbortSignal,
+  ): AsyncIterable<ChangedRows> {
+    this.start();
+    using progress = this.#progress.subscribe();
+    for (let position = after; ;) {
+      signal.throwIfAborted();
+      const index = this.#index;
+      this.#unreadable.assertReadable(tenant);
+      const read = () => index && changedRows(index, tenant, position);
+      const changed = await this.#reading(position, read);
+      if (changed === undefined) await progress.wait(signal);
+      else {
+        position = changed.position;
+        if (changed.rows.length > 0) yield changed;
+      }
+    }
   }
 
   /** Reads from the index. Has it built again when it is damaged. */
@@ -144,24 +179,23 @@ export class TableIndex<
   async #reach(
     wanted: TablePosition,
     signal: AbortSignal,
-  ): Promise<IndexedRows<MessageShape<Schema>, Field>> {
+  ): Promise<OpenIndex<MessageShape<Schema>, Field>> {
     this.start();
     const deadlineMs = performance.now() + (this.#options.maxLagMs ?? defaultMaxLagMs);
     using progress = this.#progress.subscribe();
     for (;;) {
-      const rows = this.#rowsAt(wanted);
-      if (rows !== undefined) return rows;
+      const index = this.#indexAt(wanted);
+      if (index !== undefined) return index;
       const leftMs = deadlineMs - performance.now();
       if (leftMs <= 0) throw this.#behind(wanted);
       await progress.waitFor(leftMs, signal);
     }
   }
 
-  #rowsAt(wanted: TablePosition): IndexedRows<MessageShape<Schema>, Field> | undefined {
-    const { database, rows } = this.#index ?? {};
-    const reached = database?.position;
+  #indexAt(wanted: TablePosition): OpenIndex<MessageShape<Schema>, Field> | undefined {
+    const reached = this.#index?.database.position;
     const isThere = reached?.instance === wanted.instance && reached.revision >= wanted.revision;
-    return isThere ? rows : undefined;
+    return isThere ? this.#index : undefined;
   }
 
   #behind({ instance, revision }: TablePosition): Failure {
@@ -220,14 +254,7 @@ export class TableIndex<
   }
 
   async #open(): Promise<OpenIndex<MessageShape<Schema>, Field>> {
-    const { definition, agenda, folder } = this.#options;
-    const layout = IndexedRows.layout(definition) + (agenda ? Agenda.layout(agenda) : "");
-    const database = await IndexDatabase.open({ folder, name: definition.name }, layout);
-    this.#index = {
-      database,
-      rows: new IndexedRows(definition, database),
-      agenda: agenda && new Agenda(agenda, database),
-    };
+    this.#index = await openIndex(this.#options, this.#options.folder);
     return this.#index;
   }
 
@@ -257,23 +284,13 @@ export class TableIndex<
   }
 
   #applyChange(
-    { rows, agenda }: OpenIndex<MessageShape<Schema>, Field>,
+    index: OpenIndex<MessageShape<Schema>, Field>,
     change: KeyedChange<MessageShape<Schema>>,
   ): void {
-    const { schema, definition, folder } = this.#options;
     // A file outlives the process, and would lack the row without saying so.
-    if (change.kind === "unreadable" && folder !== undefined) throw change.error;
+    if (change.kind === "unreadable" && this.#options.folder !== undefined) throw change.error;
     this.#unreadable.note(change);
-    if (change.kind === "unreadable") return;
-    if (change.kind === "deleted" || definition.isListed?.(change.row.record) === false) {
-      const key = change.kind === "deleted" ? change.key : change.row.key;
-      rows.delete(key);
-      agenda?.remove(key);
-      return;
-    }
-    const { key, record, revision } = change.row;
-    rows.put(key, record, toBinary(schema, record));
-    agenda?.note(key, definition.kindOf(record), revision);
+    if (change.kind !== "unreadable") applyChange(index, this.#options, change);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

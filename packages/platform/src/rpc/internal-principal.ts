@@ -21,15 +21,19 @@ export function principalHeaders(
   { tenant, subject, groups }: Principal & { readonly groups?: ReadonlySet<string> },
   internalToken: string | undefined,
 ): Record<string, string> {
-  const names = [...(groups ?? [])].map(encodeURIComponent).join(",");
-  const count = groups?.size ?? 0;
-  if (count > maxGroups || names.length > maxGroupsBytes) throw tooManyGroups(subject, count);
+  const names = namesOf(groups);
+  if (!carriesGroups(groups)) throw tooManyGroups(subject, groups?.size ?? 0);
   return {
     ...(names !== "" && { [groupsHeader]: names }),
     [tenantHeader]: tenant,
     [subjectHeader]: encodeURIComponent(subject),
     ...(internalToken !== undefined && { authorization: `Bearer ${internalToken}` }),
   };
+}
+
+/** Whether a call to another Reeve service can carry these groups. */
+export function carriesGroups(groups: ReadonlySet<string> | undefined): boolean {
+  return (groups?.size ?? 0) <= maxGroups && namesOf(groups).length <= maxGroupsBytes;
 }
 
 /**
@@ -54,6 +58,10 @@ export function authenticateInternally(internalToken: string): Authenticate {
     const groups = (requestHeader.get(groupsHeader) ?? "").split(",").map((name) => name.trim());
     setMemberships(values, new Set(groups.map(decoded).filter((name) => name !== "")));
   };
+}
+
+function namesOf(groups: ReadonlySet<string> | undefined): string {
+  return [...(groups ?? [])].map(encodeURIComponent).join(",");
 }
 
 function tooManyGroups(subject: string, count: number): Failure {

@@ -6,6 +6,7 @@ import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows"
 import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Table } from "@reeve/jetstream/table/port";
+import { talliesOf } from "./inbox/approval-tallies.ts";
 
 /** What lists of approvals are read by. */
 export type ApprovalField =
@@ -14,14 +15,10 @@ export type ApprovalField =
   | "agent_tool"
   | "requested_by"
   | "tool"
-  | "agent_id"
-  | "open_to";
+  | "agent_id";
 
 /** Filtered lists of the approvals in the inbox, oldest first. */
 export type ApprovalLists = TableIndex<typeof ApprovalSchema, ApprovalField>;
-
-/** Values of the field `open_to`: whether everyone with the role APPROVER may decide. */
-export const openTo = { everyone: "everyone", some: "some" } as const;
 
 /** Returns the value of the field `agent_tool`. Ids of agents have no line feed. */
 export function agentToolOf(agentId: string, tool: string): string {
@@ -37,7 +34,7 @@ export function orderAt(time: Timestamp | undefined): string {
 
 const definition: IndexDefinition<Approval, ApprovalField> = {
   name: "approvals",
-  version: 2,
+  version: 3,
   orderOf: ({ requestedAt, approvalId }) => `${orderAt(requestedAt)}.${approvalId}`,
   direction: "ascending",
   kindOf: ({ state }) => state,
@@ -49,10 +46,7 @@ const definition: IndexDefinition<Approval, ApprovalField> = {
     requested_by: ({ requestedBy }) => requestedBy,
     tool: ({ call }) => call?.name ?? "",
     agent_id: ({ agentId }) => agentId,
-    open_to: ({ alternatives, excludedSubjects }) =>
-      alternatives.length === 0 && excludedSubjects.length === 0 ? openTo.everyone : openTo.some,
   },
-  countedFields: ["agent_id", "tool"],
 };
 
 /** Opens the lists of an inbox. They follow the inbox until `signal` aborts. */
@@ -61,5 +55,6 @@ export function openApprovalLists(
   home: IndexHome,
   signal: AbortSignal,
 ): ApprovalLists {
-  return new TableIndex(inbox, { ...home, schema: ApprovalSchema, definition }, signal);
+  const content = { schema: ApprovalSchema, definition, talliesOf, isFollowed: true };
+  return new TableIndex(inbox, { ...home, ...content }, signal);
 }

@@ -5,6 +5,7 @@ import {
   ApprovalSchema,
   ApprovalState,
   ListApprovalsRequestSchema,
+  WatchApprovalsRequestSchema,
 } from "@reeve/contracts/approval";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
@@ -18,7 +19,7 @@ import { watchApprovals } from "./inbox/watch-approvals.ts";
 import { getApproval, listApprovals } from "./read-approvals.ts";
 
 const ada = { tenant: "acme", subject: "ada" };
-const ofRun = { runId: "run_aaaaaaaa" };
+const ofRun = create(WatchApprovalsRequestSchema, { runId: "run_aaaaaaaa" });
 const never = new AbortController().signal;
 const { PENDING, APPROVED } = ApprovalState;
 
@@ -44,11 +45,14 @@ const approvalOf = (run: string, index: number, state: ApprovalState = PENDING, 
     requestedAt: timestampFromMs(noon - index),
   });
 
+function listsOf(inbox: MemoryTable<Approval>) {
+  const options = { folder: undefined, log: createLogger("test", "silent") };
+  return openApprovalLists(inbox, options, never);
+}
+
 async function listed(inbox: MemoryTable<Approval>, request = {}, tenant = "acme") {
   const wanted = create(ListApprovalsRequestSchema, request);
-  const options = { folder: undefined, log: createLogger("test", "silent") };
-  const lists = openApprovalLists(inbox, options, never);
-  const ports = { lists, ...atNoon() };
+  const ports = { lists: listsOf(inbox), ...atNoon() };
   const { items, nextPageToken } = await listApprovals(
     ports,
     { tenant, subject: "ada" },
@@ -103,22 +107,25 @@ test("a watch has the pending approvals, then every change of the selected ones"
     approvalOf("aaaaaaaa", 1, APPROVED),
     approvalOf("bbbbbbbb", 0),
   );
-  const watched = watchApprovals({ inbox, ...atNoon() }, ada, ofRun, never);
+  const ports = { lists: listsOf(inbox), ...atNoon() };
+  const watched = watchApprovals(ports, ada, ofRun, never);
   const changes = watched[Symbol.asyncIterator]();
-  expect((await changes.next()).value).toEqual(approvalOf("aaaaaaaa", 0));
-  const next = changes.next();
+  const next = async () => (await changes.next()).value?.approvals;
+  expect(await next()).toEqual([approvalOf("aaaaaaaa", 0)]);
+  const changed = next();
   await inbox.put("acme.run_bbbbbbbb-3-0", approvalOf("bbbbbbbb", 0, APPROVED), never);
   await inbox.put("acme.run_aaaaaaaa-3-0", approvalOf("aaaaaaaa", 0, APPROVED), never);
-  expect((await next).value).toEqual(approvalOf("aaaaaaaa", 0, APPROVED));
+  expect(await changed).toEqual([approvalOf("aaaaaaaa", 0, APPROVED)]);
   await changes.return?.();
 });
 
 test("an idle watch sends a heartbeat every few seconds", async () => {
   const clock = new ManualClock(noon);
   const inbox = await inboxWith();
-  const changes = watchApprovals({ inbox, ...atNoon(), clock }, ada, ofRun, never)[
-    Symbol.asyncIterator
-  ]();
+  const ports = { lists: listsOf(inbox), ...atNoon(), clock };
+  const changes = watchApprovals(ports, ada, ofRun, never)[Symbol.asyncIterator]();
+  const resumeToken = (await changes.next()).value?.resumeToken;
+  expect(resumeToken).not.toBe("");
   for (let beat = 0; beat < 3; beat++) {
     const next = changes.next();
     while (clock.sleepers === 0) await new Promise(setImmediate);
@@ -126,7 +133,7 @@ test("an idle watch sends a heartbeat every few seconds", async () => {
     await inbox.put("acme.run_bbbbbbbb-3-0", approvalOf("bbbbbbbb", beat), never);
     await new Promise(setImmediate);
     await clock.advance(5_000);
-    expect(await next).toEqual({ done: false, value: undefined });
+    expect(await next).toEqual({ done: false, value: { approvals: [], resumeToken } });
   }
   await changes.return?.();
   expect(clock.sleepers).toBe(0);
@@ -145,13 +152,15 @@ approvals:
   const { approvalId } = paying;
   const inbox = await inboxWith(paying);
   await inbox.put(`globex.${approvalId}`, paying, never);
-  const ports = { inbox, ...atNoon(), times: () => policy.approvals };
+  const ports = { inbox, lists: listsOf(inbox), ...atNoon(), times: () => policy.approvals };
   expect(await getApproval(ports, "acme", approvalId, never)).toMatchObject({
     decidableAfter: timestampFromMs(noon + 30 * 60_000),
     freeze: { name: "new-year", endsAt: timestampFromMs(Date.parse("2026-01-02T00:00:00Z")) },
   });
   expect((await getApproval(ports, "globex", approvalId, never)).freeze).toBeUndefined();
-  const changes = watchApprovals(ports, ada, { runId: "" }, never)[Symbol.asyncIterator]();
-  expect((await changes.next()).value?.freeze?.name).toBe("new-year");
+  const request = create(WatchApprovalsRequestSchema);
+  const changes = watchApprovals(ports, ada, request, never)[Symbol.asyncIterator]();
+  const [first] = (await changes.next()).value?.approvals ?? [];
+  expect(first?.freeze?.name).toBe("new-year");
   await changes.return?.();
 });

@@ -47,7 +47,7 @@ export async function listApprovals(
 }
 
 /** Returns the part of the index that has the approvals of a request. */
-function searchedOf(
+export function searchedOf(
   caller: Decider,
   { filter = create(ApprovalFilterSchema), runId, includeClosed }: ListApprovalsRequest,
 ): Searched {

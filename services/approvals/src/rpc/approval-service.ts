@@ -11,14 +11,13 @@ import { confirmationOf } from "../app/passkeys/confirm-approval.ts";
 import { listGrants } from "../app/grants/list-grants.ts";
 import { revokeGrant } from "../app/grants/revoke-grant.ts";
 import { assertRoomForGrant, storeGrant } from "../app/grants/store-grants.ts";
-import { ApprovalCounts } from "../app/inbox/count-approvals.ts";
+import { countApprovals } from "../app/inbox/count-approvals.ts";
 import { similarDecisions } from "../app/inbox/similar-decisions.ts";
 import { watchApprovals } from "../app/inbox/watch-approvals.ts";
 import { getApproval, listApprovals, shownNow } from "../app/read-approvals.ts";
 
 /** Returns the handlers of ApprovalService. */
 export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof ApprovalService> {
-  const counts = new ApprovalCounts(ports);
   const changing = (context: HandlerContext) => ({
     ...ports,
     onAppended: () => reportEffect(context),
@@ -33,7 +32,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     countApprovals: (_, context) => {
       const caller = memberOf(context);
       ports.groups.note(caller);
-      return counts.of(caller, context.signal);
+      return countApprovals(ports.lists, caller, context.signal);
     },
     getApproval: async ({ approvalId }, context) => {
       const { tenant } = principalOf(context);
@@ -53,11 +52,13 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     },
     answerQuestion: async (request, context) => {
       const caller = memberOf(context);
+      ports.groups.note(caller);
       const approval = await answerQuestion(changing(context), caller, request, context.signal);
       return { approval: shownNow(ports, caller.tenant)(approval) };
     },
     decideApprovals: async (request, context) => {
       const caller = memberOf(context);
+      ports.groups.note(caller);
       return { results: await decideApprovals(changing(context), caller, request, context.signal) };
     },
     listSimilarDecisions: async ({ approvalId }, context) => {
@@ -90,9 +91,11 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       return { grant };
     },
     async *watchApprovals(request, context) {
-      const changes = watchApprovals(ports, memberOf(context), request, context.signal);
-      for await (const approval of changes) {
-        yield { approvals: approval === undefined ? [] : [approval] };
+      const caller = memberOf(context);
+      ports.groups.note(caller);
+      const messages = watchApprovals(ports, caller, request, context.signal);
+      for await (const { approvals, resumeToken } of messages) {
+        yield { approvals: [...approvals], resumeToken };
       }
     },
   };

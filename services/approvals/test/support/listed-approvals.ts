@@ -46,9 +46,13 @@ export function numbered(number: number, more: ApprovalInit = {}): Approval {
   });
 }
 
-/** Opens the lists of an inbox of `acme` with these approvals. */
-export async function openLists(...approvals: readonly Approval[]) {
-  const inbox = new MemoryTable<Approval>();
+/** Opens the lists of a new inbox of `acme` with these approvals. */
+export function openLists(...approvals: readonly Approval[]) {
+  return openListsOf(new MemoryTable<Approval>(), approvals);
+}
+
+/** Opens the lists of an inbox, into which these approvals of `acme` are put. */
+export async function openListsOf(inbox: MemoryTable<Approval>, approvals: readonly Approval[]) {
   for (const approval of approvals) await inbox.put(`acme.${approval.approvalId}`, approval, never);
   const home = { folder: undefined, log: createLogger("test", "silent") };
   const lists = openApprovalLists(inbox, home, never);

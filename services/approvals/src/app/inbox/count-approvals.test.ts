@@ -2,7 +2,8 @@ import type { CountApprovalsResponse } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
 import { approver, numbered, openLists } from "../../../test/support/listed-approvals.ts";
-import { ApprovalCounts } from "./count-approvals.ts";
+import type { Tallies } from "@reeve/jetstream/local-index/tallies";
+import { countApprovals } from "./count-approvals.ts";
 
 const never = new AbortController().signal;
 const { APPROVED, PENDING } = ApprovalState;
@@ -41,18 +42,18 @@ test("counts approvals by state, and the pending ones by agent, tool, and for th
     ],
     isPartial: false,
   };
-  const counted = new ApprovalCounts(lists);
-  const of = async (subject: string) => shown(await counted.of(approver(subject), never));
+  const of = async (subject: string) =>
+    shown(await countApprovals(lists.lists, approver(subject), never));
   expect(await of("ada")).toEqual({ ...counts, mine: 1 });
   expect(await of("eve")).toEqual({ ...counts, mine: 3 });
   const viewer = { tenant: "acme", subject: "ada" };
-  expect(shown(await counted.of(viewer, never))).toEqual({ ...counts, mine: 0 });
+  expect(shown(await countApprovals(lists.lists, viewer, never))).toEqual({ ...counts, mine: 0 });
 });
 
 test("the approvals of other tenants do not count", async () => {
   const lists = await openLists(numbered(1));
   const stranger = { ...approver("ada"), tenant: "globex" };
-  expect(shown(await new ApprovalCounts(lists).of(stranger, never))).toEqual({
+  expect(shown(await countApprovals(lists.lists, stranger, never))).toEqual({
     states: [],
     agents: [],
     tools: [],
@@ -61,29 +62,63 @@ test("the approvals of other tenants do not count", async () => {
   });
 });
 
-test("a count of approvals that name people ends after 1,000 of them, and says so", async () => {
-  const named = [{ name: "two", people: ["ada"], approvals: 2, denials: 1 }];
-  const many = Array.from({ length: 1_001 }, (_, index) =>
-    numbered(index, { alternatives: named }),
-  );
-  const lists = await openLists(...many);
-  const { waitingForMe } = await new ApprovalCounts(lists).of(approver("ada"), never);
-  expect(waitingForMe).toMatchObject({ count: 1_000, isPartial: true });
+test("votes, decisions, and escalations change the numbers", async () => {
+  const lists = await openLists(numbered(1), numbered(2), numbered(3));
+  const mine = async (subject: string, ...groups: readonly string[]) =>
+    (await countApprovals(lists.lists, approver(subject, ...groups), never)).waitingForMe?.count;
+  const put = async (number: number, more: Parameters<typeof numbered>[1]) =>
+    void (await lists.inbox.put(`acme.run_aaaaaaaa-3-${number}`, numbered(number, more), never));
+  expect(await mine("ada")).toBe(3);
+  const two = { name: "two", people: ["ada", "eve"], approvals: 2, denials: 1 };
+  const vote = { decision: { decidedBy: "ada", approved: true } };
+  await put(1, { revision: 1, alternatives: [two], votes: [vote] });
+  await put(2, { state: APPROVED });
+  expect([await mine("ada"), await mine("eve"), await mine("bob")]).toEqual([1, 2, 1]);
+  const lead = { name: "lead", groups: ["leads"], approvals: 1, denials: 1 };
+  await put(1, { revision: 2, alternatives: [two, lead], votes: [vote] });
+  expect(await mine("bob", "leads")).toBe(2);
+  await lists.inbox.delete("acme.run_aaaaaaaa-3-3", never);
+  expect([await mine("ada"), await mine("eve")]).toEqual([0, 1]);
 });
 
-test("the numbers of a large tenant are kept for five seconds, and those of a small one are not", async () => {
-  const large = await openLists(...Array.from({ length: 5_000 }, (_, index) => numbered(index)));
-  const small = await openLists(numbered(1));
-  for (const [lists, before, kept, after] of [
-    [large, 5_000, 5_000, 5_001],
-    [small, 1, 2, 2],
-  ] as const) {
-    const counts = new ApprovalCounts(lists);
-    const mine = async () => (await counts.of(approver("ada"), never)).waitingForMe?.count;
-    expect(await mine()).toBe(before);
-    await lists.inbox.put("acme.run_bbbbbbbb-3-1", numbered(1, { runId: "run_bbbbbbbb" }), never);
-    expect(await mine()).toBe(kept);
-    await lists.clock.advance(5_000);
-    expect(await mine()).toBe(after);
-  }
+test("a count reads as many numbers as there are agents, tools, and sets of deciders, not approvals", async () => {
+  const sets = [[], ["finance"], ["security", "legal"]];
+  const approvals = Array.from({ length: 600 }, (_, index) => {
+    const groups = sets[index % 3] ?? [];
+    return numbered(index, {
+      agentId: `agent-${index % 2}`,
+      call: { name: "pay" },
+      excludedSubjects: [`requester-${index}`],
+      alternatives: groups.length === 0 ? [] : [{ name: "a", groups, approvals: 1, denials: 1 }],
+    });
+  });
+  const lists = await openLists(...approvals);
+  let read = 0;
+  const counting = (tallies: Pick<Tallies, "most" | "count">) => ({
+    most: (...given: Parameters<Tallies["most"]>) => {
+      const values = tallies.most(...given);
+      read += values.length;
+      return values;
+    },
+    count: (...given: Parameters<Tallies["count"]>) => {
+      read++;
+      return tallies.count(...given);
+    },
+  });
+  const { waitingForMe } = await countApprovals(
+    {
+      read: (tenant, counted, signal) =>
+        lists.lists.read(
+          tenant,
+          (rows, index) => counted(rows, { tallies: index.tallies && counting(index.tallies) }),
+          signal,
+        ),
+    },
+    approver("requester-1", "finance"),
+    never,
+  );
+  // Everyone may decide a third, and finance a third, of which this person requested one.
+  expect(waitingForMe?.count).toBe(399);
+  const [states, agents, tools, deciders, blocked] = [6, 2, 1, 3, 2];
+  expect(read).toBe(states + agents + tools + deciders + blocked);
 });

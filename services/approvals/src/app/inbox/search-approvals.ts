@@ -25,18 +25,11 @@ export function searchPage(rows: Rows, searched: Searched, request: PageRequest)
   return index.searchPage(rows, rowsOf(searched), request);
 }
 
-/** Counts the approvals that match, among a limited number. Returns whether there may be more. */
-export function searchCount(
-  rows: Rows,
-  searched: Searched,
-): { readonly count: number; readonly isPartial: boolean } {
-  return index.searchCount(rows, rowsOf(searched));
-}
-
 function rowsOf({ after: from, ...searched }: Searched) {
-  return { ...searched, from, decode };
+  return { ...searched, from, decode: decodeApproval };
 }
 
-function decode(bytes: Uint8Array): Approval {
+/** Decodes an approval of the index. */
+export function decodeApproval(bytes: Uint8Array): Approval {
   return fromBinary(ApprovalSchema, bytes, storedReadOptions);
 }

@@ -1,55 +1,153 @@
+import { setImmediate } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
 import type { Approval, WatchApprovalsRequest } from "@reeve/contracts/approval";
-import { ApprovalState } from "@reeve/contracts/approval";
-import type { Change } from "@reeve/jetstream/table/port";
+import {
+  ApprovalFilterSchema,
+  ApprovalState,
+  ListApprovalsRequestSchema,
+} from "@reeve/contracts/approval";
+import type { Page } from "@reeve/jetstream/table/page";
+import type { TablePosition } from "@reeve/jetstream/table/port";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
 import type { ReadPorts } from "../read-approvals.ts";
-import { shownNow } from "../read-approvals.ts";
-import type { Matches } from "./approval-filter.ts";
+import { searchedOf, shownNow } from "../read-approvals.ts";
 import { matching } from "./approval-filter.ts";
+import { positionOfToken, resumeTokenOf } from "./resume-token.ts";
+import { decodeApproval, searchPage } from "./search-approvals.ts";
 
 /** The time without an approval after which a stream sends a heartbeat. */
 const heartbeatMs = 5_000;
 
+/** A message of a watch. */
+export interface WatchedApprovals {
+  /** Empty in a heartbeat. */
+  readonly approvals: readonly Approval[];
+  /** Empty until all approvals that were pending at the start were yielded. */
+  readonly resumeToken: string;
+}
+
+type WatchPorts = Pick<ReadPorts, "lists" | "clock" | "times" | "groups">;
+type Watched = Pick<WatchApprovalsRequest, "runId" | "filter" | "resumeToken">;
+
 /**
  * Yields the pending approvals that are selected, then each selected approval when it is requested or changes, until `signal` aborts.
- * One that was yielded is yielded at each change until it is closed, also if it ceases to match. Yields undefined as a heartbeat. An empty `runId` selects all
- * runs of the tenant.
+ * One that was yielded is yielded at each change until it is closed, also if it ceases to match. Yields a heartbeat when nothing
+ * happens. An empty `runId` selects all runs of the tenant. Reads the index alone, with one request to the store at the start.
  */
 export async function* watchApprovals(
-  ports: Pick<ReadPorts, "inbox" | "clock" | "times" | "groups">,
+  ports: WatchPorts,
   caller: Decider,
-  { runId, filter }: Pick<WatchApprovalsRequest, "runId" | "filter">,
+  watched: Watched,
   signal: AbortSignal,
-): AsyncIterable<Approval | undefined> {
-  const { inbox, clock } = ports;
+): AsyncIterable<WatchedApprovals> {
+  const { clock, groups } = ports;
   const { tenant } = caller;
-  const isMatch = filter === undefined ? () => true : matching(filter, caller);
-  const matches: Matches = (each) => (runId === "" || each.runId === runId) && isMatch(each);
-  // Heartbeats depend on what the client receives, so approvals that it did not select must not delay them.
-  const selected = (until: AbortSignal) => selectNews(inbox.watch(tenant, until), matches);
   const interval = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
-  for await (const next of withHeartbeats(selected, interval, signal))
-    yield next === "heartbeat" ? undefined : shownNow(ports, tenant)(next);
+  let resumeToken = "";
+  // Heartbeats depend on what the client receives, so approvals that it did not select must not delay them.
+  const selected = (until: AbortSignal) => selectNews(ports, caller, watched, until);
+  for await (const next of withHeartbeats(selected, interval, signal)) {
+    if (next === "heartbeat") {
+      groups.note({ tenant, groups: caller.groups ?? new Set() });
+      yield { approvals: [], resumeToken };
+    } else {
+      if (next.position !== undefined) resumeToken = resumeTokenOf(next.position);
+      yield { approvals: next.approvals.map(shownNow(ports, tenant)), resumeToken };
+    }
+  }
+}
+
+/** Some approvals, and the position of the inbox that the reader has reached, if the pending ones are complete. */
+interface News {
+  readonly approvals: readonly Approval[];
+  readonly position: TablePosition | undefined;
 }
 
 async function* selectNews(
-  changes: AsyncIterable<Change<Approval>>,
-  matches: Matches,
-): AsyncIterable<Approval> {
-  let isCurrent = false;
-  // Of one that ceases to match while it is pending, such as after a vote of the caller, the client has to know the end.
-  const shown = new Set<string>();
-  for await (const change of changes) {
-    if (change.kind === "current") isCurrent = true;
-    if (change.kind === "deleted") shown.delete(change.key);
-    if (change.kind !== "written") continue;
-    const { key, record } = change.row;
-    const isPending = record.state === ApprovalState.PENDING;
-    const isMatch = (isCurrent || isPending) && matches(record);
-    const wasShown = shown.delete(key);
-    if (!isMatch && !wasShown) continue;
-    if (isPending) shown.add(key);
-    yield record;
+  { lists }: WatchPorts,
+  caller: Decider,
+  { runId, filter = create(ApprovalFilterSchema), resumeToken }: Watched,
+  signal: AbortSignal,
+): AsyncIterable<News> {
+  const known = resumeToken === "" ? undefined : positionOfToken(resumeToken);
+  const start = await lists.position(signal);
+  const mayResume = known?.instance === start.instance && known.revision <= start.revision;
+  const ofRun = (each: Approval) => runId === "" || each.runId === runId;
+  const isMatch = matching(filter, caller);
+  const shown = new ShownApprovals();
+  if (!mayResume) {
+    const pages = pendingPages(lists, caller, { runId, filter, start }, signal);
+    for await (const { items: approvals, nextPageToken } of pages) {
+      for (const each of approvals) shown.isNews(each);
+      const position = nextPageToken === "" ? start : undefined;
+      if (approvals.length > 0 || position !== undefined) yield { approvals, position };
+    }
+  }
+  // What the client has of an earlier stream is not known: it gets the end of everything that it may have.
+  const mayBeShown = matching({ ...filter, states: [], forMe: false, assignee: "" }, caller);
+  const from = mayResume ? known : start;
+  for await (const { rows, position } of lists.changesAfter(caller.tenant, from, signal)) {
+    const approvals = rows.flatMap(({ bytes, revision }) => {
+      const approval = decodeApproval(bytes);
+      const wasShown =
+        shown.has(approval) || (mayResume && revision <= start.revision && mayBeShown(approval));
+      const isSelected = ofRun(approval) && (wasShown || isMatch(approval));
+      return isSelected && shown.isNews(approval) ? approval : [];
+    });
+    if (approvals.length > 0) yield { approvals, position };
+  }
+}
+
+/** Yields the pending approvals that match, page by page, as the inbox had them at a position, or later. */
+async function* pendingPages(
+  lists: WatchPorts["lists"],
+  caller: Decider,
+  {
+    runId,
+    filter,
+    start,
+  }: Pick<Required<Watched>, "runId"> & {
+    readonly filter: NonNullable<Watched["filter"]>;
+    readonly start: TablePosition;
+  },
+  signal: AbortSignal,
+): AsyncIterable<Page<Approval>> {
+  const request = create(ListApprovalsRequestSchema, { runId, filter });
+  const searched = searchedOf(caller, request);
+  const selection = { ...searched.selection, kinds: [ApprovalState.PENDING] };
+  const pending = { ...searched, selection };
+  const readPage = async (pageToken: string): Promise<Page<Approval>> =>
+    await lists.readAt(
+      caller.tenant,
+      start,
+      (rows) => searchPage(rows, pending, { pageSize: 0, pageToken }),
+      signal,
+    );
+  for (let pageToken = "", isLast = false; !isLast;) {
+    const page = await readPage(pageToken);
+    yield page;
+    // Other work of the process runs between two pages.
+    await setImmediate(undefined, { signal });
+    pageToken = page.nextPageToken;
+    isLast = pageToken === "";
+  }
+}
+
+/** The pending approvals that a client has, each with its version. */
+class ShownApprovals {
+  readonly #revisions = new Map<string, number>();
+
+  has({ approvalId }: Approval): boolean {
+    return this.#revisions.has(approvalId);
+  }
+
+  /** Notes that the client gets an approval. Returns whether it differs from the one that the client has. */
+  isNews({ approvalId, state, revision }: Approval): boolean {
+    const isPending = state === ApprovalState.PENDING;
+    if (isPending && this.#revisions.get(approvalId) === revision) return false;
+    if (isPending) this.#revisions.set(approvalId, revision);
+    else this.#revisions.delete(approvalId);
+    return true;
   }
 }

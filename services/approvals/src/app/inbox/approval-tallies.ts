@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { Tally } from "@reeve/jetstream/local-index/tallies";
+
+/** Who may decide on an approval: the people and the groups of each alternative; empty for everyone with the role APPROVER. */
+export type DeciderSets = readonly Pick<Approval["alternatives"][number], "people" | "groups">[];
+
+/** The names of what approvals count for. */
+export const tallyNames = {
+  state: "state",
+  agent: "agent",
+  tool: "tool",
+  deciders: "deciders",
+  blocked: "blocked",
+} as const;
+
+/** Returns what an approval counts for: its state and, while it is pending, its agent, its tool, who may decide, and who of them may not. */
+export function talliesOf(approval: Approval): readonly Tally[] {
+  const { state, agentId, call, alternatives, excludedSubjects, votes } = approval;
+  const { state: ofState, agent, tool, deciders, blocked } = tallyNames;
+  const tallies = [{ name: ofState, value: String(state) }];
+  if (state !== ApprovalState.PENDING) return tallies;
+  const sets = valueOfDeciders(alternatives);
+  const voters = votes.flatMap(({ decision }) =>
+    decision === undefined || decision.reviewer ? [] : decision.decidedBy,
+  );
+  return [
+    ...tallies,
+    { name: agent, value: agentId },
+    { name: tool, value: call?.name ?? "" },
+    { name: deciders, value: sets },
+    ...[...new Set([...excludedSubjects, ...voters])].map((subject) => ({
+      name: blocked,
+      value: blockedValue(sets, subject),
+    })),
+  ];
+}
+
+/** Returns the value of approvals with these deciders that a person is excluded from, or has voted on. */
+export function blockedValue(deciders: string, subject: string): string {
+  return `${createHash("sha256").update(deciders).digest("base64url")}\n${subject}`;
+}
+
+/** Returns the deciders of a value. */
+export function decidersOf(value: string): DeciderSets {
+  const sets: unknown = JSON.parse(value);
+  return listOf(sets).map((set) => {
+    const [people, groups] = listOf(set);
+    return { people: listOf(people).map(String), groups: listOf(groups).map(String) };
+  });
+}
+
+function valueOfDeciders(sets: DeciderSets): string {
+  return JSON.stringify(sets.map(({ people, groups }) => [people, groups]));
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
