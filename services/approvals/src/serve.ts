@@ -7,6 +7,7 @@ import {
 import { bucketOf } from "@reeve/contracts/channel";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import { NotificationService } from "@reeve/contracts/notification";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
 import {
   PersonCeremoniesSchema,
   PasskeyService,
@@ -46,6 +47,7 @@ import { serve } from "@reeve/platform/rpc/server";
 import { untilAborted } from "@reeve/platform/async/sleep";
 import { systemClock } from "@reeve/platform/async/clock";
 import { indexFolderOf, openSealing } from "@reeve/jetstream/sealing/open-sealing";
+import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { measureWaits, reportBreakGlass } from "./app/approval-metrics.ts";
 import type { ApprovalPorts } from "./app/approval-ports.ts";
@@ -53,7 +55,6 @@ import { escalateApprovals } from "./app/escalate-approvals.ts";
 import { expireApprovals } from "./app/expire-approvals.ts";
 import { WatchedGroups } from "./app/groups/watched-groups.ts";
 import { applyGrants } from "./app/grants/apply-grants.ts";
-import { LaterTable } from "./app/grants/later-table.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
 import type { NotificationsOptions } from "./notify/run-notifications.ts";
@@ -127,6 +128,9 @@ export async function startApprovals(
     ),
     site,
     groups,
+    holders: new LaterTable(bucketOf(QueueHolderSchema).name, () =>
+      openTable(nats, QueueHolderSchema),
+    ),
   };
   const openStores =
     notifications && openOnce(nats, notifications.settings, config.REEVE_ACK_WAIT_MS);

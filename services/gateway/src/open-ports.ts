@@ -3,9 +3,11 @@ import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
+import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MemorySchema } from "@reeve/contracts/memory";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { QuotaUsageSchema } from "@reeve/contracts/quota";
 import { RunSchema } from "@reeve/contracts/run";
 import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
@@ -19,6 +21,7 @@ import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { storeIsFull } from "@reeve/jetstream/streams/errors";
+import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -106,6 +109,9 @@ export async function openPorts(
       if (reserveState(nats.connection).isSpent) throw reserveInUse();
     },
     policy,
+    holders: new LaterTable(bucketOf(QueueHolderSchema).name, () =>
+      openTable(nats, QueueHolderSchema),
+    ),
     offer: () => ({
       tools: mergeCatalogs(tools()),
       models: mergeModels(models()),

@@ -14,6 +14,7 @@ import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
+import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
@@ -33,9 +34,10 @@ export async function startRuntime(
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
   await openSealing(nats, config, { mayCreate: true, log: logger });
-  const worker = `runtime-${randomBytes(6).toString("hex")}`;
+  const worker = `${runtimePrefix}${randomBytes(6).toString("hex")}`;
   // Disposed after the background work, which settles the messages of this worker.
-  const holder = starting.use(await QueueHolder.open(nats, { name: worker, log: logger }, signal));
+  const known = { name: worker, log: logger, checks: allCheckedRules };
+  const holder = starting.use(await QueueHolder.open(nats, known, signal));
   const standstill = starting.use(new StandstillMeter(systemClock));
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders(config, signal);

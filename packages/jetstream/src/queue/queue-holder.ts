@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { QueueHolder as HolderRow } from "@reeve/contracts/queue";
+import type { CheckedRule, QueueHolder as HolderRow } from "@reeve/contracts/queue";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { Background } from "@reeve/platform/async/background";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
@@ -32,6 +32,8 @@ export interface QueueHolderOptions {
   /** The name of this process, unique for its lifetime. */
   readonly name: string;
   readonly log: Logger;
+  /** The rules that this process checks, of those that earlier versions ignore. Default: none. */
+  readonly checks?: readonly CheckedRule[];
 }
 
 /**
@@ -43,6 +45,7 @@ export class QueueHolder implements AsyncDisposable {
   readonly #connection: NatsConnection;
   readonly #table: Table<HolderRow>;
   readonly #name: string;
+  readonly #checks: readonly CheckedRule[];
   readonly #resources: AsyncDisposableStack;
   readonly #changed = new Wakeup();
   readonly #held = new HeldMessages((change) => {
@@ -55,28 +58,30 @@ export class QueueHolder implements AsyncDisposable {
   private constructor(
     connection: NatsConnection,
     table: Table<HolderRow>,
-    name: string,
+    { name, checks = [] }: QueueHolderOptions,
     resources: AsyncDisposableStack,
   ) {
     this.#connection = connection;
     this.#table = table;
     this.#name = name;
+    this.#checks = checks;
     this.#resources = resources;
   }
 
   /** Makes this process known to the other holders, and begins to watch them. */
   static async open(
     { connection }: { readonly connection: NatsConnection },
-    { name, log }: QueueHolderOptions,
+    options: QueueHolderOptions,
     signal: AbortSignal,
   ): Promise<QueueHolder> {
+    const { name, log } = options;
     await using opening = new AsyncDisposableStack();
     const table = await openTable({ connection }, QueueHolderSchema);
     opening.use(answerHolderProbes(connection, name));
     // Does not end with the process signal: a process that drains still holds messages.
     const background = opening.use(new Background(log, neverAborts));
     const resources = new AsyncDisposableStack();
-    const holder = new QueueHolder(connection, table, name, resources);
+    const holder = new QueueHolder(connection, table, options, resources);
     await holder.#write(signal);
     const onReleased = () => {
       holder.#held.revoke();
@@ -130,7 +135,7 @@ export class QueueHolder implements AsyncDisposable {
     }));
     await this.#table.put(
       this.#name,
-      create(QueueHolderSchema, { holder: this.#name, held }),
+      create(QueueHolderSchema, { holder: this.#name, held, checks: [...this.#checks] }),
       signal,
     );
   }

@@ -1,31 +1,32 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
+import { needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
-import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { isStorable, maxJsonDepth } from "@reeve/contracts/rules/nesting";
+import type { Clock } from "@reeve/platform/async/clock";
+import { Failure } from "@reeve/platform/failure";
+import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { appendExternal } from "../commands/append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
-import { Failure } from "@reeve/platform/failure";
-import { assertRequesterAnswers } from "./assert-requester-answers.ts";
-import { assertAnswers } from "./assert-answers.ts";
-import { assertUserAnswers } from "./assert-user-answers.ts";
-import { assertOpen } from "./assert-open.ts";
-import { withGrant } from "./grants/with-grant.ts";
-import { argumentViolations } from "./argument-violations.ts";
-import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
-import type { Clock } from "@reeve/platform/async/clock";
-import type { AppendExternalPorts } from "../commands/append-external.ts";
-import { approvalNotFound, runOfApproval } from "./approval-id.ts";
 import { approvalOf } from "../head/run-head.ts";
-import { needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
+import { approvalNotFound, runOfApproval } from "./approval-id.ts";
+import { argumentViolations } from "./argument-violations.ts";
+import { assertAnswers } from "./assert-answers.ts";
+import { assertOpen } from "./assert-open.ts";
+import { assertRequesterAnswers } from "./assert-requester-answers.ts";
+import { assertSameCall } from "./assert-same-call.ts";
+import { assertUserAnswers } from "./assert-user-answers.ts";
+import { withGrant } from "./grants/with-grant.ts";
 import { confirmed } from "./passkeys/confirmed.ts";
-import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
-import { assertDecidable, decisionTime } from "./times/decidable.ts";
-import type { Decider } from "./votes/count-vote.ts";
 import type { StaleReadOptions } from "./stale-reads.ts";
 import { missingApproval, searching } from "./stale-reads.ts";
+import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
+import { assertDecidable, decisionTime } from "./times/decidable.ts";
 import { applyingTo } from "./votes/applying-to.ts";
+import type { Decider } from "./votes/count-vote.ts";
 import { countVote, isReplaced, isSame, mayVoteAgain, voteOf } from "./votes/count-vote.ts";
 
 export interface DecidingPorts extends AppendExternalPorts, StaleReadOptions {
@@ -84,7 +85,7 @@ async function decideOnce(
       const confirms = confirmation !== undefined;
       if (isRepetition(approval, asked, { breaksGlass, needs, confirms })) return [];
       assertOpen(approval, before, nowMs);
-      assertSameCall(approval, request.callDigest);
+      if (request.callDigest !== "") assertSameCall(approval, request.callDigest);
       if (request.breakGlass) assertBreaksGlassAlone(approval, request);
       if (approval.question === undefined) assertEditedArguments(approval, asked, before);
       assertAnswers(approval, asked);
@@ -102,7 +103,7 @@ async function decideOnce(
       const time = decisionTime({ tenant, times: times?.(), agentPolicy }, nowMs);
       if (request.breakGlass) {
         const broken = breakGlass(approval, decision, { decider, head: before, time });
-        return [{ case: "approval", value: { approval: broken } }];
+        return [{ case: "approval", value: { approval: needs ? withNeed(broken) : broken } }];
       }
       if (decision.approved) assertDecidable(approval, time);
       const applies = applyingTo(approval, decision, before);
@@ -111,13 +112,19 @@ async function decideOnce(
         request.grant === undefined
           ? voted
           : withGrant(voted, decision, request.grant, { head: before, nowMs });
-      return [{ case: "approval", value: { approval: decided } }];
+      // What the operator's policy wants is not in the request: the decision records it, for receipts.
+      const recorded = needs && asked.approved ? withNeed(decided) : decided;
+      return [{ case: "approval", value: { approval: recorded } }];
     },
     signal,
   );
   const decided = approvalOf(head, approvalId);
   if (decided === undefined) throw approvalNotFound(approvalId);
   return decided;
+}
+
+function withNeed(approval: Approval): Approval {
+  return create(ApprovalSchema, { ...approval, needsPasskey: true });
 }
 
 function decisionOf(
@@ -182,17 +189,6 @@ function isSameContent(first: Decision, decision: Decision): boolean {
     first.reason === decision.reason &&
     isSame(first.editedArguments, decision.editedArguments) &&
     isSame(first.answer, decision.answer)
-  );
-}
-
-/** Throws a Failure for a decision about another call than the one that waits. */
-function assertSameCall({ approvalId, runId, callDigest }: Approval, decided: string): void {
-  if (decided === "" || decided === callDigest) return;
-  throw new Failure(
-    "precondition",
-    ErrorReason.APPROVAL_MISMATCH,
-    `the decision is about the call ${decided}, but approval ${approvalId} is for the call ${callDigest || "without a digest"}; read the approval again and decide on what it shows`,
-    { metadata: { approval_id: approvalId, run_id: runId, call_digest: callDigest } },
   );
 }
 

@@ -5,10 +5,12 @@ import {
   CommentApprovalRequestSchema,
   DecideApprovalRequestSchema,
 } from "@reeve/contracts/approval";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
+import { foldOwnership, noOwnership, requiredDispatch } from "@reeve/run/head/ownership";
 import { assignApproval, commentApproval } from "@reeve/run/approvals/notes/annotate-approval";
 import { expect, test } from "vitest";
-import { ada, approvalId, parkedRun } from "../../test/support/parked-run.ts";
+import { ada, approvalId, parkedRun, runKey } from "../../test/support/parked-run.ts";
 
 const never = new AbortController().signal;
 const eve = { ...ada, subject: "eve" };
@@ -38,6 +40,30 @@ test("a comment is a fact that decides nothing, and the decision keeps it", asyn
   const decided = await decideApproval(ports, ada, rejection, never);
   expect(decided).toMatchObject({ state: ApprovalState.REJECTED, revision: 3 });
   expect(decided.comments).toHaveLength(2);
+});
+
+test("a note leaves a parked run parked, and the decision wakes it", async () => {
+  const ports = await parkedRun();
+  await commentApproval(ports, ada, comment("Is this the new bank?"), never);
+  await assignApproval(ports, ada, assign("eve"), never);
+  expect(ports.dispatch.length).toBe(0);
+  const { events } = await ports.log.read(runKey, emptyTail, never);
+  const last = events.at(-1)?.event;
+  expect(last).toMatchObject({ case: "runParked", value: { waitingFor: [approvalId] } });
+  expect(requiredDispatch(runKey.run, foldOwnership(noOwnership, events))).toBeUndefined();
+  await decideApproval(ports, ada, rejection, never);
+  expect(ports.dispatch.length).toBe(1);
+});
+
+test("an approval with large arguments takes no notes that leave no room for its decision", async () => {
+  const text = "x".repeat(767 * 1024);
+  const ports = await parkedRun({ call: { name: "pay", arguments: { text } } });
+  await expect(
+    commentApproval(ports, ada, comment("y".repeat(2_000)), never),
+  ).rejects.toMatchObject({
+    kind: "exhausted",
+  });
+  expect((await decideApproval(ports, ada, rejection, never)).state).toBe(ApprovalState.REJECTED);
 });
 
 test("an assignment names a person, and changes nobody's rights", async () => {

@@ -4,6 +4,7 @@ import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import type { Approval, ApprovalSchema, Grant } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { PersonCeremonies, PersonPasskeys } from "@reeve/contracts/passkey";
+import type { QueueHolder } from "@reeve/contracts/queue";
 import type { Dispatch, RunCreatedSchema } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
@@ -69,6 +70,7 @@ export async function parkedRun(
     inboxUrl: undefined,
     passkeys: new MemoryTable<PersonPasskeys>(),
     ceremonies: new MemoryTable<PersonCeremonies>(),
+    holders: new MemoryTable<QueueHolder>(),
     site: { origin: "https://reeve.example.com", rpId: "reeve.example.com" },
   };
 }

@@ -10,6 +10,8 @@ interface Deviation {
   readonly counter?: number;
   /** Default: true. */
   readonly verifiesUser?: boolean;
+  /** Whether it was made in a page of another site. Default: false. */
+  readonly crossOrigin?: boolean;
 }
 
 /** A passkey without a device: an ES256 key that signs what WebAuthn asks for. */
@@ -82,9 +84,13 @@ export class SoftwareAuthenticator {
     return { id, rawId: id, type: "public-key", clientExtensionResults: {}, response };
   }
 
-  #clientData(type: string, options: JsonObject | undefined, { origin }: Deviation): Buffer {
+  #clientData(
+    type: string,
+    options: JsonObject | undefined,
+    { origin, crossOrigin = false }: Deviation,
+  ): Buffer {
     const challenge = options?.["challenge"] ?? "";
-    const data = { type, challenge, origin: origin ?? this.#site.origin, crossOrigin: false };
+    const data = { type, challenge, origin: origin ?? this.#site.origin, crossOrigin };
     return Buffer.from(JSON.stringify(data));
   }
 

@@ -1,8 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AgentSpec } from "@reeve/contracts/agent";
-import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { AgentSpecSchema, ApprovalPolicySchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import { CheckedRule, QueueHolderSchema } from "@reeve/contracts/queue";
 import { describe, expect, test } from "vitest";
 import { memoryPorts } from "../../test/support/memory-ports.ts";
 import type { SentSpec } from "./agents.ts";
@@ -39,6 +40,25 @@ describe("an agent", () => {
       reason: ErrorReason.AGENT_EXISTS,
       metadata: { agent_id: "writer" },
     });
+  });
+
+  test("with calls that need a passkey is not stored while a runtime is alive that would ignore that", async () => {
+    const base = memoryPorts();
+    const ports = { ...base, offer: () => ({ ...base.offer(), hasPasskeys: true }) };
+    const approvalPolicy = create(ApprovalPolicySchema, { stepUp: { tools: ["pay"] } });
+    const holder = create(QueueHolderSchema, { holder: "runtime-old" });
+    await ports.holders.put(holder.holder, holder, never);
+    const outdated = {
+      kind: "precondition",
+      reason: ErrorReason.RUNTIME_OUTDATED,
+      message: expect.stringContaining("runtime-old would ignore approval_policy.step_up"),
+    };
+    const careful = specOf("careful", { approvalPolicy });
+    await expect(createAgent(ports, ann, careful, never)).rejects.toMatchObject(outdated);
+    await createAgent(ports, ann, specOf("careful"), never);
+    await expect(updateAgent(ports, ann, careful, 0, never)).rejects.toMatchObject(outdated);
+    await ports.holders.put(holder.holder, { ...holder, checks: [CheckedRule.STEP_UP] }, never);
+    expect((await updateAgent(ports, ann, careful, 0, never)).agent.revision).toBe(2);
   });
 
   test("that does not exist is refused with the closest id of the tenant", async () => {

@@ -12,12 +12,13 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
+import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
-type AgentPorts = Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom">;
+type AgentPorts = Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom" | "holders">;
 
 const { key: agentKey } = bucketOf(AgentSchema);
 
@@ -36,13 +37,14 @@ export interface SentSpec {
 
 /** Stores a new agent of an author. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
-  { agents, offer, policy, assertRoom }: AgentPorts,
+  { agents, offer, policy, assertRoom, holders }: AgentPorts,
   { tenant, subject: createdBy }: Principal,
   sent: SentSpec,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
   const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
+  await assertChecked(holders, ignorableRules(spec), signal);
   const now = timestampNow();
   const times = { createdAt: now, updatedAt: now };
   const agent = create(AgentSchema, { spec, revision: 1, ...times, createdBy });
@@ -63,7 +65,7 @@ const maxAttempts = 20;
 
 /** Replaces an agent. Throws a Failure if its spec is invalid, or it is not at `revision` (0 matches any revision). */
 export async function updateAgent(
-  { agents, offer, policy, assertRoom }: AgentPorts,
+  { agents, offer, policy, assertRoom, holders }: AgentPorts,
   { tenant, subject: createdBy }: Principal,
   sent: SentSpec,
   revision: number,
@@ -71,6 +73,7 @@ export async function updateAgent(
 ): Promise<StoredAgent> {
   assertRoom();
   const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
+  await assertChecked(holders, ignorableRules(spec), signal);
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {
     const row = await agents.get(key, signal);

@@ -18,6 +18,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table, TableHistory } from "@reeve/jetstream/table/port";
+import type { Holders } from "@reeve/run/policy/runtime-checks";
 import type { ArtifactQuotas } from "../quotas/artifact-quotas.ts";
 import type { RunQuotas } from "../quotas/run-quotas.ts";
 import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
@@ -63,6 +64,8 @@ export interface GatewayPorts {
   readonly runQuotas: Pick<RunQuotas, "admit" | "release" | "keepCost">;
   /** Admits uploads of artifacts up to the quotas of the operator. */
   readonly artifactQuotas: Pick<ArtifactQuotas, "store">;
+  /** The processes that take work, and what each of them checks. */
+  readonly holders: Holders;
   /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */
   assertRoom(): void;
   /** Returns the tools and models that the deployment currently offers. */

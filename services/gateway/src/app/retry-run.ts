@@ -17,6 +17,7 @@ import { cancelOutstandingCalls, cancelRun } from "@reeve/run/commands/cancel-ru
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
+import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { assertOwnMemories } from "./memories-of-others.ts";
@@ -72,6 +73,7 @@ export async function retryRun(
     traceparent: traceparentOf(),
   });
   resolvable(ports, created.spec, created, principal, 0);
+  await assertChecked(ports.holders, ignorableRules(created.spec), signal);
   // The new run waits for them in its workspace, and the worker that would withdraw them may be gone.
   await cancelOutstandingCalls(
     ports,

@@ -26,6 +26,7 @@ import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import type { Credential } from "@reeve/platform/rpc/principal";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks";
 import { reusedRequestId } from "@reeve/run/thread/refusals";
 import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
@@ -62,6 +63,7 @@ export async function startRun(
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   const warnings = resolvable(ports, agent.spec, request, { tenant, roles }, fileBytes);
+  await assertChecked(ports.holders, ignorableRules(agent.spec), signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,

@@ -23,7 +23,7 @@ export const maxWarnings = 50;
 
 /** Returns the handlers of AgentService. */
 export function agentService(
-  ports: Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom">,
+  ports: Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom" | "holders">,
   { log }: { readonly log: Pick<Logger, "warn"> },
 ): ServiceImpl<typeof AgentService> {
   const reads = limitRevisionReads();

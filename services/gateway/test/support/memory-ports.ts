@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
+import type { QueueHolder } from "@reeve/contracts/queue";
 import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { Thread, ThreadEvent } from "@reeve/contracts/thread";
@@ -36,6 +37,7 @@ const home = { folder: undefined, log: createLogger("test", "silent"), clock: bo
 export const ann = { tenant: "acme", subject: "ann", roles: allRoles } as const;
 
 export interface MemoryPorts extends GatewayPorts {
+  readonly holders: MemoryTable<QueueHolder>;
   readonly log: MemoryLog<RunKey, RunEvent>;
   readonly dispatch: MemoryWorkQueue<Dispatch>;
   readonly agents: MemoryTable<Agent>;
@@ -90,6 +92,7 @@ export function memoryPorts(): MemoryPorts {
       exists: () => Promise.resolve(false),
     }),
     artifactQuotas: { store: (_, content, put) => put(content) },
+    holders: new MemoryTable(),
     assertRoom: () => undefined,
     offer: () => ({ tools, models }),
     policy: () => undefined,

@@ -15,7 +15,8 @@ export function confirmed(
       violations: [{ field: "grant", description: why, reason: "NOT_APPLICABLE" }],
     });
   }
-  if (confirmation !== undefined) return { ...decision, stepUp: confirmation() };
+  if (confirmation?.refusal !== undefined) throw confirmation.refusal;
+  if (confirmation !== undefined) return { ...decision, stepUp: confirmation.stepUp };
   const where = url === undefined ? "in the console" : `in the console at ${url}`;
   throw new Failure(
     "precondition",
@@ -25,9 +26,14 @@ export function confirmed(
   );
 }
 
+/** How a person confirmed exactly the decision of a request with a passkey, or why the confirmation is refused. */
+export type Confirmation =
+  | { readonly stepUp: StepUp; readonly refusal?: undefined }
+  | { readonly refusal: Failure };
+
 interface Confirming {
-  /** Returns how the person confirmed exactly this decision, or throws the Failure of the confirmation. Undefined: there is none. */
-  readonly confirmation: (() => StepUp) | undefined;
+  /** Undefined: there is none. */
+  readonly confirmation: Confirmation | undefined;
   /** Whether the decision makes a grant. */
   readonly grants: boolean;
   /** Where people confirm it. */

@@ -9,7 +9,6 @@ import type { ApprovalPolicy } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalFreezeSchema, ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
-import { PermissionClass } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 
 /** What the waits of an approval depend on. */
@@ -108,8 +107,11 @@ function reasonOf({ decidableMs, freeze }: TooEarly): string {
 
 function operatorWantsPasskey(approval: Approval, { tenant, times }: WaitRules): boolean {
   const { question, permissionClass } = approval;
-  const known = permissionClass === PermissionClass.UNSPECIFIED ? undefined : permissionClass;
-  return question === undefined && operatorNeedsPasskey(times, timedCall(approval, tenant), known);
+  // Of a request of an earlier version, the class is not known here. A decision that lacks the passkey then says that it needs one.
+  return (
+    question === undefined &&
+    operatorNeedsPasskey(times, timedCall(approval, tenant), permissionClass)
+  );
 }
 
 /** Returns a pending approval with the times that apply to it now, and whether it needs a passkey, for people. */

@@ -11,7 +11,7 @@ import {
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Decider } from "./may-decide.ts";
-import { isDecider } from "./may-decide.ts";
+import { isDecider, isOfPerson } from "./may-decide.ts";
 
 export type { Decider } from "./may-decide.ts";
 
@@ -64,7 +64,8 @@ export function castVote(
   if (approval.alternatives.length === 0) {
     return create(ApprovalSchema, { ...approval, revision, decision, state: stateOf(decision) });
   }
-  const earlier = voteOf(approval, decision.decidedBy);
+  // A reviewer votes once. The subject of a person may be any text.
+  const earlier = decision.reviewer ? undefined : voteOf(approval, decision.decidedBy);
   const vote = create(VoteSchema, {
     decision,
     countsFor: approval.alternatives.filter(countsFor).map(({ name }) => name),
@@ -85,7 +86,7 @@ export function castVote(
 
 /** Returns the last vote of a person on an approval. */
 export function voteOf({ votes }: Approval, subject: string): Vote | undefined {
-  return votes.find(({ decision }) => decision?.decidedBy === subject);
+  return votes.find(({ decision }) => isOfPerson(decision, subject));
 }
 
 /** Whether the person of a vote may vote once more. */

@@ -1,4 +1,5 @@
-import type { Alternative, Approval, StepUp } from "@reeve/contracts/approval";
+import type { Alternative, Approval, Decision } from "@reeve/contracts/approval";
+import type { Confirmation } from "../passkeys/confirmed.ts";
 
 /** A person who decides, with the groups of the credential. */
 export interface Decider {
@@ -8,11 +9,8 @@ export interface Decider {
   readonly groups?: ReadonlySet<string>;
   /** A requester may only answer what the agent asks with `ask_user`. Default: `approver`. */
   readonly as?: "approver" | "requester";
-  /**
-   * Returns how the person confirmed exactly the decision of the request with a passkey, or throws the Failure of the confirmation.
-   * Default: there is none.
-   */
-  readonly confirmation?: (() => StepUp) | undefined;
+  /** How the person confirmed exactly the decision of the request with a passkey. Default: there is no confirmation. */
+  readonly confirmation?: Confirmation | undefined;
 }
 
 /** Whether an approval waits for this person: who may decide it, and has not voted. Says nothing about waits and freezes. */
@@ -22,12 +20,20 @@ export function waitsFor(
 ): boolean {
   const { subject } = decider;
   if (excludedSubjects.includes(subject)) return false;
-  if (votes.some(({ decision }) => decision?.decidedBy === subject)) return false;
+  if (votes.some(({ decision }) => isOfPerson(decision, subject))) return false;
   return alternatives.length === 0 || alternatives.some((each) => isDecider(each, decider));
 }
 
+/** Whether a decision is that of a person. */
+export function isOfPerson(decision: Decision | undefined, subject: string): boolean {
+  return decision?.decidedBy === subject && decision.reviewer === undefined;
+}
+
 /** Whether an alternative names a person, or names nobody, so that everyone with the role APPROVER may decide. */
-export function isDecider({ people, groups }: Alternative, decider: Decider): boolean {
+export function isDecider(
+  { people, groups }: Pick<Alternative, "people" | "groups">,
+  decider: Decider,
+): boolean {
   if (people.length === 0 && groups.length === 0) return true;
   return (
     people.includes(decider.subject) || groups.some((group) => decider.groups?.has(group) ?? false)

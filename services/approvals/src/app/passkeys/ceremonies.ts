@@ -4,8 +4,12 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
 import { changeRow } from "@reeve/jetstream/table/change-row";
-import type { CeremonyKind, PasskeyCeremony } from "@reeve/contracts/passkey";
-import { PasskeyCeremonySchema, PersonCeremoniesSchema } from "@reeve/contracts/passkey";
+import type { PasskeyCeremony } from "@reeve/contracts/passkey";
+import {
+  CeremonyKind,
+  PasskeyCeremonySchema,
+  PersonCeremoniesSchema,
+} from "@reeve/contracts/passkey";
 import type { PasskeyPorts, Person } from "./passkey-ports.ts";
 import { passkeyRefused } from "./passkey-ports.ts";
 
@@ -18,8 +22,11 @@ interface CeremonyOf {
   readonly kind: CeremonyKind;
 }
 
-/** How many ceremonies of a kind a person may have begun. One more replaces the oldest. */
-const maxOpen = 8;
+/**
+ * How many ceremonies of a kind a person may have begun. One more replaces the oldest: an operator withdraws an invitation with the next
+ * one.
+ */
+const maxOpen = (kind: CeremonyKind) => (kind === CeremonyKind.INVITATION ? 1 : 8);
 
 const { key: ceremoniesKey } = bucketOf(PersonCeremoniesSchema);
 
@@ -45,7 +52,8 @@ export async function storeCeremony(
     person,
     (now) => {
       const open = now.filter((each) => isOpen(each, nowMs));
-      const dropped = open.filter((each) => each.kind === kind).slice(0, 1 - maxOpen);
+      const ofKind = open.filter((each) => each.kind === kind);
+      const dropped = ofKind.slice(0, Math.max(0, ofKind.length + 1 - maxOpen(kind)));
       return [...open.filter((each) => !dropped.includes(each)), ceremony];
     },
     signal,

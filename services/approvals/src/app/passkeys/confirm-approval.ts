@@ -7,10 +7,14 @@ import { StepUpSchema } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { BeginConfirmationRequest } from "@reeve/contracts/passkey";
 import { CeremonyKind, StoredPasskeySchema } from "@reeve/contracts/passkey";
+import { CheckedRule } from "@reeve/contracts/queue";
 import { Failure } from "@reeve/platform/failure";
+import type { Confirmation } from "@reeve/run/approvals/passkeys/confirmed";
+import { assertConfirmable } from "@reeve/run/approvals/passkeys/assert-confirmable";
 import { decisionChallenge } from "@reeve/run/approvals/passkeys/decision-challenge";
+import { assertChecked } from "@reeve/run/policy/runtime-checks";
 import { readCeremony, storeCeremony, useCeremony } from "./ceremonies.ts";
-import { changePasskeys, passkeysOf } from "./person-passkeys.ts";
+import { changePasskeys, isFor, passkeysOf } from "./person-passkeys.ts";
 import type { PasskeyPorts, Person } from "./passkey-ports.ts";
 import { passkeyRefused, siteOf } from "./passkey-ports.ts";
 import { challengeIn, confirmationOptions, verifiedCounter } from "./webauthn.ts";
@@ -23,7 +27,10 @@ type Confirmed = Pick<
   "approvalId" | "callDigest" | "editedArguments" | "breakGlass"
 >;
 
-/** Begins the confirmation of an approval, and returns what the browser needs. Its challenge is for this decision of this person only. */
+/**
+ * Begins the confirmation of an approval, and returns what the browser needs. Its challenge is for this decision of this person only.
+ * Throws a Failure if the approval takes no decision, or a runtime is alive that would execute the call without one.
+ */
 export async function beginConfirmation(
   ports: PasskeyPorts,
   person: Person,
@@ -31,8 +38,11 @@ export async function beginConfirmation(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const site = siteOf(ports);
-  const existing = await passkeysOf(ports, person, signal);
+  const all = await passkeysOf(ports, person, signal);
+  const existing = all.filter((each) => isFor(each, site));
   if (existing.length === 0) throw withoutPasskey(person);
+  await assertConfirmable(ports, person.tenant, request, signal);
+  await assertChecked(ports.holders, [CheckedRule.STEP_UP], signal);
   const nonce = randomBytes(32);
   const challenge = challengeOf(nonce, person, request);
   const ceremony = { person, secret: challenge, kind: CeremonyKind.CONFIRMATION };
@@ -41,25 +51,22 @@ export async function beginConfirmation(
 }
 
 /**
- * Verifies how a person confirmed a decision, and uses the challenge up. Returns a function that returns it, or throws the Failure of a
- * refused confirmation: a repetition of a decision that was made needs none. Undefined: the request has no confirmation.
+ * Verifies how a person confirmed a decision, and uses the challenge up. Returns why a confirmation is refused instead of throwing it:
+ * a repetition of a decision that was made needs none. Undefined: the request has no confirmation.
  */
 export async function confirmationOf(
   ports: PasskeyPorts,
   person: Person,
   request: DecideApprovalRequest,
   signal: AbortSignal,
-): Promise<(() => StepUp) | undefined> {
+): Promise<Confirmation | undefined> {
   const { confirmation, approved } = request;
   if (confirmation === undefined || !approved) return undefined;
   try {
-    const stepUp = await verified(ports, person, { ...request, confirmation }, signal);
-    return () => stepUp;
+    return { stepUp: await verified(ports, person, { ...request, confirmation }, signal) };
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
-    return () => {
-      throw error;
-    };
+    return { refusal: error };
   }
 }
 
@@ -75,6 +82,7 @@ async function verified(
   const begun = await readCeremony(ports, ceremony, signal);
   // Read before the challenge is used up, so that it stays valid while they cannot be read.
   const existing = await passkeysOf(ports, person, signal);
+  await assertChecked(ports.holders, [CheckedRule.STEP_UP], signal);
   await useCeremony(ports, ceremony, signal);
   if (!challengeOf(begun.nonce, person, decision).every((byte, at) => byte === challenge[at])) {
     throw passkeyRefused("the passkey confirmed another decision than this one");

@@ -1,8 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalState, DecideApprovalRequestSchema } from "@reeve/contracts/approval";
+import { ErrorReason } from "@reeve/contracts/error";
+import { BeginConfirmationRequestSchema } from "@reeve/contracts/passkey";
+import { CheckedRule, QueueHolderSchema } from "@reeve/contracts/queue";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
+import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { describe, expect, test } from "vitest";
 import { ada, approvalId, parkedRun } from "../../../test/support/parked-run.ts";
-import { confirmationOf } from "./confirm-approval.ts";
+import { beginConfirmation, confirmationOf } from "./confirm-approval.ts";
+import type { Person } from "./passkey-ports.ts";
 import { beginRegistration, invitePasskey, revokePasskey } from "./register-passkey.ts";
 import {
   bob,
@@ -16,6 +22,7 @@ import {
 } from "../../../test/support/passkey-bench.ts";
 
 const never = new AbortController().signal;
+const mismatch = { kind: "precondition", reason: ErrorReason.APPROVAL_MISMATCH };
 
 describe("a confirmation", () => {
   test("is checked and recorded where none is needed, as another service may need it", async () => {
@@ -55,9 +62,9 @@ describe("a confirmation", () => {
         return await confirmationOf(ports, ada, request, never);
       }),
     );
-    const results = await Promise.allSettled(confirmed.map(async (stepUp) => stepUp?.()));
-    expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
-    expect(results.find(({ status }) => status === "rejected")).toMatchObject({ reason: refused });
+    const refusals = confirmed.flatMap((each) => each?.refusal ?? []);
+    expect(refusals).toMatchObject([refused]);
+    expect(confirmed.filter((each) => each?.refusal === undefined)).toHaveLength(1);
   });
 
   test("is one of at most eight that a person has begun, which need one record", async () => {
@@ -72,6 +79,80 @@ describe("a confirmation", () => {
     await expect(decide(ports, { confirmation: oldest })).rejects.toMatchObject(refused);
     expect((await decide(ports, { confirmation })).state).toBe(ApprovalState.APPROVED);
     await expect(beginRegistration(ports, ada, invitation, never)).resolves.toBeDefined();
+  });
+
+  test("is begun for an approval of the tenant that waits, and for its call only", async () => {
+    const ports = await waiting();
+    await registered(ports);
+    const begin = (more: object, person: Person = ada) =>
+      beginConfirmation(
+        { ...ports, staleUntilMs: 0 },
+        person,
+        create(BeginConfirmationRequestSchema, { approvalId, callDigest, ...more }),
+        never,
+      );
+    const unknown = { approvalId: approvalId.replace("-3-0", "-4-0") };
+    await expect(begin({ callDigest: "b".repeat(64) })).rejects.toMatchObject(mismatch);
+    await expect(begin({ callDigest: "" })).rejects.toMatchObject(mismatch);
+    await expect(begin({ approvalId: "nonsense" })).rejects.toMatchObject({ kind: "not_found" });
+    const stranger = { tenant: "globex", subject: "ada" };
+    await registered(ports, stranger);
+    await expect(begin({}, stranger)).rejects.toMatchObject({ kind: "not_found" });
+    await decide(ports, { approved: false });
+    await expect(begin({})).rejects.toMatchObject({ reason: ErrorReason.APPROVAL_CLOSED });
+    await expect(begin(unknown)).rejects.toMatchObject({ kind: "not_found" });
+    expect((await ports.ceremonies.list("acme", never))[0]?.record.ceremonies).toEqual([]);
+  });
+
+  test("is for an approval without a digest, which a runtime of an earlier version requested", async () => {
+    const ports = await waiting({ callDigest: "" });
+    const device = await registered(ports);
+    const request = create(BeginConfirmationRequestSchema, { approvalId });
+    expect(ruleViolations(BeginConfirmationRequestSchema, request)).toEqual([]);
+    const confirmation = device.confirm(await beginConfirmation(ports, ada, request, never));
+    const decided = await decide(ports, { confirmation, callDigest: "" });
+    expect(decided.state).toBe(ApprovalState.APPROVED);
+  });
+
+  test("is refused while a runtime is alive that would execute the call without one, by its name", async () => {
+    const ports = await waiting();
+    const device = await registered(ports);
+    const confirmation = device.confirm(await begun(ports));
+    const holder = (name: string, more: object = {}) =>
+      ports.holders.put(name, create(QueueHolderSchema, { holder: name, ...more }), never);
+    await holder("runtime-new", { checks: [CheckedRule.STEP_UP] });
+    await holder("runtime-dead", { crashed: true });
+    await holder("host-1");
+    await begun(ports);
+    await holder("runtime-old");
+    const outdated = {
+      kind: "precondition",
+      reason: ErrorReason.RUNTIME_OUTDATED,
+      metadata: { runtimes: "runtime-old", field: "approval_policy.step_up" },
+    };
+    await expect(begun(ports)).rejects.toMatchObject(outdated);
+    await expect(decide(ports, { confirmation })).rejects.toMatchObject(outdated);
+    // Rejections need no passkey, and the confirmation stays valid for the end of the update.
+    await ports.holders.delete("runtime-old", never);
+    expect((await decide(ports, { confirmation })).state).toBe(ApprovalState.APPROVED);
+  });
+
+  test("is refused while the runtimes are not known", async () => {
+    const ports = await waiting();
+    const device = await registered(ports);
+    const confirmation = device.confirm(await begun(ports));
+    const holders = { list: () => Promise.reject(storeUnavailable()) };
+    await expect(decide({ ...ports, holders }, { confirmation })).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    expect((await decide(ports, { confirmation })).state).toBe(ApprovalState.APPROVED);
+  });
+
+  test("is refused if it was made in a page of another site", async () => {
+    const ports = await waiting();
+    const device = await registered(ports);
+    const confirmation = device.confirm(await begun(ports), { crossOrigin: true });
+    await expect(decide(ports, { confirmation })).rejects.toMatchObject(refused);
   });
 
   test("is for two minutes", async () => {

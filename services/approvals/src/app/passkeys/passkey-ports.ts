@@ -2,16 +2,18 @@ import type { PasskeySite } from "@reeve/agent/deciders/passkey-site";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { PersonCeremonies, PersonPasskeys } from "@reeve/contracts/passkey";
 import type { Table } from "@reeve/jetstream/table/port";
-import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
+import type { ConfirmingPorts } from "@reeve/run/approvals/passkeys/assert-confirmable";
+import type { Holders } from "@reeve/run/policy/runtime-checks";
 
 /** The stores of passkeys, and the clock. */
-export interface PasskeyPorts {
+export interface PasskeyPorts extends ConfirmingPorts {
   readonly passkeys: Table<PersonPasskeys>;
   readonly ceremonies: Table<PersonCeremonies>;
   /** Where people use passkeys. Undefined: nowhere. */
   readonly site: PasskeySite | undefined;
-  readonly clock: Pick<Clock, "now">;
+  /** The processes that take work, and what each of them checks. */
+  readonly holders: Holders;
 }
 
 /** Whose passkeys. */

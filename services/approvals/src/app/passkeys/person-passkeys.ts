@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
+import type { PasskeySite } from "@reeve/agent/deciders/passkey-site";
 import { bucketOf } from "@reeve/contracts/channel";
 import { changeRow } from "@reeve/jetstream/table/change-row";
 import type { StoredPasskey } from "@reeve/contracts/passkey";
@@ -15,6 +16,11 @@ export async function passkeysOf(
   signal: AbortSignal,
 ): Promise<readonly StoredPasskey[]> {
   return (await passkeys.get(keyOf(person), signal))?.record.passkeys ?? [];
+}
+
+/** Whether browsers offer a passkey on a host. Of one that an earlier version stored, that is not known. */
+export function isFor({ rpId }: StoredPasskey, site: Pick<PasskeySite, "rpId">): boolean {
+  return rpId === "" || rpId === site.rpId;
 }
 
 /**

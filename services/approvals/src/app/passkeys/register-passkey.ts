@@ -17,10 +17,15 @@ import {
 } from "@reeve/contracts/passkey";
 import { Failure } from "@reeve/platform/failure";
 import { readCeremony, storeCeremony, useCeremony } from "./ceremonies.ts";
-import { changePasskeys, passkeysOf } from "./person-passkeys.ts";
+import { changePasskeys, isFor, passkeysOf } from "./person-passkeys.ts";
 import type { PasskeyPorts, Person } from "./passkey-ports.ts";
 import { siteOf } from "./passkey-ports.ts";
-import { challengeIn, registrationOptions, verifiedRegistration } from "./webauthn.ts";
+import {
+  challengeIn,
+  knownTransports,
+  registrationOptions,
+  verifiedRegistration,
+} from "./webauthn.ts";
 
 const invitationMs = 24 * 3_600_000;
 const registrationMs = 5 * 60_000;
@@ -51,7 +56,8 @@ export async function beginRegistration(
 ) {
   const site = siteOf(ports);
   await readCeremony(ports, invitationOf(person, invitation), signal);
-  const existing = await passkeysOf(ports, person, signal);
+  const all = await passkeysOf(ports, person, signal);
+  const existing = all.filter((each) => isFor(each, site));
   if (existing.length >= maxPasskeys) throw tooMany(person);
   const secret = new Uint8Array(randomBytes(32));
   const ceremony = { person, secret, kind: CeremonyKind.REGISTRATION };
@@ -83,7 +89,8 @@ export async function registerPasskey(
     challenge,
   });
   const withNew = (now: readonly StoredPasskey[], added: StoredPasskey) => {
-    const others = now.filter((each) => each.passkey?.credentialId !== id);
+    // Those of a former address of the deployment confirm nothing any more.
+    const others = now.filter((each) => each.passkey?.credentialId !== id && isFor(each, site));
     if (others.length >= maxPasskeys) throw tooMany(person);
     return [...others, added];
   };
@@ -93,7 +100,13 @@ export async function registerPasskey(
     registeredAt: timestampFromMs(ports.clock.now()),
     invitedBy: invited.invitedBy,
   });
-  const stored = create(StoredPasskeySchema, { passkey, publicKey, counter, transports });
+  const stored = create(StoredPasskeySchema, {
+    passkey,
+    publicKey,
+    counter,
+    transports: knownTransports(transports),
+    rpId: site.rpId,
+  });
   // The invitation stays valid if the passkey cannot be added, as far as that is known before.
   withNew(await passkeysOf(ports, person, signal), stored);
   await useCeremony(ports, ceremony, signal);

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RevokePasskeyRequestSchema } from "@reeve/contracts/passkey";
@@ -20,6 +21,7 @@ import {
   registered,
   registration,
   begun,
+  required,
 } from "../../../test/support/passkey-bench.ts";
 
 const never = new AbortController().signal;
@@ -70,29 +72,59 @@ describe("a passkey", () => {
 
   test("is one of ten; a refused one does not use up the invitation, and the same one is replaced", async () => {
     const ports = await waiting();
-    for (let count = 0; count < 9; count++) await registered(ports);
+    for (let count = 0; count < 8; count++) await registered(ports);
     const last = new SoftwareAuthenticator(site);
-    const [first, second, third] = await Promise.all(
-      [1, 2, 3].map(() => invitePasskey(ports, ada, "olga", never)),
-    );
-    const register = async (invitation = "") => {
-      const device = invitation === third?.invitation ? new SoftwareAuthenticator(site) : last;
-      return device.register(await beginRegistration(ports, ada, invitation, never));
+    const register = async (invitation: string, device = last) => {
+      const response = device.register(await beginRegistration(ports, ada, invitation, never));
+      return await registerPasskey(ports, ada, registration(invitation, response), never);
     };
-    const begunNow = [await register(first?.invitation), await register(second?.invitation)];
-    const another = await register(third?.invitation);
-    const end = (given = "", response = another) =>
-      registerPasskey(ports, ada, registration(given, response), never);
-    await end(first?.invitation, begunNow[0]);
-    await end(second?.invitation, begunNow[1]);
-    const full = { kind: "exhausted" };
-    await expect(end(third?.invitation)).rejects.toMatchObject(full);
-    await expect(register(third?.invitation)).rejects.toMatchObject(full);
+    const invite = async () => (await invitePasskey(ports, ada, "olga", never)).invitation;
+    await register(await invite());
+    await register(await invite());
+    expect(await listPasskeys(ports, ada, never)).toHaveLength(9);
+    await registered(ports);
+    const more = await invite();
+    const another = new SoftwareAuthenticator(site);
+    await expect(register(more, another)).rejects.toMatchObject({ kind: "exhausted" });
     const { credentialId } = last;
-    expect(await listPasskeys(ports, ada, never)).toHaveLength(10);
     await revokePasskey(ports, ada, { credentialId }, never);
-    await end(third?.invitation);
+    await register(more, another);
     expect(await listPasskeys(ports, ada, never)).toHaveLength(10);
+  });
+
+  test("cannot be registered with an invitation that the operator has replaced by another one", async () => {
+    const ports = await waiting();
+    const { invitation: stolen } = await invitePasskey(ports, ada, "olga", never);
+    await invitePasskey(ports, ada, "olga", never);
+    await expect(beginRegistration(ports, ada, stolen, never)).rejects.toMatchObject(refused);
+  });
+
+  test("of a former address of the deployment is not offered, and does not count among the ten", async () => {
+    const ports = await waiting();
+    for (let count = 0; count < 10; count++) await registered(ports);
+    const moved = { origin: "https://new.example.com", rpId: "new.example.com" };
+    const there = { ...ports, site: moved };
+    await expect(begun(there)).rejects.toMatchObject(required);
+    const { invitation } = await invitePasskey(there, ada, "olga", never);
+    const options = await beginRegistration(there, ada, invitation, never);
+    expect(options["excludeCredentials"]).toEqual([]);
+    const response = new SoftwareAuthenticator(moved).register(options);
+    await registerPasskey(there, ada, registration(invitation, response), never);
+    const offered = (await begun(there))["allowCredentials"];
+    expect(offered).toHaveLength(1);
+  });
+
+  test("keeps the transports that WebAuthn names, and nothing else that a response says", async () => {
+    const ports = await waiting();
+    const { invitation } = await invitePasskey(ports, ada, "olga", never);
+    const options = await beginRegistration(ports, ada, invitation, never);
+    const given = new SoftwareAuthenticator(site).register(options);
+    const transports = ["internal", "smart-card", "carrier-pigeon", 5, { a: 1 }];
+    const inner = given["response"] as JsonObject;
+    const response = { ...given, response: { ...inner, transports } };
+    await registerPasskey(ports, ada, registration(invitation, response), never);
+    const [row] = await ports.passkeys.list("", never);
+    expect(row?.record.passkeys[0]?.transports).toEqual(["internal", "smart-card"]);
   });
 
   test("has an id by which it can be revoked: at most 1,023 bytes, and the one that it signed", async () => {

@@ -13,6 +13,9 @@ import { passkeyRefused } from "./passkey-ports.ts";
 const library = () => import("@simplewebauthn/server");
 const helpers = () => import("@simplewebauthn/server/helpers");
 
+/** How browsers reach authenticators. */
+const transports = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
+
 /** How large the response of an authenticator may be, as JSON. */
 const maxResponse = 16_384;
 
@@ -69,7 +72,9 @@ export async function challengeIn(response: JsonObject): Promise<Uint8Array<Arra
     const { decodeClientDataJSON } = await helpers();
     // The library checks the shape as it decodes.
     const { clientDataJSON } = (response as unknown as RegistrationResponseJSON).response;
-    return new Uint8Array(Buffer.from(decodeClientDataJSON(clientDataJSON).challenge, "base64url"));
+    const { challenge, crossOrigin } = decodeClientDataJSON(clientDataJSON);
+    if (crossOrigin === true) throw new Error("it was made in a page of another site");
+    return new Uint8Array(Buffer.from(challenge, "base64url"));
   });
 }
 
@@ -133,11 +138,16 @@ export async function verifiedCounter(
   });
 }
 
-function descriptorOf({ passkey, transports }: StoredPasskey) {
+/** Returns those of the transports that WebAuthn names: a browser may name others, and a response anything. */
+export function knownTransports(named: readonly unknown[]): string[] {
+  return transports.filter((each) => named.includes(each));
+}
+
+function descriptorOf(stored: StoredPasskey) {
   return {
-    id: passkey?.credentialId ?? "",
-    // They are as the browser named them, which the browser gets back.
-    transports: transports as AuthenticatorTransport[],
+    id: stored.passkey?.credentialId ?? "",
+    // The type of the library lacks the newest ones.
+    transports: knownTransports(stored.transports) as AuthenticatorTransport[],
   };
 }
 

@@ -1,0 +1,63 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { QueueHolder } from "@reeve/contracts/queue";
+import { CheckedRule } from "@reeve/contracts/queue";
+import type { Table } from "@reeve/jetstream/table/port";
+import { Failure } from "@reeve/platform/failure";
+
+/** What the name of a runtime begins with, in every version. */
+export const runtimePrefix = "runtime-";
+
+/** The rules that a runtime of this version checks. */
+export const allCheckedRules: readonly CheckedRule[] = [CheckedRule.STEP_UP];
+
+/** The field of an agent that states a rule. */
+const fieldOf = {
+  [CheckedRule.STEP_UP]: "approval_policy.step_up",
+} as const;
+
+/** A rule that a runtime may ignore. */
+export type IgnorableRule = keyof typeof fieldOf;
+
+/** Returns the rules of an agent that runtimes of earlier versions ignore. */
+export function ignorableRules(
+  spec: Pick<AgentSpec, "approvalPolicy"> | undefined,
+): readonly IgnorableRule[] {
+  return spec?.approvalPolicy?.stepUp === undefined ? [] : [CheckedRule.STEP_UP];
+}
+
+/** The processes that take work. */
+export type Holders = Pick<Table<QueueHolder>, "list">;
+
+/**
+ * Throws a Failure of kind `precondition` that names the runtimes that are alive and ignore a rule: any of them may execute the call. One that
+ * died without a trace counts as alive until another process has noticed, or its row has expired. Throws one of kind `unavailable`
+ * if the runtimes are not known.
+ */
+export async function assertChecked(
+  holders: Holders,
+  rules: readonly IgnorableRule[],
+  signal: AbortSignal,
+): Promise<void> {
+  if (rules.length === 0) return;
+  const rows = await holders.list("", signal);
+  const runtimes = rows
+    .map(({ record }) => record)
+    .filter(({ holder, crashed }) => holder.startsWith(runtimePrefix) && !crashed);
+  for (const rule of rules) {
+    const ignoring = runtimes.filter(({ checks }) => !checks.includes(rule));
+    if (ignoring.length > 0) throw ignored(rule, ignoring);
+  }
+}
+
+function ignored(rule: IgnorableRule, runtimes: readonly QueueHolder[]): Failure {
+  const names = runtimes.map(({ holder }) => holder).toSorted();
+  const shown = names.slice(0, 5).join(", ");
+  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
+  return new Failure(
+    "precondition",
+    ErrorReason.RUNTIME_OUTDATED,
+    `${shown}${more} would ignore ${fieldOf[rule]}: update all runtimes first; one that was killed counts until its row in the bucket queue_holders expires, an hour at most`,
+    { metadata: { runtimes: names.slice(0, 20).join(","), field: fieldOf[rule] } },
+  );
+}
