@@ -83,13 +83,14 @@ function policyOf(approval: Approval): readonly string[] {
 }
 
 function decidedBy({ decision, isVote, countsFor, recordedAt, approvalId }: CastDecision): string {
-  const { decidedBy: subject = "", reason = "", appliedGrant } = decision ?? {};
+  const { decidedBy: subject = "", reason = "", appliedGrant, reviewer } = decision ?? {};
   const verb = decision?.approved === true ? "approved" : "rejected";
   const glass = decision?.breakGlass === undefined ? "" : ", by break-glass,";
   const grant = appliedGrant && ` by grant ${appliedGrant.grantId}, rule ${appliedGrant.rule}`;
+  const model = reviewer && `, a model with the rubric sha256 ${reviewer.rubricSha256},`;
   const vote = isVote ? ` (vote for ${countsFor.join(", ")})` : "";
   const why = reason === "" ? "" : `: ${reason}`;
-  return `${verb} by ${subject}${grant ?? ""}${glass} at ${timeOf(recordedAt)}, ${approvalId}${vote}${why}`;
+  return `${verb} by ${subject}${model ?? ""}${grant ?? ""}${glass} at ${timeOf(recordedAt)}, ${approvalId}${vote}${why}`;
 }
 
 function outcomeOf({ result, end, starts }: CallReceipt): string {

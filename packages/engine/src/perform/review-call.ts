@@ -1,9 +1,14 @@
+import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
+import { reviewerVotes } from "@reeve/agent/deciders/reviewer";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { ModelSpec } from "@reeve/contracts/agent";
-import { ApprovalReviewSchema, ApprovalSchema } from "@reeve/contracts/approval";
+import type { Approval } from "@reeve/contracts/approval";
+import { ApprovalReviewSchema, ApprovalSchema, ReviewAdvice } from "@reeve/contracts/approval";
+import { decisionTime, tooEarly } from "@reeve/run/approvals/times/decidable";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { reviewBudget } from "../domain/budget/review-budget.ts";
 import type { ReviewSize } from "../domain/budget/review-size.ts";
@@ -43,13 +48,36 @@ export async function* reviewCall(
   if (approval === undefined) return;
   const given = await reviewOf(state, effect, ports, signal);
   const revision = approval.revision + 1;
+  const nowMs = ports.clock.now();
   const review = create(ApprovalReviewSchema, {
     ...given,
     revision,
-    reviewedAt: timestampFromMs(ports.clock.now()),
+    reviewedAt: timestampFromMs(nowMs),
+    rubricSha256: createHash("sha256").update(effect.reviewer.rubric).digest("hex"),
+    votes: isVote(state, approval, { advice: given.advice, nowMs }, ports),
   });
   const reviewed = create(ApprovalSchema, { ...approval, revision, review });
   yield [fact(effect.scope, { case: "approval", value: { approval: reviewed } })];
+}
+
+/** Whether advice is a vote now: by the agent's policy, and by what the operator's says of approvals. */
+function isVote(
+  { head }: RunState,
+  approval: Approval,
+  { advice, nowMs }: { readonly advice: ReviewAdvice | undefined; readonly nowMs: number },
+  ports: Pick<RunPorts, "policy">,
+): boolean {
+  const approves = advice === ReviewAdvice.APPROVE;
+  const { created } = head;
+  const agentPolicy = created?.spec?.approvalPolicy;
+  if (!approves && advice !== ReviewAdvice.REJECT) return false;
+  if (!reviewerVotes(agentPolicy, approval.permissionClass, approves)) return false;
+  if (!approves) return true;
+  const rules = { tenant: created?.tenant ?? "", times: ports.policy()?.approvals, agentPolicy };
+  return (
+    !needsPasskey(approval, { ...rules, head }) &&
+    tooEarly(approval, decisionTime(rules, nowMs)) === undefined
+  );
 }
 
 async function reviewOf(
@@ -62,10 +90,7 @@ async function reviewOf(
   const model = modelOf(state, frame);
   if (model === undefined) return problem("the run has no model");
   const size = reviewSize(frame, call, reviewer, model);
-  const request = reviewRequest(frame, call, {
-    rubric: reviewer.rubric,
-    maxTokens: size.maxOutputTokens,
-  });
+  const request = reviewRequest(frame, call, { ...reviewer, maxTokens: size.maxOutputTokens });
   const budget = reviewBudget(state, frame, size, ports.clock.now());
   if ("problem" in budget) return problem(budget.problem);
   const limit = AbortSignal.timeout(budget.maxMs);

@@ -108,7 +108,7 @@ function withoutContent(approval: Approval, omitContent: boolean): Approval {
     votes: [],
     comments: [],
     assignment: undefined,
-    ...(decision && { decision: withoutAnswer(decision) }),
+    ...(decision && { decision: withoutAnswer(decision, omitContent) }),
     // Its reason may repeat arguments.
     ...(review && omitContent && { review: { ...review, reason: "" } }),
     // The question of an agent is the arguments of its call, and that of a tool may repeat them.
@@ -124,9 +124,11 @@ function withoutPreview(file: BoundFile): BoundFile {
 
 function withoutDecided(cast: CastDecision): CastDecision {
   const { decision } = cast;
-  return decision === undefined ? cast : { ...cast, decision: withoutAnswer(decision) };
+  return decision === undefined ? cast : { ...cast, decision: withoutAnswer(decision, true) };
 }
 
-function withoutAnswer(decision: Decision): Decision {
-  return { ...decision, editedArguments: undefined, answer: undefined };
+function withoutAnswer(decision: Decision, omitContent: boolean): Decision {
+  const others = { ...decision, editedArguments: undefined, answer: undefined };
+  // A model may repeat arguments in its reason.
+  return omitContent && decision.reviewer !== undefined ? { ...others, reason: "" } : others;
 }

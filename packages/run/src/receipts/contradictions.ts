@@ -1,5 +1,5 @@
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Approval } from "@reeve/contracts/approval";
+import type { Alternative, Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
 import type { CallReceipt, CastDecision } from "@reeve/contracts/receipt";
@@ -31,7 +31,7 @@ export function contradictions({
         `the call was handed out at sequence ${sequence} without the approval ${approvalId}`,
       );
     } else {
-      const problem = permitProblem(approval, deciding);
+      const problem = permitProblem(approval, deciding, decisions);
       if (problem !== undefined) {
         found.push(`the call was handed out at sequence ${sequence}, although ${problem}`);
       }
@@ -57,25 +57,71 @@ export function contradictions({
   return found;
 }
 
+/** Returns the last vote of each voter up to a deciding one, of those that approve the same arguments. */
+function agreeingVotes(
+  { approvalId, sequence, editedArgumentsSha256 }: CastDecision,
+  all: readonly CastDecision[],
+): readonly CastDecision[] {
+  const last = new Map<string, CastDecision>();
+  for (const cast of all) {
+    const { decision } = cast;
+    if (!cast.isVote || cast.approvalId !== approvalId || cast.sequence > sequence) continue;
+    const voter = `${decision?.reviewer === undefined}\n${decision?.decidedBy ?? ""}`;
+    last.set(voter, cast);
+  }
+  return [...last.values()].filter(
+    (cast) =>
+      cast.decision?.approved === true && cast.editedArgumentsSha256 === editedArgumentsSha256,
+  );
+}
+
+function countsFor({ countsFor: names }: CastDecision, { name }: Alternative): boolean {
+  return names.includes(name);
+}
+
+function isOpenToModel(alternatives: readonly Alternative[], name: string): boolean {
+  return alternatives.some((each) => each.name === name && each.reviewer);
+}
+
 /**
  * Returns why the decision that closed an approval did not permit the call. A person who breaks the glass needs neither votes nor a
  * time, but the passkey.
  */
 function permitProblem(
-  { approvalId, alternatives, excludedSubjects, decidableAfter, needsPasskey }: Approval,
-  { decision, recordedAt }: CastDecision,
+  approval: Approval,
+  deciding: CastDecision,
+  all: readonly CastDecision[],
 ): string | undefined {
+  const { approvalId, alternatives, excludedSubjects, decidableAfter, needsPasskey } = approval;
+  const { decision, recordedAt } = deciding;
   if (needsPasskey && decision !== undefined && decision.stepUp === undefined) {
     return `approval ${approvalId} was given without the passkey that its policy requires`;
   }
   if (decision === undefined || decision.breakGlass !== undefined) return undefined;
-  const { decidedBy } = decision;
+  const { decidedBy, reviewer } = decision;
+  if (reviewer !== undefined && excludedSubjects.length > 0) {
+    return `approval ${approvalId} was given by a model, and its policy requires another person`;
+  }
   if (excludedSubjects.includes(decidedBy)) {
     return `${decidedBy} might not decide approval ${approvalId}`;
   }
-  const isReached = alternatives.some((each) => each.approvalsGiven >= each.approvals);
-  if (alternatives.length > 0 && !isReached) {
+  const reached = alternatives.filter((each) => each.approvalsGiven >= each.approvals);
+  if (alternatives.length > 0 && reached.length === 0) {
     return `approval ${approvalId} did not have the votes that its policy requires`;
+  }
+  const votes = agreeingVotes(deciding, all);
+  const isConfirmed = (each: Alternative) =>
+    votes.filter((vote) => vote.decision?.stepUp !== undefined && countsFor(vote, each)).length >=
+    each.approvals;
+  if (needsPasskey && !reached.every(isConfirmed)) {
+    return `approval ${approvalId} did not have as many votes with a passkey as its policy requires`;
+  }
+  const byModel = votes.find((vote) => vote.decision?.reviewer !== undefined);
+  if (
+    byModel !== undefined &&
+    byModel.countsFor.some((name) => !isOpenToModel(alternatives, name))
+  ) {
+    return `a model voted on approval ${approvalId} for people, which its policy does not permit`;
   }
   const decidedAt = decision.decidedAt ?? recordedAt;
   const isEarly =

@@ -13,11 +13,11 @@ export type ReviewSize = CallSize & { readonly maxOutputTokens: number };
 export function reviewSize(
   frame: Frame,
   call: Call,
-  { rubric }: Reviewer,
+  reviewer: Reviewer,
   model: ModelSpec,
 ): ReviewSize {
   const maxOutputTokens = reviewTokens(model);
-  const request = reviewRequest(frame, call, { rubric, maxTokens: maxOutputTokens });
+  const request = reviewRequest(frame, call, { ...reviewer, maxTokens: maxOutputTokens });
   return { inputTokens: Math.ceil(frame.scale * requestTokens(request)), maxOutputTokens };
 }
 

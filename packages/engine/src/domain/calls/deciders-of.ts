@@ -61,13 +61,14 @@ export function decidersOf(
 
 function recorded(
   name: string,
-  { people, groups, filter, ...counts }: DecisionAlternative,
+  { people, groups, filter, reviewer, ...counts }: DecisionAlternative,
 ): MessageInitShape<typeof AlternativeSchema> {
   return {
     name,
     people,
     groups,
     filter,
+    reviewer,
     approvals: Math.max(counts.approvals, 1),
     denials: Math.max(counts.denials, 1),
   };

@@ -1,7 +1,10 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { reviewerVotes } from "@reeve/agent/deciders/reviewer";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
+import type { ApprovalPolicy } from "@reeve/contracts/agent";
 import type { Alternative, Approval, BreakGlassUse, Decision } from "@reeve/contracts/approval";
 import { isConfirmed, needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
+import { isSame } from "@reeve/run/approvals/votes/count-vote";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
@@ -25,6 +28,12 @@ export function decisionProblem(
   if (needsPasskey(approval, passkeys) && !isConfirmed(approval)) {
     return "this call was approved without the passkey that its agent requires; call again, and approve it with one";
   }
+  const byModel = [decision, ...approval.votes.map((vote) => vote.decision)].some(
+    (each) => each?.reviewer !== undefined && each.approved,
+  );
+  if (byModel && !reviewerVotes(policyOf(state), approval.permissionClass, true)) {
+    return "a model voted for this call, which its agent does not permit";
+  }
   if (decision?.breakGlass !== undefined) return glassProblem(state, decision.breakGlass);
   const decider = decision?.decidedBy ?? "";
   if (excludedSubjects.includes(decider)) {
@@ -36,7 +45,8 @@ export function decisionProblem(
   }
   if (alternatives.length === 0) return undefined;
   const isReached = alternatives.map(
-    (each) => each.approvalsGiven - earlyVotes(approval, each, waitEndMs) >= each.approvals,
+    (each) =>
+      Math.min(each.approvalsGiven, timelyVotes(approval, each, waitEndMs)) >= each.approvals,
   );
   if (!isReached.includes(true)) {
     return "this call was approved without the votes that its agent requires";
@@ -46,6 +56,10 @@ export function decisionProblem(
   return isReached.some((reached, index) => reached && applies[index])
     ? undefined
     : "the alternative that approved this call does not apply to the arguments with which it was approved; call again with these arguments";
+}
+
+function policyOf({ head }: RunState): ApprovalPolicy | undefined {
+  return head.created?.spec?.approvalPolicy;
 }
 
 /** The service that stored the decision has checked the person, who may be named by a group. */
@@ -78,10 +92,21 @@ function decidedMs(decision: Decision | undefined): number {
   return decision?.decidedAt === undefined ? 0 : timestampMs(decision.decidedAt);
 }
 
-/** Returns how many people approved by an alternative before the wait had ended: approvals of an earlier version counts them. */
-function earlyVotes({ votes }: Approval, { name }: Alternative, waitEndMs: number): number {
+/**
+ * Returns how many people approved the call by an alternative, as the deciding vote did, after the wait had ended: approvals of an earlier
+ * version counts earlier votes too. Without a wait, all count.
+ */
+function timelyVotes(
+  { votes, decision: deciding }: Approval,
+  { name }: Alternative,
+  waitEndMs: number,
+): number {
+  if (waitEndMs === 0) return Infinity;
   return votes.filter(
     ({ decision, countsFor }) =>
-      decision?.approved === true && countsFor.includes(name) && decidedMs(decision) < waitEndMs,
+      decision?.approved === true &&
+      countsFor.includes(name) &&
+      decidedMs(decision) >= waitEndMs &&
+      isSame(decision.editedArguments, deciding?.editedArguments),
   ).length;
 }

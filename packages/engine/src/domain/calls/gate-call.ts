@@ -59,7 +59,7 @@ export function gateCall(
     case ApprovalState.REJECTED:
     case ApprovalState.WITHDRAWN:
       return refused(
-        `a person rejected this call${reason === "" ? "" : `: ${reason}`}`,
+        `${approval.decision?.reviewer ? "the reviewer of the agent" : "a person"} rejected this call${reason === "" ? "" : `: ${reason}`}`,
         ToolStatus.REJECTED,
       );
     case ApprovalState.TIMED_OUT:

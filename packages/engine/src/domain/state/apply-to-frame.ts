@@ -1,7 +1,8 @@
+import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import type {
   ContextChanged,
   ModelCallFailed,
@@ -106,7 +107,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       const { approval } = event.value;
       return amendCall(frame, approval?.call?.callId, (call) =>
         approval?.question === undefined || isAgentQuestion(approval)
-          ? { ...call, ...withApproval(approval) }
+          ? { ...call, ...withApproval(call, approval) }
           : recordQuestion(call, approval),
       );
     }
@@ -132,8 +133,18 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
   }
 }
 
+/** A service of an earlier version drops the advice when it stores a vote. The call is not reviewed again. */
+function withReview(before: Approval | undefined, approval: Approval): Approval {
+  const { review, approvalId } = before ?? {};
+  if (review === undefined || approval.review !== undefined) return approval;
+  return approvalId === approval.approvalId
+    ? create(ApprovalSchema, { ...approval, review })
+    : approval;
+}
+
 /** A call whose approval was superseded was not made: it starts again when the new one is given. */
-function withApproval(approval: Approval | undefined): Partial<Call> {
+function withApproval(before: Call, given: Approval | undefined): Partial<Call> {
+  const approval = given && withReview(before.approval, given);
   return approval?.supersedes && approval.state === ApprovalState.PENDING
     ? { approval, startedAtMs: undefined, permission: undefined }
     : { approval };
