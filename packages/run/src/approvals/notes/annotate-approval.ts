@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
   Approval,
@@ -9,11 +9,15 @@ import {
   ApprovalAssignmentSchema,
   ApprovalCommentSchema,
   ApprovalSchema,
+  ApprovalState,
 } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import type { ExternalFact } from "../../commands/append-external.ts";
 import { appendExternal } from "../../commands/append-external.ts";
-import { approvalOf } from "../../head/run-head.ts";
+import { isParked } from "../../head/ownership.ts";
+import type { RunHead } from "../../head/run-head.ts";
+import { approvalOf, approvalsOf } from "../../head/run-head.ts";
 import { approvalNotFound, runOfApproval } from "../approval-id.ts";
 import { assertOpen } from "../assert-open.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
@@ -22,6 +26,8 @@ import type { Decider } from "../votes/may-decide.ts";
 
 /** How many comments an approval has at most, and how often it changes before it takes no more notes. Each is a fact with the whole call. */
 const [maxComments, maxRevision] = [50, 200];
+/** How large an approval may be with its notes. It needs room for the decision, in a fact of a mebibyte at most. */
+const maxBytes = 768 * 1024;
 
 /**
  * Adds a comment to a pending approval, by a fact in the log of its run. It decides nothing. A comment with the id of one that the
@@ -88,7 +94,9 @@ async function annotate(
         assertOpen(approval, before, nowMs);
         if (approval.revision >= maxRevision) throw tooMany(approval, `${maxRevision} changes`);
         const next = create(ApprovalSchema, { ...changed, revision: approval.revision + 1 });
-        return [{ case: "approval", value: { approval: next } }];
+        if (toBinary(ApprovalSchema, next).length > maxBytes)
+          throw tooMany(approval, "large arguments");
+        return [{ case: "approval", value: { approval: next } }, ...parkedAgain(before)];
       },
       signal,
     );
@@ -96,6 +104,15 @@ async function annotate(
   const annotated = approvalOf(head, approvalId);
   if (annotated === undefined) throw approvalNotFound(approvalId);
   return annotated;
+}
+
+/** A note gives a parked run nothing to do: the run stays parked after it, so that no worker takes it up. */
+function parkedAgain(head: RunHead): readonly ExternalFact[] {
+  if (!isParked(head)) return [];
+  const waitingFor = approvalsOf(head)
+    .filter(({ state }) => state === ApprovalState.PENDING)
+    .map((each) => each.approvalId);
+  return [{ case: "runParked", value: { waitingFor } }];
 }
 
 function tooMany({ approvalId, runId }: Approval, what: string): Failure {
