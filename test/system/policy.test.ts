@@ -55,15 +55,20 @@ async function preparedOf(runId: string): Promise<RunPrepared> {
   return event.value;
 }
 
-/** Writes the policy, and waits until the runtime and the gateway have read it. */
-async function setPolicy(name: string, rest: string): Promise<void> {
-  writeFileSync(file, `rules: [{ name: ${name}, ${rest} }]`);
+const lists = (behavior: string) =>
+  `permission: { default_behavior: allow, rules: [{ tool: list_files, behavior: ${behavior} }] }`;
+
+/** Writes the policy, and waits until the runtime and the gateway have read it. `others` are rules that do not apply to a run without a thread. */
+async function setPolicy(name: string, rest: string, ...others: readonly string[]): Promise<void> {
+  writeFileSync(file, `rules: [${[`{ name: ${name}, ${rest} }`, ...others].join(", ")}]`);
   await vi.waitFor(
     async () => {
       const { rules } = await deployment.reeve.agents.explainAgent({ agentId: "worker" });
       expect(rules).toEqual([name]);
-      const { policy } = await preparedOf(await start("worker", "hello"));
+      const { policy, limits } = await preparedOf(await start("worker", "hello"));
       expect(policy?.rules).toEqual([name]);
+      const rounds = /max_rounds: (?<rounds>\d+)/.exec(rest)?.groups?.["rounds"];
+      expect(rounds === undefined || limits?.maxRounds === Number(rounds)).toBe(true);
     },
     { timeout: 60_000, interval: 500 },
   );
@@ -115,6 +120,36 @@ test("a permission rule of the policy requests an approval that names it, and an
   });
   await approve(deployment, runId);
   expect(await resultsOf(runId, "list_files")).toHaveLength(1);
+});
+
+// Requirement: RES-10
+// Requirement: HITL-2
+test("a permission rule of the policy holds for its tenants and contexts, and for no others", async () => {
+  await setPolicy(
+    "shared",
+    "limits: { max_rounds: 9 }",
+    `{ name: in-threads, when: { tenants: [acme], contexts: [thread] }, ${lists("ask")} }`,
+    `{ name: of-others, when: { tenants: [globex] }, ${lists("deny")} }`,
+  );
+  expect(await resultsOf(await start("worker", "delegate this"), "list_files")).toHaveLength(1);
+  const { run } = await deployment.reeve.runs.startRun({
+    agentId: "worker",
+    input: "delegate this",
+    threadId: "policy",
+  });
+  const inThread = run?.runId ?? "";
+  const { event } = await eventOf(deployment, inThread, "approval");
+  expect(event.value).toMatchObject({
+    approval: { permission: { rule: "list_files", source: "policy", policyRule: "in-threads" } },
+  });
+  // The denial blocks the call that was asked for before: rules are evaluated again before the execution.
+  await setPolicy(
+    "shared",
+    "limits: { max_rounds: 8 }",
+    `{ name: in-threads, when: { tenants: [acme], contexts: [thread] }, ${lists("deny")} }`,
+  );
+  await approve(deployment, inThread);
+  expect(await resultsOf(inThread, "list_files")).toEqual([expect.stringContaining("in-threads")]);
 });
 
 test("an agent whose permission rules cannot be parsed is refused with their path", async () => {
