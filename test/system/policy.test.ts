@@ -122,8 +122,7 @@ test("a permission rule of the policy requests an approval that names it, and an
   expect(await resultsOf(runId, "list_files")).toHaveLength(1);
 });
 
-// Requirement: RES-10
-// Requirement: HITL-2
+// Requirement: RES-10, HITL-2
 test("a permission rule of the policy holds for its tenants and contexts, and for no others", async () => {
   await setPolicy(
     "shared",

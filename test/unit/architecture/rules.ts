@@ -66,6 +66,7 @@ const pureFolders = [
   "packages/run/src/head/",
   "packages/run/src/tree/",
   "packages/run/src/thread/history/",
+  "packages/run/src/approvals/votes/",
   "packages/agent/src/",
 ];
 const pureImports = [
@@ -74,6 +75,7 @@ const pureImports = [
   "packages/run/src/head/",
   "packages/run/src/tree/",
   "packages/run/src/thread/history/",
+  "packages/run/src/approvals/votes/",
   "packages/platform/src/failure.ts",
   "packages/platform/src/list-violations.ts",
   // Names roles, and reads the role that a method declares.

@@ -6,7 +6,7 @@ import { apply } from "./state/apply.ts";
 import { nextFacts } from "./next-facts.ts";
 import type { Fact } from "./state/fact.ts";
 import { stamp } from "./state/fact.ts";
-import { withLatestApproval } from "./calls/review-call.ts";
+import { withLatestApproval } from "./calls/review/review-call.ts";
 import { withdrawQuestions } from "./calls/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded } from "./state/run-state.ts";

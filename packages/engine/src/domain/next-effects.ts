@@ -12,7 +12,7 @@ import { awaitsApproval } from "./calls/gate-call.ts";
 import { needsCount } from "./model/needs-count.ts";
 import { retryDelayMs } from "./model/retry-delay.ts";
 import { openCalls, callsInProgress, parallelCallLimit } from "./calls/outgoing-calls.ts";
-import { dueReview } from "./calls/review-call.ts";
+import { dueReview } from "./calls/review/review-call.ts";
 import { answeredQuestions } from "./calls/questions.ts";
 import { scheduleCalls } from "./calls/schedule-calls.ts";
 import type { RunState } from "./state/run-state.ts";

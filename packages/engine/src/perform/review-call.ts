@@ -13,7 +13,7 @@ import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { reviewBudget } from "../domain/budget/review-budget.ts";
 import type { ReviewSize } from "../domain/budget/review-size.ts";
 import { reviewSize } from "../domain/budget/review-size.ts";
-import { adviceIn, reviewRequest } from "../domain/calls/review-call.ts";
+import { adviceIn, reviewRequest } from "../domain/calls/review/review-call.ts";
 import { modelOf } from "../domain/model/model-of.ts";
 import { chargedUsage } from "../domain/model/model-turn-facts.ts";
 import { costOf } from "../domain/model/price.ts";

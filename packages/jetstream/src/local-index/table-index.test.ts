@@ -15,6 +15,7 @@ import {
 import { MemoryTable } from "../table/memory.ts";
 import type { ChangeBatch, ReadPosition } from "../table/port.ts";
 import { maxBatchedChanges } from "../table/port.ts";
+import type { ChangedRow } from "./change-order.ts";
 import { IndexDatabase } from "./index-database.ts";
 import { countedQuery, IndexedRows } from "./indexed-rows.ts";
 
@@ -97,6 +98,53 @@ test("an index with a row that cannot be read continues after its last change, a
   await expect(names("locked")).rejects.toThrow("down");
   locked.clear();
   await expect.poll(() => names("locked"), { timeout: 20_000 }).toBe("a");
+});
+
+test("readers of changes continue after a position, with the changes of their tenant in order", async () => {
+  const known = new WatchedTable();
+  for (const key of ["acme.a", "globex.b", "acme.c"]) await known.put(key, agent(key), never);
+  const { index, names } = openAgentIndex(known, { isFollowed: true });
+  await using _ = index;
+  // The index has everything.
+  await names("acme");
+  const start = await index.position(never);
+  const { instance } = start;
+  const until = new AbortController();
+  const from = (revision: number) =>
+    index.changesAfter("acme", { instance, revision }, until.signal)[Symbol.asyncIterator]();
+  const [all, later] = [from(0), from(start.revision)];
+  const revisionsIn = async (changes: typeof all) => {
+    const { value } = await changes.next();
+    return value?.rows.map(({ revision }: ChangedRow) => revision);
+  };
+  expect(await revisionsIn(all)).toEqual([1, 3]);
+  await known.put("globex.d", agent("d"), never);
+  await known.put("acme.a", agent("a", 2), never);
+  await names("acme");
+  expect(await revisionsIn(later)).toEqual([5]);
+  await known.delete("acme.c", never);
+  await known.put("acme.e", agent("e"), never);
+  expect(await revisionsIn(later)).toEqual([7]);
+  const replaced = index.changesAfter("acme", { instance: "other", revision: 0 }, until.signal);
+  await expect(replaced[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+  const waiting = later.next();
+  until.abort(new Error("left"));
+  await expect(waiting).rejects.toThrow("left");
+});
+
+test("readers of changes learn that the table was lost", async () => {
+  const known = new WatchedTable();
+  await known.put("acme.a", agent("a"), never);
+  const { index, names } = openAgentIndex(known, { isFollowed: true, maxLagMs: 100 });
+  await using _ = index;
+  await expect.poll(() => names("acme").catch(() => ""), { timeout: 20_000 }).toBe("a");
+  const position = await index.position(never);
+  const changes = index.changesAfter("acme", position, never)[Symbol.asyncIterator]();
+  known.failures = Infinity;
+  known.cut();
+  await expect(changes.next()).rejects.toMatchObject({ kind: "unavailable" });
 });
 
 test("the index of a folder continues where the previous process stopped", async () => {

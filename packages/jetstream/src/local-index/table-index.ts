@@ -63,6 +63,8 @@ export class TableIndex<
   readonly #progress = new Notifier();
   readonly #unreadable = new UnreadableTenants();
   #following: Promise<void> | undefined;
+  /** Since when the table is lost, in monotonic time. Undefined: it is followed. */
+  #lostAtMs: number | undefined;
   #index: OpenIndex<MessageShape<Schema>, Field> | undefined;
 
   /** The index follows the table until `signal` aborts or it is disposed. */
@@ -141,7 +143,8 @@ export class TableIndex<
   /**
    * Yields the records of a tenant that changed after a position, in the order of their changes, then each new change, in batches.
    * Makes no request to the store. Of several changes of a record, only the latest may be yielded, and deletions are not. Throws a
-   * Failure of kind `unavailable` when the table was replaced, and that of a record of the tenant that cannot be read.
+   * Failure of kind `unavailable` when the table was replaced, or was lost for as long as a list waits, and that of a record of the tenant
+   * that cannot be read.
    */
   async *changesAfter(
     tenant: string,
@@ -156,12 +159,24 @@ export class TableIndex<
       this.#unreadable.assertReadable(tenant);
       const read = () => index && changedRows(index, tenant, position);
       const changed = await this.#reading(position, read);
-      if (changed === undefined) await progress.wait(signal);
-      else {
+      if (changed === undefined) {
+        this.#assertFollowing(position);
+        await progress.waitFor(this.#maxLagMs, signal);
+      } else {
         position = changed.position;
         if (changed.rows.length > 0) yield changed;
       }
     }
+  }
+
+  /** Throws a Failure if the table has been lost for so long that a reader must not take it for unchanged. */
+  #assertFollowing(position: TablePosition): void {
+    const lostMs = this.#lostAtMs === undefined ? 0 : performance.now() - this.#lostAtMs;
+    if (lostMs >= this.#maxLagMs) throw this.#behind(position);
+  }
+
+  get #maxLagMs(): number {
+    return this.#options.maxLagMs ?? defaultMaxLagMs;
   }
 
   /** Reads from the index. Has it built again when it is damaged. */
@@ -181,7 +196,7 @@ export class TableIndex<
     signal: AbortSignal,
   ): Promise<OpenIndex<MessageShape<Schema>, Field>> {
     this.start();
-    const deadlineMs = performance.now() + (this.#options.maxLagMs ?? defaultMaxLagMs);
+    const deadlineMs = performance.now() + this.#maxLagMs;
     using progress = this.#progress.subscribe();
     for (;;) {
       const index = this.#indexAt(wanted);
@@ -212,6 +227,7 @@ export class TableIndex<
         await this.#follow(signal);
       } catch (error) {
         if (signal.aborted) break;
+        this.#lostAtMs ??= performance.now();
         this.#warn(error);
         // An index that only lost its table is kept.
         if (!(error instanceof Failure)) await this.#discard();
@@ -233,6 +249,7 @@ export class TableIndex<
     const unreadable = this.#unreadable.rows();
     const { name } = this.#options.definition;
     this.#options.log.info({ index: name, revision, last }, "an index follows its table");
+    this.#lostAtMs = undefined;
     await this.#apply(index, { changes: [], revision }, instance);
     for await (const batch of this.#table.changesAfter(
       { instance, revision, unreadable },

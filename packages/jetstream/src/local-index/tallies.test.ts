@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ChangeOrder, changedQuery } from "./change-order.ts";
 import { IndexDatabase } from "./index-database.ts";
-import { mostQuery, Tallies } from "./tallies.ts";
+import { largestQuery, Tallies } from "./tallies.ts";
 
 const position = { instance: "i", revision: 1 };
 const acme = { tenant: "acme", name: "tool" };
@@ -19,17 +19,17 @@ test("numbers follow each change of a record, and end with its last record", asy
     // A batch that is applied again counts nothing twice.
     tallies.note("acme.2", tally("pay", "mail"));
   });
-  expect(tallies.most(acme, 9)).toEqual([
+  expect(tallies.largest(acme, 9)).toEqual([
     { value: "pay", count: 2 },
     { value: "mail", count: 1 },
   ]);
-  expect(tallies.most(acme, 1)).toEqual([{ value: "pay", count: 2 }]);
+  expect(tallies.largest(acme, 1)).toEqual([{ value: "pay", count: 2 }]);
   change(() => {
     tallies.note("acme.1", tally("mail"));
     tallies.remove("acme.2");
     tallies.remove("acme.9");
   });
-  expect(tallies.most(acme, 9)).toEqual([{ value: "mail", count: 1 }]);
+  expect(tallies.largest(acme, 9)).toEqual([{ value: "mail", count: 1 }]);
   expect(tallies.count(acme, "pay")).toBe(0);
   expect(tallies.count({ ...acme, tenant: "globex" }, "pay")).toBe(1);
 });
@@ -44,7 +44,7 @@ test("numbers and changes are read from an index in their order, and nothing els
       .prepare(`EXPLAIN QUERY PLAN ${query}`)
       .all(values)
       .map(({ detail }) => String(detail));
-  expect(planOf(mostQuery, { ...acme, limit: 1 })).toEqual([
+  expect(planOf(largestQuery, { ...acme, limit: 1 })).toEqual([
     "SEARCH tallies USING COVERING INDEX by_count (tenant=? AND name=?)",
   ]);
   expect(planOf(changedQuery, { tenant: "acme", revision: 1 })).toEqual([

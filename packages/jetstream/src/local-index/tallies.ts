@@ -27,7 +27,7 @@ export class Tallies {
   readonly #subtract: StatementSync;
   readonly #remove: StatementSync;
   readonly #one: StatementSync;
-  readonly #most: StatementSync;
+  readonly #largest: StatementSync;
 
   /** Returns the statements that create the tables of tallies. */
   static layout(): string {
@@ -48,7 +48,7 @@ export class Tallies {
     this.#subtract = sql.prepare(`UPDATE tallies SET count = count - 1 WHERE ${one}`);
     this.#remove = sql.prepare(`DELETE FROM tallies WHERE ${one} AND count <= 0`);
     this.#one = sql.prepare(`SELECT count FROM tallies WHERE ${one}`);
-    this.#most = sql.prepare(mostQuery);
+    this.#largest = sql.prepare(largestQuery);
   }
 
   /** Notes what a record counts for from now on. Call it in `write` of the database. */
@@ -76,8 +76,8 @@ export class Tallies {
   }
 
   /** Returns the values of a name with their numbers, the most first. */
-  most({ tenant, name }: TallyName, limit: number): readonly ValueCount[] {
-    return this.#most
+  largest({ tenant, name }: TallyName, limit: number): readonly ValueCount[] {
+    return this.#largest
       .all({ tenant, name, limit })
       .map((row) => ({ value: String(row["value"]), count: Number(row["count"]) }));
   }
@@ -98,7 +98,7 @@ export class Tallies {
 }
 
 /** The query of the values of a name. */
-export const mostQuery = `SELECT value, count FROM tallies INDEXED BY by_count
+export const largestQuery = `SELECT value, count FROM tallies INDEXED BY by_count
   WHERE tenant = :tenant AND name = :name ORDER BY count DESC, value LIMIT :limit`;
 
 function pairsOf(entries: string): readonly (readonly [string, string])[] {

@@ -3,6 +3,7 @@ import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, test } from "vitest";
+import type { ChangedRow } from "../../src/local-index/change-order.ts";
 import type { IndexDefinition, Selection } from "../../src/local-index/indexed-rows.ts";
 import { TableIndex } from "../../src/local-index/table-index.ts";
 import type { Table } from "../../src/table/port.ts";
@@ -33,7 +34,12 @@ export function openAgentIndex(
     folder,
     definition = agentIndex,
     ...limits
-  }: { folder?: string; definition?: typeof agentIndex; maxLagMs?: number } = {},
+  }: {
+    folder?: string;
+    definition?: typeof agentIndex;
+    maxLagMs?: number;
+    isFollowed?: boolean;
+  } = {},
 ) {
   const log = createLogger("test", "silent");
   const options = { schema: AgentSchema, definition, folder, log, ...limits };
@@ -50,6 +56,21 @@ export function openAgentIndex(
 /** The contract of lists over any table. */
 export function listContract(name: string, open: () => Table<Agent>): void {
   describe(`${name}: a list`, () => {
+    test("is continued by the changes after its position, without those of other tenants", async () => {
+      const [table, tenant] = [open(), freshTenant()];
+      const { index, names } = openAgentIndex(table, { isFollowed: true });
+      await table.put(`${tenant}.a`, agent("a"), never);
+      expect(await names(tenant)).toBe("a");
+      const changes = index
+        .changesAfter(tenant, await index.position(never), never)
+        [Symbol.asyncIterator]();
+      await table.put(`${tenant}x.b`, agent("b"), never);
+      const row = await table.put(`${tenant}.a`, agent("a", 2), never);
+      const { value } = await changes.next();
+      expect(value?.rows.map(({ revision }: ChangedRow) => revision)).toEqual([row.revision]);
+      await changes.return?.();
+    });
+
     test("has everything that was written before its request, in order", async () => {
       const [table, tenant] = [open(), freshTenant()];
       const { names } = openAgentIndex(table);

@@ -1,5 +1,5 @@
 import type { ModelSpec, Reviewer } from "@reeve/contracts/agent";
-import { dueReview, reviewRequest, reviewTokens } from "../calls/review-call.ts";
+import { dueReview, reviewRequest, reviewTokens } from "../calls/review/review-call.ts";
 import { requestTokens } from "../model/count-request.ts";
 import { modelOf } from "../model/model-of.ts";
 import type { Call, Frame } from "../state/frame.ts";

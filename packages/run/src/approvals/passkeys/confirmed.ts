@@ -1,6 +1,7 @@
-import type { Approval, Decision, StepUp } from "@reeve/contracts/approval";
+import type { Approval, Decision } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import type { Confirmation } from "../votes/may-decide.ts";
 
 /** Returns the decision with how the person confirmed it. Throws a Failure of kind `precondition` or `denied` if the person has not. */
 export function confirmed(
@@ -25,11 +26,6 @@ export function confirmed(
     { metadata: { approval_id: approvalId, run_id: runId, ...(url !== undefined && { url }) } },
   );
 }
-
-/** How a person confirmed exactly the decision of a request with a passkey, or why the confirmation is refused. */
-export type Confirmation =
-  | { readonly stepUp: StepUp; readonly refusal?: undefined }
-  | { readonly refusal: Failure };
 
 interface Confirming {
   /** Undefined: there is none. */

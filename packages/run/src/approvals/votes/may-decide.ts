@@ -1,5 +1,10 @@
-import type { Alternative, Approval, Decision } from "@reeve/contracts/approval";
-import type { Confirmation } from "../passkeys/confirmed.ts";
+import type { Alternative, Approval, Decision, StepUp } from "@reeve/contracts/approval";
+import type { Failure } from "@reeve/platform/failure";
+
+/** How a person confirmed exactly the decision of a request with a passkey, or why the confirmation is refused. */
+export type Confirmation =
+  | { readonly stepUp: StepUp; readonly refusal?: undefined }
+  | { readonly refusal: Failure };
 
 /** A person who decides, with the groups of the credential. */
 export interface Decider {

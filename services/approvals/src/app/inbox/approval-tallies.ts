@@ -13,27 +13,37 @@ export const tallyNames = {
   tool: "tool",
   deciders: "deciders",
   blocked: "blocked",
+  uncounted: "uncounted",
 } as const;
 
-/** Returns what an approval counts for: its state and, while it is pending, its agent, its tool, who may decide, and who of them may not. */
+/** How long the value of deciders may be, and how many people may be blocked, of an approval that is counted for people. */
+const limits = { characters: 4_096, blocked: 1_000 };
+
+/**
+ * Returns what an approval counts for: its state and, while it is pending, its agent, its tool, who may decide, and who of them may not. One
+ * that names too many people is not counted for any of them.
+ */
 export function talliesOf(approval: Approval): readonly Tally[] {
   const { state, agentId, call, alternatives, excludedSubjects, votes } = approval;
-  const { state: ofState, agent, tool, deciders, blocked } = tallyNames;
+  const { state: ofState, agent, tool, deciders, blocked, uncounted } = tallyNames;
   const tallies = [{ name: ofState, value: String(state) }];
   if (state !== ApprovalState.PENDING) return tallies;
   const sets = valueOfDeciders(alternatives);
   const voters = votes.flatMap(({ decision }) =>
     decision === undefined || decision.reviewer ? [] : decision.decidedBy,
   );
+  const subjects = [...new Set([...excludedSubjects, ...voters])];
+  const isLarge = sets.length > limits.characters || subjects.length > limits.blocked;
   return [
     ...tallies,
     { name: agent, value: agentId },
     { name: tool, value: call?.name ?? "" },
-    { name: deciders, value: sets },
-    ...[...new Set([...excludedSubjects, ...voters])].map((subject) => ({
-      name: blocked,
-      value: blockedValue(sets, subject),
-    })),
+    ...(isLarge
+      ? [{ name: uncounted, value: "" }]
+      : [
+          { name: deciders, value: sets },
+          ...subjects.map((subject) => ({ name: blocked, value: blockedValue(sets, subject) })),
+        ]),
   ];
 }
 

@@ -81,6 +81,15 @@ test("votes, decisions, and escalations change the numbers", async () => {
   expect([await mine("ada"), await mine("eve")]).toEqual([0, 1]);
 });
 
+test("an approval that names very many people is not counted for them, and the count says that there may be more", async () => {
+  const people = Array.from({ length: 100 }, (_, index) => `${index}-${"x".repeat(60)}`);
+  const alternatives = [{ name: "many", people, approvals: 1, denials: 1 }];
+  const lists = await openLists(numbered(1), numbered(2, { alternatives }));
+  const { states, waitingForMe } = await countApprovals(lists.lists, approver("ada"), never);
+  expect(states[0]?.count?.count).toBe(2);
+  expect(waitingForMe).toMatchObject({ count: 1, isPartial: true });
+});
+
 test("a count reads as many numbers as there are agents, tools, and sets of deciders, not approvals", async () => {
   const sets = [[], ["finance"], ["security", "legal"]];
   const approvals = Array.from({ length: 600 }, (_, index) => {
@@ -94,9 +103,9 @@ test("a count reads as many numbers as there are agents, tools, and sets of deci
   });
   const lists = await openLists(...approvals);
   let read = 0;
-  const counting = (tallies: Pick<Tallies, "most" | "count">) => ({
-    most: (...given: Parameters<Tallies["most"]>) => {
-      const values = tallies.most(...given);
+  const counting = (tallies: Pick<Tallies, "largest" | "count">) => ({
+    largest: (...given: Parameters<Tallies["largest"]>) => {
+      const values = tallies.largest(...given);
       read += values.length;
       return values;
     },
@@ -119,6 +128,6 @@ test("a count reads as many numbers as there are agents, tools, and sets of deci
   );
   // Everyone may decide a third, and finance a third, of which this person requested one.
   expect(waitingForMe?.count).toBe(399);
-  const [states, agents, tools, deciders, blocked] = [6, 2, 1, 3, 2];
-  expect(read).toBe(states + agents + tools + deciders + blocked);
+  const [states, agents, tools, deciders, blocked, uncounted] = [6, 2, 1, 3, 2, 1];
+  expect(read).toBe(states + agents + tools + deciders + blocked + uncounted);
 });

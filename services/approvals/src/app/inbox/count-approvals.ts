@@ -10,7 +10,7 @@ import { blockedValue, decidersOf, tallyNames } from "./approval-tallies.ts";
 /** How many agents and tools are returned, and how many different sets of deciders are looked at. */
 const limits = { values: 100, deciders: 1_000 };
 
-type Kept = Pick<Tallies, "most" | "count">;
+type Kept = Pick<Tallies, "largest" | "count">;
 
 /** Lists with the numbers that their index keeps. */
 export interface CountedLists {
@@ -37,7 +37,7 @@ export async function countApprovals(
       if (tallies === undefined) throw new Error("the index of approvals keeps no numbers");
       const named = (name: string) =>
         tallies
-          .most({ tenant, name }, limits.values)
+          .largest({ tenant, name }, limits.values)
           .map(({ value, count }) => ({ name: value, count: { count } }));
       return create(CountApprovalsResponseSchema, {
         states: stateCounts(tallies, tenant),
@@ -66,8 +66,8 @@ function countOfState(tallies: Kept, tenant: string, state: ApprovalState) {
 function waitingFor(tallies: Kept, caller: Decider) {
   if (!isApprover(caller)) return { count: 0, isPartial: false };
   const { tenant, subject } = caller;
-  const { deciders, blocked } = tallyNames;
-  const sets = tallies.most({ tenant, name: deciders }, limits.deciders + 1);
+  const { deciders, blocked, uncounted } = tallyNames;
+  const sets = tallies.largest({ tenant, name: deciders }, limits.deciders + 1);
   const counts = sets.slice(0, limits.deciders).map(({ value, count }) => {
     const alternatives = decidersOf(value);
     const isNamed =
@@ -77,6 +77,6 @@ function waitingFor(tallies: Kept, caller: Decider) {
   });
   return {
     count: counts.reduce((sum, count) => sum + count, 0),
-    isPartial: sets.length > limits.deciders,
+    isPartial: sets.length > limits.deciders || tallies.count({ tenant, name: uncounted }, "") > 0,
   };
 }

@@ -9,7 +9,7 @@ import type { BeginConfirmationRequest } from "@reeve/contracts/passkey";
 import { CeremonyKind, StoredPasskeySchema } from "@reeve/contracts/passkey";
 import { CheckedRule } from "@reeve/contracts/queue";
 import { Failure } from "@reeve/platform/failure";
-import type { Confirmation } from "@reeve/run/approvals/passkeys/confirmed";
+import type { Confirmation } from "@reeve/run/approvals/votes/may-decide";
 import { assertConfirmable } from "@reeve/run/approvals/passkeys/assert-confirmable";
 import { decisionChallenge } from "@reeve/run/approvals/passkeys/decision-challenge";
 import { assertChecked } from "@reeve/run/policy/runtime-checks";

@@ -10,13 +10,13 @@ import {
   ReviewAdvice,
 } from "@reeve/contracts/approval";
 import { approvalsOf } from "@reeve/run/head/run-head";
-import type { RenderedRequest } from "../model/model.ts";
-import type { Fact } from "../state/fact.ts";
-import { fact } from "../state/fact.ts";
-import type { Call, Frame } from "../state/frame.ts";
-import type { RunState } from "../state/run-state.ts";
-import { liveFrames } from "../state/run-state.ts";
-import { awaitsApproval } from "./gate-call.ts";
+import type { RenderedRequest } from "../../model/model.ts";
+import type { Fact } from "../../state/fact.ts";
+import { fact } from "../../state/fact.ts";
+import type { Call, Frame } from "../../state/frame.ts";
+import type { RunState } from "../../state/run-state.ts";
+import { liveFrames } from "../../state/run-state.ts";
+import { awaitsApproval } from "../gate-call.ts";
 import { withReviewerVote } from "./reviewer-vote.ts";
 
 const maxCallCharacters = 40_000;

@@ -4,7 +4,7 @@ import { reviewerVotes } from "@reeve/agent/deciders/reviewer";
 import type { Alternative, Approval } from "@reeve/contracts/approval";
 import { DecisionSchema, ReviewAdvice } from "@reeve/contracts/approval";
 import { castVote } from "@reeve/run/approvals/votes/count-vote";
-import type { RunState } from "../state/run-state.ts";
+import type { RunState } from "../../state/run-state.ts";
 
 const ofReviewer = ({ reviewer }: Alternative) => reviewer;
 
