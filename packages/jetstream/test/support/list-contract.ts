@@ -61,9 +61,8 @@ export function listContract(name: string, open: () => Table<Agent>): void {
       const { index, names } = openAgentIndex(table, { isFollowed: true });
       await table.put(`${tenant}.a`, agent("a"), never);
       expect(await names(tenant)).toBe("a");
-      const changes = index
-        .changesAfter(tenant, await index.position(never), never)
-        [Symbol.asyncIterator]();
+      const after = index.changesAfter(tenant, await index.position(never), never);
+      const changes = after[Symbol.asyncIterator]();
       await table.put(`${tenant}x.b`, agent("b"), never);
       const row = await table.put(`${tenant}.a`, agent("a", 2), never);
       const { value } = await changes.next();

@@ -43,7 +43,7 @@ export function isApprover({ groups }: Decider): boolean {
 }
 
 /** Whether an approval waits for the caller. */
-export function isForCaller(approval: Approval, caller: Decider): boolean {
+function isForCaller(approval: Approval, caller: Decider): boolean {
   return isApprover(caller) && waitsFor(approval, caller);
 }
 
