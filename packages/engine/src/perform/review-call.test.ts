@@ -242,6 +242,28 @@ test("advice about an approval that was decided meanwhile changes nothing", () =
   expect(run.all("approval")).toHaveLength(before);
 });
 
+test("advice that a service of an earlier version drops with a vote is not asked for again", () => {
+  const run = waiting();
+  run.append([reviewed(run)]);
+  const latest = run.all("approval").at(-1)?.approval;
+  if (latest === undefined) throw new Error("the advice was not added");
+  const votes = [create(VoteSchema, { decision: { decidedBy: "bob" } })];
+  const { review: _, ...others } = latest;
+  run.write({ case: "approval", value: { approval: { ...others, revision: 2, votes } } });
+  expect(nextEffects(run.state)).toEqual([]);
+});
+
+test("a call that leaves no room for advice in the log is not reviewed", () => {
+  const text = "x".repeat(970 * 1024);
+  const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy: { reviewer: { rubric } } });
+  run.turn({ name: "search" });
+  const approval = run.all("approval")[0]?.approval;
+  if (approval?.call === undefined) throw new Error("no approval was requested");
+  const call = { ...approval.call, arguments: { text } };
+  run.write({ case: "approval", value: { approval: { ...approval, revision: 1, call } } });
+  expect(nextEffects(run.state)).toEqual([]);
+});
+
 test("calls of other tools, and questions, are not reviewed", () => {
   const policy = {
     hitlTools: ["search"],

@@ -2,7 +2,12 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalState, BreakGlassUseSchema } from "@reeve/contracts/approval";
+import {
+  ApprovalState,
+  BreakGlassUseSchema,
+  ReviewerVoteSchema,
+  StepUpSchema,
+} from "@reeve/contracts/approval";
 import type { StoredRunBatch } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { contradictions } from "@reeve/run/receipts/contradictions";
@@ -282,6 +287,47 @@ test("a receipt whose decision did not permit the call says so, unless by break-
   for (const glass of [false, true]) {
     expect(of({ needsPasskey: true }, glass)).toEqual(withoutPasskey);
   }
+});
+
+test("a receipt in which fewer people confirmed with a passkey than the policy requires says so", async () => {
+  const { receipt } = await receiptIn(await storedLog(decidedCall(), [2]));
+  const of = (...confirming: readonly string[]) => {
+    const stepUp = create(StepUpSchema, { credentialId: "c" });
+    const decisions = receipt.decisions.map((each) => {
+      const { decision } = each;
+      const confirms = decision !== undefined && confirming.includes(decision.decidedBy);
+      return confirms ? { ...each, decision: { ...decision, stepUp } } : each;
+    });
+    const approvals = receipt.approvals.map((each) => ({ ...each, needsPasskey: true }));
+    return contradictions({ ...receipt, decisions, approvals });
+  };
+  expect(of("bob", "cid")).toEqual([]);
+  expect(of("cid")).toEqual([expect.stringContaining("as many votes with a passkey")]);
+  expect(of("bob")).toEqual([expect.stringContaining("without the passkey")]);
+});
+
+test("a receipt in which a model voted for people says so, and one names the model that might vote", async () => {
+  const { receipt } = await receiptIn(await storedLog(decidedCall(), [2]));
+  const reviewer = create(ReviewerVoteSchema, { model: "judge", rubricSha256: "e".repeat(64) });
+  const decisions = receipt.decisions.map((each) => ({
+    ...each,
+    ...(each.decision?.decidedBy === "cid" && { decision: { ...each.decision, reviewer } }),
+  }));
+  const of = (changes: Partial<Approval>, isOpen: boolean) =>
+    contradictions({
+      ...receipt,
+      decisions,
+      approvals: receipt.approvals.map((each) => ({
+        ...each,
+        ...changes,
+        alternatives: each.alternatives.map((one) => ({ ...one, reviewer: isOpen })),
+      })),
+    });
+  expect(of({}, true)).toEqual([]);
+  expect(of({}, false)).toEqual([expect.stringContaining("a model voted")]);
+  expect(of({ excludedSubjects: ["zoe"] }, true)).toEqual([
+    expect.stringContaining("requires another person"),
+  ]);
 });
 
 test("a signed receipt verifies with its key, and gives back its payload", async () => {
