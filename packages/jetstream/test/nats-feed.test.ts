@@ -51,6 +51,25 @@ test("a reader that starts at the end gets what comes after its first start, als
   expect(await first(signal)).toBe(run);
 });
 
+test("a reader that ends returns what it did not acknowledge, without the ack-wait", async () => {
+  const nats = await bench.connect();
+  await (await jetstreamManager(nats.connection)).streams.delete("RUNS").catch(() => undefined);
+  const log = await openRunLog(nats);
+  const feed = await openRunFeed(nats, { ackWaitMs: 600_000 });
+  const key = freshRun();
+  const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
+  await appendEvents(log, key, emptyTail, eventsAfter(0, created), new AbortController().signal);
+  const first = async (end: AbortController) => {
+    for await (const batch of feed.consume("leaving", new Set(["runCreated"]), end.signal)) {
+      end.abort();
+      return batch.key.run;
+    }
+    return undefined;
+  };
+  expect(await first(new AbortController())).toBe(key.run);
+  expect(await first(new AbortController())).toBe(key.run);
+});
+
 test("a reader whose consumer an older version created gets complete batches", async () => {
   const signal = new AbortController().signal;
   const nats = await bench.connect();

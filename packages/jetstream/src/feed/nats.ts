@@ -4,6 +4,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
@@ -23,6 +24,7 @@ import { maxPayloadBytes } from "../streams/payload-limit.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
+import { UnsettledMessages } from "./unsettled-messages.ts";
 
 export interface FeedOptions {
   /** How long a reader may take to acknowledge a batch before it is delivered again. Default: 10 s. */
@@ -99,28 +101,46 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         await ensureConsumer(manager, stream, durable, { isConsumer: true });
         return await jetstream(connection).consumers.get(stream, name);
       });
-      for (;;) {
-        const messages = await pull(consumer, maxPulled, signal);
-        const stop = () => messages?.stop();
-        using _ = onAbort(signal, stop);
-        try {
-          for await (const message of messages ?? []) {
-            if (signal.aborted) message.nak();
-            else {
-              const batch = await matchingBatch(message, kinds, signal);
-              if (batch !== undefined) yield batch;
-            }
-          }
-        } catch {
-          // A pull that ends with its connection is repeated.
-          await sleep(pullRetryMs, signal);
-        } finally {
-          stop();
+      const unsettled = new UnsettledMessages(ackWaitMs, steadyClock);
+      try {
+        for (;;) {
+          yield* pulledBatches(consumer, kinds, unsettled, signal);
+          signal.throwIfAborted();
         }
-        signal.throwIfAborted();
+      } finally {
+        if (signal.aborted) unsettled.release();
       }
     },
   };
+
+  async function* pulledBatches(
+    consumer: Consumer,
+    kinds: KindFilter,
+    unsettled: UnsettledMessages,
+    signal: AbortSignal,
+  ): AsyncIterable<FeedBatch<Key, Event>> {
+    const messages = await pull(consumer, maxPulled, signal);
+    if (messages === undefined) return;
+    const iterator = messages[Symbol.asyncIterator]();
+    using _ = onAbort(signal, () => messages.stop());
+    try {
+      for (;;) {
+        const next = await iterator.next();
+        if (next.done === true) return;
+        unsettled.add(next.value);
+        if (signal.aborted) return;
+        const batch = await matchingBatch(next.value, kinds, unsettled, signal);
+        if (batch !== undefined) yield batch;
+      }
+    } catch {
+      // A pull that ends with its connection is repeated.
+      await sleep(pullRetryMs, signal);
+    } finally {
+      if (signal.aborted) await unsettled.addRest(iterator);
+      await iterator.return?.();
+      messages.stop();
+    }
+  }
 
   /**
    * Returns the batch of a message, and reads what it lacks. Acknowledges it and returns undefined when it has none of `kinds`. One that cannot
@@ -129,6 +149,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   async function matchingBatch(
     message: JsMsg,
     kinds: KindFilter,
+    unsettled: UnsettledMessages,
     signal: AbortSignal,
   ): Promise<FeedBatch<Key, Event> | undefined> {
     const tokens = channel.tokensOf(message.subject);
@@ -143,13 +164,14 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         const place = { tenant: tokens?.["tenant"] ?? "", name: message.subject };
         const opened = await openBatch(cipher, place, batch, signal);
         const { events } = decoded(opened, place);
-        return { key, events, acknowledge: () => message.ack() };
+        return { key, events, acknowledge: () => unsettled.acknowledge(message) };
       }
-      message.ack();
+      unsettled.acknowledge(message);
     } catch (error) {
       // Nobody can ever read it, so projections do without it.
-      if (isTenantKeyDeleted(error)) message.ack();
-      else message.nak(signal.aborted ? 0 : retryDelayOf(message));
+      if (isTenantKeyDeleted(error)) unsettled.acknowledge(message);
+      // A reader that ends returns it with the others.
+      else if (!signal.aborted) unsettled.postpone(message, retryDelayOf(message));
     }
     return undefined;
   }
