@@ -1,10 +1,12 @@
 import { ToolCallFactSchema } from "@reeve/contracts/tool";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { confirmAbsence } from "../src/log/confirm-absence.ts";
 import { emptyTail } from "../src/log/port.ts";
 import { openCallJournal, openRunLog, openThreadLog } from "../src/log/open.ts";
+import type { RunLog } from "../src/log/run-log.ts";
 import type { ThreadLog } from "../src/log/thread-log.ts";
 import { externalAppendContract } from "./support/external-append-contract.ts";
 import {
@@ -112,6 +114,25 @@ test("reads single runs among 10,000", async () => {
     }
     expect((await log.read(key, tail, signal)).events).toHaveLength(11);
   }
+});
+
+test("reads a log that the store has lost and another writer has written anew", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const first = await openRunLog(nats);
+  const key = freshRun();
+  const write = async (log: RunLog, ...words: readonly string[]) => {
+    let tail = emptyTail;
+    for (const word of words) {
+      tail = await appendEvents(log, key, tail, texts(tail, word), signal);
+    }
+  };
+  await write(first, "lost", "lost too");
+  await (await jetstreamManager(nats.connection)).streams.delete("RUNS");
+  // Its batches have the revisions of those that the first writer holds.
+  await write(await openRunLog(await own.connect()), "new", "newer", "newest");
+  const { events } = await first.read(key, emptyTail, signal);
+  expect(wordsOf(events)).toEqual(["1 new", "2 newer", "3 newest"]);
 });
 
 test("can be opened over several connections at the same time", async () => {

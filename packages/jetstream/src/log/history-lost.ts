@@ -14,3 +14,7 @@ export function historyLost(
     { metadata },
   );
 }
+
+export function isHistoryLost(error: unknown): boolean {
+  return error instanceof Failure && error.reason === ErrorReason.HISTORY_LOST;
+}

@@ -17,6 +17,7 @@ import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
 import { followSubject } from "./follow/follow-subject.ts";
+import { isHistoryLost } from "./history-lost.ts";
 import type { LiveSource } from "./follow/live-batches.ts";
 import { LiveBatches } from "./follow/live-batches.ts";
 import type { BatchPart } from "./follow/pending-batches.ts";
@@ -255,8 +256,17 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     limits: { readonly maxBytes: number; readonly mayLag: boolean },
     signal: AbortSignal,
   ): Promise<LogPart<Event>> {
-    const { batches, ...read } = await this.#reader.after(subject, tail, limits, signal);
-    return { ...(await this.#rangeOf(subject, tail, batches, signal)), ...read };
+    const read = async () => {
+      const { batches, ...rest } = await this.#reader.after(subject, tail, limits, signal);
+      return { ...(await this.#rangeOf(subject, tail, batches, signal)), ...rest };
+    };
+    try {
+      return await read();
+    } catch (error) {
+      // A batch that this process appended may be one that the store has lost, and replaced by another.
+      if (!isHistoryLost(error) || !this.#reader.forget()) throw error;
+      return await read();
+    }
   }
 
   async #readFollowed(subject: string, after: Tail, signal: AbortSignal): Promise<BatchPart> {

@@ -15,9 +15,29 @@ export async function readThrough<Key, Event>(
 ): Promise<EventRange<Event>> {
   const range = await log.read(key, emptyTail, signal);
   if (range.tail.sequence >= sequence) return range;
-  throw new Failure(
+  throw lagging(key, range, sequence);
+}
+
+/**
+ * The same for a log that may have been deleted since its event was delivered: undefined if it is gone. `log` confirms the absence of
+ * what it does not find, so that a server which lags does not look like a deletion.
+ */
+export async function readThroughUnlessDeleted<Key, Event>(
+  log: Pick<Log<Key, Event>, "read">,
+  key: Key,
+  sequence: number,
+  signal: AbortSignal,
+): Promise<EventRange<Event> | undefined> {
+  const range = await log.read(key, emptyTail, signal);
+  if (range.tail.sequence >= sequence) return range;
+  if (range.events.length === 0) return undefined;
+  throw lagging(key, range, sequence);
+}
+
+function lagging(key: unknown, { tail }: EventRange<unknown>, sequence: number): Failure {
+  return new Failure(
     "unavailable",
     ErrorReason.UNAVAILABLE,
-    `the log ${Object.values(key as object).join("/")} was read up to sequence ${range.tail.sequence}, but has ${sequence}; try again in a few seconds`,
+    `the log ${Object.values(key as object).join("/")} was read up to sequence ${tail.sequence}, but has ${sequence}; try again in a few seconds`,
   );
 }

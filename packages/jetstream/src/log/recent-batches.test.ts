@@ -53,7 +53,17 @@ describe("the batches that a process appended last", () => {
     const held = recent(batch(1, 600_000), batch(2, 600_000));
     expect(held.between(subject, range(0, 3))).toBeUndefined();
     expect(sequencesOf(held.between(subject, range(1, 3)))).toEqual([2]);
-    held.clear();
+    expect(held.clear()).toBe(true);
     expect(held.between(subject, range(1, 3))).toBeUndefined();
+    expect(held.clear()).toBe(false);
+  });
+
+  test("count once when they are held again, and with what an object takes", () => {
+    const held = recent(batch(1, 600_000), batch(1, 600_000), batch(2, 400_000));
+    expect(sequencesOf(held.between(subject, range(0, 3)))).toEqual([1, 2]);
+    const tiny = Array.from({ length: 3_000 }, (_, index) => batch(index + 1, 1));
+    const some = recent(...tiny);
+    expect(some.between(subject, range(0, 3_001))).toBeUndefined();
+    expect(some.between(subject, range(2_000, 3_001))).toHaveLength(1_000);
   });
 });

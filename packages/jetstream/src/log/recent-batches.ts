@@ -2,6 +2,8 @@ import type { StoredBatch } from "./stored-batch.ts";
 
 /** How much is held. A batch is read again within milliseconds or never. */
 const maxHeldBytes = 1024 * 1024;
+/** The approximate size of a held batch without its data, so that many tiny ones are bounded too. */
+const batchOverheadBytes = 512;
 
 /**
  * The batches that this process appended last, so that it does not read back what it has just written. The store never
@@ -14,12 +16,12 @@ export class RecentBatches {
   #bytes = 0;
 
   add(batch: RecentBatch): void {
+    this.#forget(batch.revision);
     this.#batches.set(batch.revision, batch);
-    this.#bytes += batch.data.length;
-    for (const [revision, { data }] of this.#batches) {
+    this.#bytes += heldBytes(batch);
+    for (const revision of this.#batches.keys()) {
       if (this.#bytes <= maxHeldBytes) return;
-      this.#batches.delete(revision);
-      this.#bytes -= data.length;
+      this.#forget(revision);
     }
   }
 
@@ -36,17 +38,33 @@ export class RecentBatches {
       if (previous?.subject !== subject || previous.last !== next.first - 1) return undefined;
       bytes += previous.data.length;
       if (bytes > maxBytes) return undefined;
-      batches.unshift(previous);
+      batches.push(previous);
       next = previous;
     }
-    return batches;
+    return batches.toReversed();
   }
 
-  /** Forgets everything: a store that comes back may have lost its end, and uses its revisions again. */
-  clear(): void {
+  /**
+   * Forgets everything: a store that comes back may have lost its end, and uses its revisions again. Returns whether there was
+   * anything.
+   */
+  clear(): boolean {
+    const isHeld = this.#batches.size > 0;
     this.#batches.clear();
     this.#bytes = 0;
+    return isHeld;
   }
+
+  #forget(revision: number): void {
+    const batch = this.#batches.get(revision);
+    if (batch === undefined) return;
+    this.#batches.delete(revision);
+    this.#bytes -= heldBytes(batch);
+  }
+}
+
+function heldBytes({ data }: RecentBatch): number {
+  return data.length + batchOverheadBytes;
 }
 
 interface RecentRange {

@@ -1,6 +1,7 @@
 import type { Consumer, JetStreamClient } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { headers } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
@@ -106,6 +107,11 @@ export class SubjectReader {
     this.#recent.add({ subject, ...batch });
   }
 
+  /** Forgets the batches that were appended, which the store may have lost since. Returns whether there were any. */
+  forget(): boolean {
+    return this.#recent.clear();
+  }
+
   /** Removes all batches of the subject. */
   async remove(subject: string): Promise<void> {
     await removeSubject(this.#connection, this.#stream, subject);
@@ -168,7 +174,8 @@ export class SubjectReader {
     const left = maxBytes - bytesOf(walked);
     if (isComplete || left <= 0) return { batches: walked, isComplete };
     const rest = { from: (walked.at(-1)?.revision ?? revision) + 1, to: last.revision };
-    const batches = [...walked, ...(await this.#consume(subject, rest, left, signal))];
+    const described = await this.#consume(subject, rest, left, signal);
+    const batches = [...walked, ...described.filter(({ last: end }) => end > 0)];
     return { batches, isComplete: (batches.at(-1)?.revision ?? last.revision) >= last.revision };
   }
 
@@ -260,6 +267,7 @@ export class SubjectReader {
     return { batches: [...head, ...end], isComplete: true };
   }
 
+  /** Reads batches with a consumer. One that was stored without headers has the sequence 0. */
   async #consume(
     subject: string,
     { from, to }: { readonly from: number; readonly to: number },
@@ -288,9 +296,7 @@ export class SubjectReader {
       void whenUnanswered(messages, () => lost.abort(storeUnavailable()));
       for await (const message of messages) {
         idle.restart();
-        if (message.headers !== undefined) {
-          batches.push(batchFromHeaders(message.seq, message.headers, message.data));
-        }
+        batches.push(batchFromHeaders(message.seq, message.headers ?? headers(), message.data));
         bytes += message.data.length + batchOverheadBytes;
         if (message.seq >= to || bytes >= maxBytes) return batches;
       }
