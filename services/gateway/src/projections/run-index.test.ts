@@ -134,6 +134,18 @@ test("batches in order build the row without a read of the log", async () => {
   expect(await rowIn({ runs: table })).toEqual(await truth(runs));
 });
 
+test("a batch whose log was deleted before it was indexed is not delivered again", async () => {
+  const runs = await logWith();
+  const [, second] = runs.batches.filter(isWanted);
+  if (second === undefined) throw new Error("the run has one batch only");
+  await runs.remove(key, never);
+  const table = new MemoryTable<Run>();
+  const { feed, acknowledged } = feedOf([second]);
+  await indexRuns(feed, { runs: table, log: runs, logEnds: runs }, log, never);
+  expect(acknowledged).toEqual([second]);
+  expect(await rowIn({ runs: table })).toBeUndefined();
+});
+
 test("batches in any order, and repeated ones, give the same row, which never becomes older", async () => {
   const runs = await logWith();
   const wanted = runs.batches.filter(isWanted);

@@ -5,7 +5,7 @@ import type { Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { RowsOfLogs } from "@reeve/jetstream/projection/drop-orphans";
 import { dropOrphan } from "@reeve/jetstream/projection/drop-orphans";
-import { readThrough } from "@reeve/jetstream/log/read-through";
+import { readThroughUnlessDeleted } from "@reeve/jetstream/log/read-through";
 import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
@@ -29,6 +29,7 @@ const maxGathered = 256;
 
 export interface IndexPorts {
   readonly runs: Table<Run>;
+  /** Confirms that a log which it does not find does not exist. */
   readonly log: Pick<RunLog, "read">;
   readonly logEnds: RunTailReader;
 }
@@ -100,6 +101,8 @@ async function indexBatch(
     const before = row?.record.deleting === true ? undefined : row?.record;
     if (row?.record.deleting === true && !startsAnew(row.record, batch)) return;
     const after = follow(before, batch) ?? (await readRow(ports.log, batch, before, signal));
+    // The run was deleted, and its deletion removes the row.
+    if (after === undefined) return;
     if (before && equals(RunSchema, before, after)) return;
     // A deletion marks the row first. So where there was no row, nobody has deleted the run.
     const isNew = isFirst && row === undefined;
@@ -158,14 +161,14 @@ function follow(before: Run | undefined, { events }: RunFeedBatch): Run | undefi
   return isNext ? events.reduce(rowAfter, before ?? create(RunSchema)) : undefined;
 }
 
-/** Returns the row according to the log, which has the batch and everything in the row before. */
+/** Returns the row according to the log, which has the batch and everything in the row before. Undefined: the log was deleted. */
 async function readRow(
   log: Pick<RunLog, "read">,
   { key, events: batch }: RunFeedBatch,
   before: Run | undefined,
   signal: AbortSignal,
-): Promise<Run> {
+): Promise<Run | undefined> {
   const known = Math.max(batch.at(-1)?.sequence ?? 0, before?.lastSequence ?? 0);
-  const { events } = await readThrough(log, key, known, signal);
-  return rowOf(await foldRun(events, signal));
+  const range = await readThroughUnlessDeleted(log, key, known, signal);
+  return range && rowOf(await foldRun(range.events, signal));
 }

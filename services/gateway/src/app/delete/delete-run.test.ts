@@ -288,6 +288,44 @@ describe("deleting a run", () => {
     const late = create(RunSchema, { runId: other.run });
     expect(await ports.runs.createFirst(`acme.${other.run}`, late, never)).toBeUndefined();
   });
+
+  test("leaves a trace when it completes one that was interrupted while the log was removed", async () => {
+    const ports = memoryPorts();
+    await appendFacts(ports.log, key.run, { case: "runCreated", value: { tenant: "acme" } });
+    await appendFacts(ports.log, key.run, completed);
+    // Some servers remove the oldest batches first.
+    const { log } = ports;
+    const unconfirmedLog: DeletePorts["unconfirmedLog"] = {
+      isReplicated: true,
+      read: (...given) => log.read(...given),
+      settle: (signal) => log.settle(signal),
+      async *readBatches(...given) {
+        for await (const batch of log.readBatches(...given)) if (batch.first > 1) yield batch;
+      },
+    };
+    expect(await deleteRun({ ...ports, unconfirmedLog }, key, never)).toBe(true);
+    expect(await stored(ports)).toEqual([]);
+    const late = create(RunSchema, { runId: key.run });
+    expect(await ports.runs.createFirst(`acme.${key.run}`, late, never)).toBeUndefined();
+  });
+
+  test("deletes the row that the index writes meanwhile", async () => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    const rowKey = `${key.tenant}.${key.run}`;
+    let writes = 0;
+    const runs: DeletePorts["runs"] = {
+      get: (...row) => ports.runs.get(...row),
+      put: (...row) => ports.runs.put(...row),
+      createFirst: (...row) => ports.runs.createFirst(...row),
+      async deleteVersion(...row) {
+        if (writes++ < 2) await ports.runs.put(rowKey, create(RunSchema), never);
+        return await ports.runs.deleteVersion(...row);
+      },
+    };
+    expect(await deleteRun({ ...ports, runs }, key, never)).toBe(true);
+    expect(await ports.runs.get(rowKey, never)).toBeUndefined();
+  });
 });
 
 describe("deleting a turn of a thread", () => {

@@ -25,6 +25,8 @@ export interface DeletePorts
   readonly runs: Pick<GatewayPorts["runs"], "get" | "put" | "createFirst" | "deleteVersion">;
 }
 
+/** How often the row of a deleted run is deleted while others write it. */
+const maxDrops = 10;
 const { key: rowKey } = bucketOf(RunSchema);
 const { key: approvalKey } = bucketOf(ApprovalSchema);
 
@@ -63,6 +65,7 @@ export async function deleteRun(
   // A projection may have written them meanwhile.
   if (begun !== undefined) await deleteApprovals(ports, key, begun.head, signal);
   if (begun !== undefined) await leaveTrace(given, key, begun.row, signal);
+  if (rest !== undefined) await leaveTraceOfRest(given, key, signal);
   await dropRow(given, key, signal);
   return stored !== undefined || row !== undefined || hadFiles;
 }
@@ -165,11 +168,24 @@ async function leaveTrace(
   await ignoreFull(runs.createFirst(rowKey({ ...key }), row, signal));
 }
 
+/** Marks the key of a run whose log an interrupted attempt has removed in part, perhaps without a mark. */
+async function leaveTraceOfRest(
+  ports: DeletePorts,
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<void> {
+  if (await runExists(ports, key, signal)) return;
+  await leaveTrace(ports, key, create(RunSchema, { runId: key.run, deleting: true }), signal);
+}
+
 /** Deletes the row, unless there is a new run with the same id. */
 async function dropRow(ports: DeletePorts, key: RunKey, signal: AbortSignal): Promise<void> {
-  const row = await ports.runs.get(rowKey({ ...key }), signal);
-  if (row === undefined || (await runExists(ports, key, signal))) return;
-  await ports.runs.deleteVersion(row.key, row.revision, signal);
+  for (let attempt = 0; attempt < maxDrops; attempt++) {
+    const row = await ports.runs.get(rowKey({ ...key }), signal);
+    if (row === undefined || (await runExists(ports, key, signal))) return;
+    // The index may write batches that it received before the log was removed.
+    if (await ports.runs.deleteVersion(row.key, row.revision, signal)) return;
+  }
 }
 
 /** Keeps the cost of the run in its day. Before the row is marked, because the index does not have a marked one. */
