@@ -85,9 +85,12 @@ export async function executeCall(
       report,
       ask: async (question) => {
         using place = ports.asking?.tryAcquire();
-        return ports.asking !== undefined && place === undefined
-          ? { kind: "cancelled" }
-          : await questions.ask(question, running);
+        if (ports.asking === undefined || place !== undefined) {
+          return await questions.ask(question, running);
+        }
+        const why = "question was not asked: too many calls of this toolhost wait for a person";
+        ports.log.warn({ runId: key.run, callId: key.call, askedBy: question.askedBy }, why);
+        return { kind: "cancelled" };
       },
     };
     const whole = await inExecutionSpan(request, () => runTool(request, ports, actions, running));
