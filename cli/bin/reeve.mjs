@@ -2,15 +2,27 @@
 // Works on any Node. The command line itself needs Node 24 or later, which runs TypeScript.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-import { constants } from "node:os";
+import nodeModule, { createRequire } from "node:module";
+import { constants, homedir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 
 const major = Number(process.versions.node.split(".")[0]);
-if (major >= 24) await import("../src/main.ts");
-else runWithPinnedNode();
+if (major >= 24) {
+  keepCompiledModules();
+  await import("../src/main.ts");
+} else runWithPinnedNode();
+
+/** Keeps compiled modules in the user's cache, so that the next command starts in half the time. Without one, nothing is kept. */
+function keepCompiledModules() {
+  try {
+    const cache = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+    nodeModule.enableCompileCache(join(cache, "reeve", "compiled"));
+  } catch {
+    // This user has no home.
+  }
+}
 
 function runWithPinnedNode() {
   const node = pinnedNode();

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TriedSource } from "@reeve/toolhost/tools/external-tools";
+import { keepCompiledModules } from "@reeve/platform/process/keep-compiled-modules";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import { untilAborted } from "../abort.ts";
@@ -54,6 +55,7 @@ export function upCommand(context: Context): Command {
     const scripts = environment["REEVE_SCRIPTS"] || undefined;
     const given = { terminal, hasConsole: hasConsole(environment), scripts };
     terminal.out(greeting(embedded, reeve, given));
+    keepCompiledModules();
     for (const source of embedded.sources) void source.then((tried) => report(tried, context));
     await untilAborted(signal);
     terminal.note(farewell(embedded.activeRuns()));

@@ -8,6 +8,7 @@ import type { Listener } from "../rpc/listener.ts";
 import { Failure } from "../failure.ts";
 import { openServerTls } from "../tls/server-tls.ts";
 import type { ServerTlsSettings } from "../tls/tls-settings.ts";
+import { keepCompiledModules } from "./keep-compiled-modules.ts";
 import { startService } from "./start-service.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import { createLogger } from "../telemetry/logger.ts";
@@ -98,6 +99,7 @@ async function runUntilAborted<Config extends CommonConfig>(
     );
     const context = { log, environment: process.env, signal, resources, listener };
     await startWithStore(start, config, context);
+    keepCompiledModules();
     await untilAborted(signal);
     log.info("service stopped");
     return exits.done;
