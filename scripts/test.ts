@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
+import { compilePrograms } from "./programs/compile-programs.ts";
 import { renderTally, TallyReporter } from "./vitest-tally.ts";
 
 const root = dirname(import.meta.dirname);
@@ -31,6 +32,7 @@ if (options.nightly) process.env["REEVE_SEED"] ??= "random";
 await ensureSandboxImage();
 // Before the suites, of which several start servers at once.
 await run(["scripts/build-console.ts"]);
+process.env["COMPILED_PROGRAMS"] = await compilePrograms();
 const reporter = new TallyReporter();
 let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
 if (!(await runTests(reporter, filters))) failedSteps++;

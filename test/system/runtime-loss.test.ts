@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
@@ -8,6 +7,7 @@ import { fromJson } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { RunStatus } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import { approve, eventOf, firstCall, started } from "./support/watching.ts";
@@ -36,8 +36,7 @@ async function startRun(): Promise<string> {
 
 /** Starts a CLI process that watches a run to its end. Returns the sequences that it printed. */
 function watchingCli(runId: string): Promise<{ sequences: readonly number[]; code: number }> {
-  const bin = join(import.meta.dirname, "../../cli/bin/reeve.mjs");
-  const child = spawn(process.execPath, [bin, "watch", runId, "--json", "--all"], {
+  const child = spawn(process.execPath, [programFile("reeve"), "watch", runId, "--json", "--all"], {
     env: {
       ...inheritedEnv,
       REEVE_URL: deployment.url,

@@ -11,6 +11,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { openConnection } from "@reeve/client";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Asked, Played } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
@@ -43,10 +44,10 @@ let rotation: Promise<string>;
 
 /** Runs `reeve tenants` as the operator. Returns what it says. */
 async function tenants(...args: readonly string[]): Promise<string> {
-  const program = join(import.meta.dirname, "../../cli/src/main.ts");
   const options = { env: deployment.operatorEnvironment };
-  return (await promisify(execFile)(process.execPath, [program, "tenants", ...args], options))
-    .stderr;
+  return (
+    await promisify(execFile)(process.execPath, [programFile("reeve"), "tenants", ...args], options)
+  ).stderr;
 }
 
 beforeAll(async () => {

@@ -2,18 +2,18 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import process from "node:process";
 import { text } from "node:stream/consumers";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import { expect, test } from "vitest";
 import { inheritedEnv } from "../support/inherited-env.ts";
+import type { ServiceName } from "./support/deployment.ts";
 
 const wrong = { REEVE_NATS_URL: "nats://me:secret@host", REEVE_LOG_LEVEL: "loud" };
 
 /** Returns the output and the exit code of a service that is started with these settings. */
-async function startWith(service: string, settings: Readonly<Record<string, string>>) {
-  const main = join(import.meta.dirname, `../../services/${service}/src/main.ts`);
-  const child = spawn(process.execPath, [main], {
+async function startWith(service: ServiceName, settings: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [programFile(service)], {
     env: { ...inheritedEnv, ...settings },
     stdio: ["ignore", "inherit", "pipe"],
   });
@@ -21,7 +21,7 @@ async function startWith(service: string, settings: Readonly<Record<string, stri
   return { lines: said.trim().split("\n"), code: code as number };
 }
 
-test.each([
+test.each<readonly [ServiceName, Readonly<Record<string, string>>, readonly string[]]>([
   [
     "gateway",
     { REEVE_LISTEN: ":4680", REEVE_APPROVALS_URL: "there", REEVE_MAX_ARTIFACT_BYTES: "many" },

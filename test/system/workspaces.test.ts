@@ -10,6 +10,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { openTable } from "@reeve/jetstream/table/nats";
 import type { Table } from "@reeve/jetstream/table/port";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
@@ -152,9 +153,13 @@ test("runs of a thread share their files if the agent is configured so, until th
 
 /** Returns the output of `reeve files`. */
 async function reeve(...args: readonly string[]): Promise<string> {
-  const program = join(import.meta.dirname, "../../cli/src/main.ts");
   const where = ["--url", deployment.url, "--token", deployment.token];
-  const { stdout } = await run(process.execPath, [program, ...where, "files", ...args]);
+  const { stdout } = await run(process.execPath, [
+    programFile("reeve"),
+    ...where,
+    "files",
+    ...args,
+  ]);
   return stdout;
 }
 

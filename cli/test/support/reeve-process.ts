@@ -1,7 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import process from "node:process";
+import { programFile } from "@reeve/platform/test/support/program-file";
 
 /** A command line in its own process. */
 export interface ReeveProcess {
@@ -14,13 +14,11 @@ export interface ReeveProcess {
   readonly code: Promise<number>;
 }
 
-const bin = join(import.meta.dirname, "../../bin/reeve.mjs");
-
 export function startReeve(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): ReeveProcess {
-  const child = spawn(process.execPath, [bin, ...args], {
+  const child = spawn(process.execPath, [programFile("reeve"), ...args], {
     env: { ...process.env, NO_COLOR: "1", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });

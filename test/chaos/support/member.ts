@@ -6,6 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
 import { findProgram } from "@reeve/platform/nats/nats-server";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import type { Link } from "./link.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -114,8 +115,7 @@ export class Member implements AsyncDisposable {
   }
 
   async #launch(): Promise<void> {
-    const main = join(root, `services/${this.service}/src/main.ts`);
-    const program = [process.execPath, "--import", steppedClock, main];
+    const program = [process.execPath, "--import", steppedClock, programFile(this.service)];
     const setpriv = findProgram("setpriv");
     // The process must not outlive the test, even if the test is killed.
     const tied = setpriv === undefined ? [] : [setpriv, "--pdeathsig", "KILL", "--"];

@@ -18,6 +18,7 @@ import { connectNats } from "@reeve/platform/nats/connect-nats";
 import type { NatsServer } from "@reeve/platform/nats/nats-server";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { defaultAckWaitMs } from "@reeve/platform/process/settings";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { freePorts } from "../../support/free-ports.ts";
@@ -165,9 +166,10 @@ export class Deployment implements AsyncDisposable {
   }
 
   /**
-   * Starts a service as a process with further settings, from the sources in `folder`. Resolves when it reports that it is ready.
+   * Starts a service as a process with further settings, by default from this checkout, otherwise from the sources in `folder`.
+   * Resolves when it reports that it is ready.
    */
-  async start(instance: Instance, settings: Settings = {}, folder = root): Promise<void> {
+  async start(instance: Instance, settings: Settings = {}, folder?: string): Promise<void> {
     const name = serviceOf(instance);
     const { user, pass } = this.#credentials[name];
     const env = {
@@ -177,7 +179,9 @@ export class Deployment implements AsyncDisposable {
       ...(instance !== name && this.#seconds),
       ...settings,
     };
-    const child = spawn(process.execPath, [join(folder, `services/${name}/src/main.ts`)], {
+    const main =
+      folder === undefined ? programFile(name) : join(folder, `services/${name}/src/main.ts`);
+    const child = spawn(process.execPath, [main], {
       env,
       stdio: ["ignore", "inherit", "pipe"],
     });

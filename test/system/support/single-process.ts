@@ -10,9 +10,8 @@ import { create } from "@bufbuild/protobuf";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import { inheritedEnv } from "../../support/inherited-env.ts";
-
-const bin = join(import.meta.dirname, "../../../cli/bin/reeve.mjs");
 
 /** Reeve as `npm start` runs it: all services in one process, with its own NATS server. */
 export class SingleProcess implements AsyncDisposable {
@@ -41,7 +40,14 @@ export class SingleProcess implements AsyncDisposable {
   async restart(): Promise<void> {
     const child = spawn(
       process.execPath,
-      [bin, "--data-dir", join(this.#folder, "data"), "up", "--listen", "127.0.0.1:0"],
+      [
+        programFile("reeve"),
+        "--data-dir",
+        join(this.#folder, "data"),
+        "up",
+        "--listen",
+        "127.0.0.1:0",
+      ],
       {
         env: {
           ...inheritedEnv,

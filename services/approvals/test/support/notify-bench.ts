@@ -16,6 +16,7 @@ import { openRunLog } from "@reeve/jetstream/log/open";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { expect } from "vitest";
 import type { TestProcess } from "./child-process.ts";
@@ -23,7 +24,6 @@ import { startProcess } from "./child-process.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
-const main = join(import.meta.dirname, "../../src/main.ts");
 let runs = 0;
 
 /** A NATS server, the file of REEVE_NOTIFY, and processes of approvals. */
@@ -120,7 +120,7 @@ export async function openNotifyBench(
         REEVE_NOTIFY: file,
         REEVE_PUBLIC_URL: "https://reeve.example.com",
       };
-      const command = [process.execPath, main] as const;
+      const command = [process.execPath, programFile("approvals")] as const;
       const started = processes.use(await startProcess(command, env, "notifications start"));
       // What the log had before the first process followed it has no notifications.
       await expect.poll(() => ask("CONSUMER.INFO.RUNS.approvals-notify")).toHaveProperty("config");

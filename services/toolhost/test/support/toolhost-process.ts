@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { programFile } from "@reeve/platform/test/support/program-file";
 
 export interface ToolhostProcessOptions {
   readonly natsUrl: string;
@@ -19,8 +20,7 @@ export async function startToolhostProcess(
   { natsUrl, folder, sandbox = "bubblewrap", settings = {} }: ToolhostProcessOptions,
   resources: AsyncDisposableStack,
 ): Promise<ToolhostProcess> {
-  const main = join(import.meta.dirname, "../../src/main.ts");
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [programFile("toolhost")], {
     stdio: ["ignore", "ignore", "pipe"],
     env: {
       PATH: process.env["PATH"],
