@@ -1,14 +1,11 @@
 import type { Page, PageRequest } from "../table/page.ts";
 import { keyOfToken, maxPageBytes, pageSizeOf, tokenOf } from "../table/page.ts";
 import type { IndexedRow, IndexedRows, Selection } from "./indexed-rows.ts";
+import type { OrderRange } from "./row-outline.ts";
 
 /** The records of an index that are searched. */
-export interface SearchedRows<Item, Field extends string> {
+export interface SearchedRows<Item, Field extends string> extends OrderRange {
   readonly selection: Selection<Field>;
-  /** Only those whose place is greater than this one, which no record has. Default: all. */
-  readonly from?: string | undefined;
-  /** Only those whose place is less than this one, which no record has. Default: all. */
-  readonly before?: string | undefined;
   readonly decode: (bytes: Uint8Array) => Item;
   readonly matches: (record: Item) => boolean;
 }
@@ -46,6 +43,26 @@ export function searchPage<Item, Field extends string>(
     last = row.order;
   }
   return { items, nextPageToken: "" };
+}
+
+/**
+ * Calls `visit` with the records that match among a limited number, which follow a token. Returns the token with which the next
+ * search continues; empty: there are no more.
+ */
+export function searchSlice<Item, Field extends string>(
+  rows: Rows<Item, Field>,
+  searched: SearchedRows<Item, Field>,
+  pageToken: string,
+  visit: (record: Item) => void,
+): string {
+  let last = "";
+  for (const { row, isBeyond } of rowsToSearch(rows, searched, { pageToken })) {
+    if (isBeyond) return tokenOf(last);
+    const record = searched.decode(row.bytes);
+    if (searched.matches(record)) visit(record);
+    last = row.order;
+  }
+  return "";
 }
 
 /** Yields the rows to search, and says of the first row that is beyond the limits that it is. */

@@ -4,13 +4,14 @@ import { fitTree } from "@reeve/run/tree/fit-tree";
 import { RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-head";
 import type { Clock } from "@reeve/platform/async/clock";
+import { steadyClock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
-import { countRuns } from "../app/runs/count-runs.ts";
+import { SharedCounts } from "../app/runs/shared-counts.ts";
 import { deleteRun } from "../app/delete/delete-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 import { exportRunLog } from "../app/export-run-log.ts";
@@ -53,6 +54,7 @@ export function runService(
 ): ServiceImpl<typeof RunService> {
   const watchers = new Watchers();
   const walks = limitWalks();
+  const counts = new SharedCounts(ports.runLists, steadyClock);
   return {
     startRun: async (request, context) => {
       const started = await startRun(ports, credentialOf(context), request, context.signal);
@@ -118,7 +120,7 @@ export function runService(
       return { runs: [...items], nextPageToken };
     },
     countRuns: (request, context) =>
-      countRuns(ports.runLists, principalOf(context).tenant, request, context.signal),
+      counts.count(principalOf(context).tenant, request, context.signal),
     cancelRun: async (request, context) => {
       const cancelling = { ...ports, onAppended: () => noteEffect(context) };
       return {

@@ -1,23 +1,23 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { Duration } from "@bufbuild/protobuf/wkt";
-import { durationMs, timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { CountRunsRequest, CountRunsResponseSchema, Run } from "@reeve/contracts/run";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type {
+  CountRunsRequest,
+  CountRunsResponseSchema,
+  Run,
+  RunFilter,
+} from "@reeve/contracts/run";
 import { RunFilterSchema, RunStatus } from "@reeve/contracts/run";
+import { searchSlice } from "@reeve/jetstream/local-index/search-rows";
+import { RunCounts } from "./run-counts.ts";
+import { msOfPlace, placesOf } from "./run-filter.ts";
 import type { RunLists } from "./run-lists.ts";
-import { searchRuns } from "./search-runs.ts";
+import { searchedRuns } from "./search-runs.ts";
 
-/** How many times at most one request searches the index: each search reads up to 1,000 runs. */
+/** How many runs are counted at most. */
+const maxCounted = 10_000;
+/** How many times at most a text or labels are searched: each search decodes up to 1,000 runs. */
 const maxSearches = 10;
-const pageSize = 1_000;
-const maxIntervals = 500;
-
-/** What the counted runs of an interval add up to. */
-interface Interval {
-  runs: number;
-  failed: number;
-  costUsd: number;
-}
 
 /** Counts the newest runs of a tenant that match, by status and by time, and adds up what they cost. */
 export async function countRuns(
@@ -26,49 +26,77 @@ export async function countRuns(
   { filter = create(RunFilterSchema), interval }: CountRunsRequest,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof CountRunsResponseSchema>> {
-  const counts = new Counts(interval);
-  let pageToken = "";
-  for (let searches = 0; searches < maxSearches; searches++) {
-    const page = { filter, pageSize, pageToken };
-    const { items, nextPageToken } = await searchRuns(lists, tenant, page, signal);
-    for (const run of items) counts.add(run);
-    pageToken = nextPageToken;
-    if (pageToken === "") break;
-  }
-  return { ...counts.response(), isPartial: pageToken !== "" };
+  const counts = new RunCounts(interval);
+  const isPartial = isKnownWithoutDecoding(filter)
+    ? await countIndexed({ lists, tenant, filter, counts }, signal)
+    : await countSearched({ lists, tenant, filter, counts }, signal);
+  return counts.response(isPartial);
 }
 
-class Counts {
-  readonly #intervalMs: number | undefined;
-  readonly #statuses = new Map<RunStatus, number>();
-  readonly #intervals = new Map<number, Interval>();
-  #costUsd = 0;
+type SearchableRuns = Parameters<Parameters<RunLists["read"]>[1]>[0];
 
-  constructor(interval: Duration | undefined) {
-    this.#intervalMs = interval && durationMs(interval);
-  }
+interface Counting {
+  readonly lists: RunLists;
+  readonly tenant: string;
+  readonly filter: RunFilter;
+  readonly counts: RunCounts;
+}
 
-  add({ status, createdAt, cost }: Run): void {
-    const costUsd = cost?.costUsd ?? 0;
-    this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1);
-    this.#costUsd += costUsd;
-    if (this.#intervalMs === undefined || createdAt === undefined) return;
-    const ms = timestampMs(createdAt);
-    const startMs = ms - (ms % this.#intervalMs);
-    const interval = this.#intervals.get(startMs) ?? { runs: 0, failed: 0, costUsd: 0 };
-    this.#intervals.set(startMs, {
-      runs: interval.runs + 1,
-      failed: interval.failed + (status === RunStatus.ERROR ? 1 : 0),
-      costUsd: interval.costUsd + costUsd,
-    });
-  }
+function isKnownWithoutDecoding({ text, labels }: RunFilter): boolean {
+  return text === "" && Object.keys(labels).length === 0;
+}
 
-  response() {
-    const intervals = [...this.#intervals].toSorted(([a], [b]) => a - b).slice(-maxIntervals);
-    return {
-      statuses: [...this.#statuses].map(([status, count]) => ({ status, count })),
-      costUsd: this.#costUsd,
-      intervals: intervals.map(([startMs, sums]) => ({ start: timestampFromMs(startMs), ...sums })),
-    };
+/** Counts by the columns of the index. Returns whether there are older runs. */
+async function countIndexed(
+  { lists, tenant, filter, counts }: Counting,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { agentId, threadId, startedBy, statuses, minCostUsd } = filter;
+  const fields = {
+    ...(threadId !== "" && { thread_id: threadId }),
+    ...(startedBy !== "" && { started_by: startedBy }),
+    ...(agentId !== "" && { agent_id: agentId }),
+  };
+  const selection = { tenant, fields, ...(statuses.length > 0 && { kinds: statuses }) };
+  const outlines = await lists.read(
+    tenant,
+    (rows) => rows.outline(selection, placesOf(filter), maxCounted + 1),
+    signal,
+  );
+  for (const { kind, order, amount } of outlines.slice(0, maxCounted)) {
+    if (amount < minCostUsd) continue;
+    counts.add({ status: statusOf(kind), createdMs: msOfPlace(order), costUsd: amount });
   }
+  return outlines.length > maxCounted;
+}
+
+/** Counts by decoding runs, in slices, so that the process does other work in between. Returns whether there may be older runs. */
+async function countSearched(
+  { lists, tenant, filter, counts }: Counting,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const searched = searchedRuns(tenant, filter);
+  const add = ({ status, createdAt, cost }: Run) => {
+    const createdMs = createdAt === undefined ? 0 : timestampMs(createdAt);
+    counts.add({ status, createdMs, costUsd: cost?.costUsd ?? 0 });
+  };
+  let pageToken = "";
+  for (let searches = 0; searches < maxSearches; searches++) {
+    const from = pageToken;
+    const slice = (rows: SearchableRuns) => searchSlice(rows, searched, from, add);
+    pageToken = await lists.read(tenant, slice, signal);
+    if (pageToken === "") return false;
+  }
+  return true;
+}
+
+const statuses: ReadonlyMap<number, RunStatus> = new Map(
+  Object.values(RunStatus).flatMap((status) =>
+    typeof status === "number" ? [[status, status]] : [],
+  ),
+);
+
+/** A status of a newer version has no kind of its own. */
+function statusOf(kind: number): RunStatus {
+  return statuses.get(kind) ?? RunStatus.UNSPECIFIED;
 }

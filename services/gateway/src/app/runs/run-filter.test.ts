@@ -74,11 +74,16 @@ test.each<[string, Filter, number[]]>([
   ["a cost", { minCostUsd: 0.5 }, [3, 2]],
   ["a text of the input", { text: "ZOË" }, [2]],
   ["a part of the id", { text: "00004" }, [4]],
-])("a list has the runs that match %s, newest first", async (_, filter, expected) => {
-  const { page } = await withRuns(...parts);
-  expect(await page({ filter })).toEqual({ numbers: expected, nextPageToken: "" });
-  expect((await page({ filter }, "globex")).numbers).toEqual([]);
-});
+])(
+  "a list has the runs that match %s, newest first, and they are counted",
+  async (_, filter, expected) => {
+    const { page, count } = await withRuns(...parts);
+    const { statuses = [] } = await count(filter);
+    expect(statuses.reduce((sum, each) => sum + (each.count ?? 0), 0)).toBe(expected.length);
+    expect(await page({ filter })).toEqual({ numbers: expected, nextPageToken: "" });
+    expect((await page({ filter }, "globex")).numbers).toEqual([]);
+  },
+);
 
 test("the fields of a request select in addition to its filter", async () => {
   const { page } = await withRuns(...parts);
@@ -138,6 +143,23 @@ test("only runs of the tenant that match are counted, and by time only on reques
     isPartial: false,
   });
   expect((await count({}, undefined, "globex")).statuses).toEqual([]);
+});
+
+test("runs are counted alike by the columns of the index and by what is in them", async () => {
+  const { count } = await withRuns(...parts.map((part) => ({ inputPreview: "common", ...part })));
+  const indexed = await count({ createdAfter: at(2), agentId: "writer" }, 2 * secondMs);
+  const searched = await count({ createdAfter: at(2), agentId: "writer", text: "COMMON" }, 2_000);
+  expect(searched).toEqual(indexed);
+  expect(indexed.intervals).toHaveLength(2);
+});
+
+test("runs with much text are counted, too", async () => {
+  const labels = { text: "x".repeat(1_000), team: "" };
+  const { count } = await withRuns(...Array.from({ length: 1_500 }, () => ({ labels })));
+  expect(await count({ labels: { team: "" } })).toMatchObject({
+    statuses: [{ status: COMPLETED, count: 1_500 }],
+    isPartial: false,
+  });
 });
 
 test("the newest 10,000 runs are counted", async () => {

@@ -3,12 +3,28 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ListRunsRequest, Run, RunFilter } from "@reeve/contracts/run";
 import { RunFilterSchema } from "@reeve/contracts/run";
+import type { OrderRange } from "@reeve/jetstream/local-index/row-outline";
+
+const timeDigits = 15;
 
 /** Returns the place of a time in the order of runs. No run has it: the place of a run ends with its id. */
 export function placeOf(time: Timestamp | undefined): string {
   // Of a time before 1970, nothing is left but the start.
   const ms = time === undefined ? 0 : Math.max(timestampMs(time), 0);
-  return String(ms).padStart(15, "0");
+  return String(ms).padStart(timeDigits, "0");
+}
+
+/** Returns the time at a place. */
+export function msOfPlace(place: string): number {
+  return Number(place.slice(0, timeDigits));
+}
+
+/** Returns the places between which the runs are that were accepted at the times of a filter. */
+export function placesOf({ createdAfter, createdBefore }: RunFilter): OrderRange {
+  return {
+    ...(createdAfter && { from: placeOf(createdAfter) }),
+    ...(createdBefore && { before: placeOf(createdBefore) }),
+  };
 }
 
 /** Returns the filter of a request, whose own fields select runs in addition to it. Undefined: nothing matches both. */
