@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import type { Run } from "@reeve/client";
-import { RunStatus } from "@reeve/client";
 import { OnBusy, RunSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { ExecutionTreeSchema } from "@reeve/contracts/thread";
 import { Command, Option } from "commander";
@@ -17,6 +16,8 @@ import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
 import { parseLimit, parseSequence } from "./parse-option.ts";
 import { printList } from "./print-list.ts";
+import type { RunFilterOptions } from "./runs/run-filter-options.ts";
+import { addRunFilterOptions, selectedRuns } from "./runs/run-filter-options.ts";
 
 export function runCommands(context: Context): readonly Command[] {
   return [
@@ -97,17 +98,10 @@ const onBusy = {
 } as const;
 
 function listCommand(context: Context): Command {
-  const command = new Command("runs")
-    .description("List runs, newest first.")
-    .option("--agent <id>", "only runs of this agent")
-    .option("--thread <id>", "only runs of this thread")
-    .option("--status <status>", "only runs with this status, for example waiting")
+  const command = addRunFilterOptions(new Command("runs").description("List runs, newest first."))
     .option("--limit <number>", "maximum number of runs", parseLimit, 20)
     .option("--json", "print one run per line as JSON");
-  interface Options {
-    readonly agent?: string;
-    readonly thread?: string;
-    readonly status?: string;
+  interface Options extends RunFilterOptions {
     readonly limit: number;
     readonly json?: true;
   }
@@ -116,11 +110,10 @@ function listCommand(context: Context): Command {
     row: rowOf,
     empty: "no runs",
   };
-  return command.action(({ agent: agentId, thread: threadId, status, limit, json }: Options) =>
+  return command.action(({ limit, json, ...options }: Options) =>
     withClient(context, command, async (reeve) => {
       const { terminal, signal } = context;
-      const statuses = status === undefined ? [] : [parseStatus(status)];
-      const runs = reeve.listRuns({ agentId, threadId, statuses, limit, signal });
+      const runs = reeve.listRuns({ ...selectedRuns(options), limit, signal });
       await printList(terminal, RunSchema, runs, format, json === true);
     }),
   );
@@ -216,14 +209,6 @@ function collectFiles(
   previous: readonly LocalFile[] | undefined,
 ): readonly LocalFile[] {
   return [...(previous ?? []), parseLocalFile(text)];
-}
-
-function parseStatus(text: string): RunStatus {
-  const statuses = Object.entries(RunStatus).filter(([, number]) => number !== 0);
-  const found = statuses.find(([name]) => name.toLowerCase() === text.toLowerCase());
-  if (found !== undefined) return found[1];
-  const names = statuses.map(([name]) => name.toLowerCase()).join(", ");
-  throw new UsageError(`"${text}" is not a status; use one of: ${names}`);
 }
 
 function rowOf(run: Run): readonly string[] {
