@@ -1,5 +1,6 @@
 import type { AgentSpec, Limits, ModelCatalog } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { PolicyDecision } from "@reeve/contracts/run";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
@@ -72,6 +73,14 @@ export function permittedCredentials(
   return withheld === undefined
     ? { permitted: named, withheld: [], warnings: [] }
     : { permitted: [], withheld: [withheld], warnings: [`${none}: ${withheld.reason}`] };
+}
+
+/** Whether the policy withheld the credentials for hosts when a run was prepared. */
+export function wereCredentialsWithheld(decision: PolicyDecision | undefined): boolean {
+  return (decision?.withheld ?? []).some(
+    // With a tool, it is the tool that was withheld because of its class.
+    ({ kind, name, tool }) => kind === "tool_classes" && name === secretsClass && tool === "",
+  );
 }
 
 const credentialsField = "deep_agent.network.credentials";

@@ -94,9 +94,10 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const hosts = permittedHosts(policy, spec);
   const credentials = permittedCredentials(policy, spec);
   const withheld = [
+    // First: a run records a limited number, and its calls depend on this one.
+    ...credentials.withheld,
     ...fallback.withheld,
     ...hosts.withheld,
-    ...credentials.withheld,
     ...[...belt.withheld].map(([name, each]) => ({ ...each, tool: name })),
   ];
   const noRecall = withheldRecall(offer, context);

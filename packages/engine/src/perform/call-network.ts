@@ -1,5 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { permittedCredentials, withheldDestination } from "@reeve/agent/policy/apply-policy";
+import {
+  permittedCredentials,
+  wereCredentialsWithheld,
+  withheldDestination,
+} from "@reeve/agent/policy/apply-policy";
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import type { ToolDescriptor, ToolSettingsSchema } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
@@ -35,8 +39,13 @@ export function usesCredentials(
   );
 }
 
-function credentialsOf({ head: { created } }: RunState, policy: CallerPolicy): readonly string[] {
-  return created?.spec ? permittedCredentials(policy, created.spec).permitted : [];
+/** Returns the credentials of the agent. What the run was prepared without stays away, whatever the policy of now allows. */
+function credentialsOf(
+  { head: { created, prepared } }: RunState,
+  policy: CallerPolicy,
+): readonly string[] {
+  if (created?.spec === undefined || wereCredentialsWithheld(prepared?.policy)) return [];
+  return permittedCredentials(policy, created.spec).permitted;
 }
 
 /** The destinations of the run when it was prepared, as far as the policy of now allows. */

@@ -254,6 +254,21 @@ describe("a call", () => {
     expect(sent).toMatchObject([{ networkCredentials: [], networkAllowWithCredentials: [] }]);
   });
 
+  // Requirement: PERM-2
+  test("uses no credentials that were withheld at the start, also when the policy allows them later", async () => {
+    const sent: ToolSettings[] = [];
+    const bench: WorkerBench = new WorkerBench(
+      meanwhile(countingModel(1), () => {
+        bench.policy = policyOf("rules: []");
+      }),
+    );
+    bench.policy = policyOf("rules: [{ name: start, deny: { tool_classes: [secrets] } }]");
+    const network = { allow: ["a.example.org:443"], credentials: ["tracker"] };
+    await bench.create({ permissionClasses: ["secrets"], deepAgent: { network } }, startedBy);
+    await driveAndSee(bench, (settings) => sent.push(settings));
+    expect(sent).toMatchObject([{ networkCredentials: [], networkAllowWithCredentials: [] }]);
+  });
+
   test("of a model that the policy of now withholds fails, and its provider is not called", async () => {
     let calls = 0;
     const bench: WorkerBench = new WorkerBench(
