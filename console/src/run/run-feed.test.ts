@@ -33,6 +33,7 @@ async function followed(...streams: readonly (readonly (WatchRunResponse | Error
     open,
     schedule: (draw) => draw(),
     wait: () => Promise.resolve(),
+    rest: () => Promise.resolve(),
   });
   const { promise, resolve } = Promise.withResolvers<RunSnapshot>();
   feed.subscribe(() => {

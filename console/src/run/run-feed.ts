@@ -30,6 +30,8 @@ export interface FeedParts {
   /** Calls back when it is time to draw. */
   readonly schedule: (draw: () => void) => void;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Lets the browser draw and handle input if the events have kept it from that for a while. */
+  readonly rest: () => Promise<void>;
 }
 
 const firstDelayMs = 250;
@@ -80,6 +82,7 @@ export class RunFeed {
           failures = 0;
           this.#receive(message);
           if (message.endStatus !== RunStatus.UNSPECIFIED) return this.#change("ended", undefined);
+          await this.#parts.rest();
         }
         failures++;
         this.#change("lost", undefined);

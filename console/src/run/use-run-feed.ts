@@ -13,7 +13,28 @@ const parts: FeedParts = {
     else requestAnimationFrame(draw);
   },
   wait,
+  rest,
 };
+
+/** How long events are folded before the browser may draw: half of a frame. */
+const maxWorkMs = 8;
+let restedAtMs = 0;
+
+/** Many messages of a stream arrive at once; without a rest, the browser would draw after the last one. */
+async function rest(): Promise<void> {
+  if (performance.now() - restedAtMs < maxWorkMs) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  // A task of its own. Frames and input come first; timers would wait longer than needed.
+  const { port1, port2 } = new MessageChannel();
+  port1.addEventListener("message", () => {
+    port1.close();
+    resolve();
+  });
+  port1.start();
+  port2.postMessage(undefined);
+  await promise;
+  restedAtMs = performance.now();
+}
 
 /** Follows a run as long as the component is shown, and the tab is visible. */
 export function useRunFeed(runId: string): RunSnapshot {

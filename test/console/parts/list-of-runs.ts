@@ -2,6 +2,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
+import { writeEndedRuns } from "../support/write-ended-runs.ts";
 
 /** The list of runs: filters, saved views, and what is done to several runs at once. */
 export function describeListOfRuns(fixture: () => ConsoleFixture): void {
@@ -55,4 +56,55 @@ export function describeListOfRuns(fixture: () => ConsoleFixture): void {
     expect((await runs.getRun({ runId: waiting })).run?.status).toBe(RunStatus.CANCELLED);
     expect(shown.problems).toEqual([]);
   });
+
+  test("shows the runs of every place to which a long list is scrolled", async () => {
+    const { nats, reeve } = fixture().deployment;
+    const count = 300;
+    await writeEndedRuns(nats, count, "scroller");
+    await expect
+      .poll(async () => {
+        const { statuses } = await reeve.runs.countRuns({ filter: { startedBy: "scroller" } });
+        return statuses[0]?.count;
+      }, polling)
+      .toBe(count);
+    await using shown = await fixture().open("/runs?user=scroller");
+    const { page } = shown;
+    await page.getByText(`Scroll ${count}`, { exact: true }).waitFor();
+    const names = () => page.evaluate(namesInView) as Promise<readonly (number | null)[]>;
+    // More rows are read when the end comes into view.
+    await expect
+      .poll(async () => {
+        await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+        return (await names()).at(-1);
+      }, polling)
+      .toBe(1);
+    for (const part of [0.5, 0.25, 0.75, 0, 1]) {
+      await page.evaluate(
+        `scrollTo(0, ${part} * (document.documentElement.scrollHeight - innerHeight))`,
+      );
+      // No part of the list in view is empty, and its runs follow each other.
+      await expect
+        .poll(async () => {
+          const inView = await names();
+          const first = inView[0] ?? 0;
+          const isWhole = inView.length > 5 && inView.every((name, at) => name === first - at);
+          return isWhole && (part > 0 || first === count) && (part < 1 || inView.at(-1) === 1);
+        }, polling)
+        .toBe(true);
+    }
+    expect(shown.problems).toEqual([]);
+  });
 }
+
+const polling = { timeout: 30_000 };
+
+/** Returns the numbers of the runs in view, from the top; null where the list has no row. */
+const namesInView = `(() => {
+  const body = document.querySelector(".runs tbody").getBoundingClientRect();
+  const rows = new Map();
+  for (let y = Math.max(0, body.top) + 1; y < Math.min(innerHeight, body.bottom) - 1; y += 8) {
+    const row = document.elementFromPoint(body.left + 200, y)?.closest("tr");
+    rows.set(row, Number(row?.querySelector(".row-link")?.textContent.slice(7)) || null);
+  }
+  return [...rows.values()];
+})()`;

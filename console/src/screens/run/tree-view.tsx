@@ -7,6 +7,7 @@ import { treeNodesOf } from "../../run/tree-nodes.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { LongList } from "../../ui/long-list.tsx";
 import { Elapsed } from "../../ui/times.tsx";
 import type { RunViewProps } from "./view-props.ts";
 
@@ -25,17 +26,19 @@ export function TreeView({ snapshot: { run } }: RunViewProps) {
 
 function Nodes({ nodes, run }: { readonly nodes: readonly TreeNode[]; readonly run: RunModel }) {
   return (
-    <ol className="items tree">
-      {nodes.map((node) => (
-        <li key={node.id}>
-          <div className="card" data-node={node.id} data-depth={node.depth}>
-            <Disclosure isOpen={node.depth === 0} summary={<NodeHead node={node} run={run} />}>
-              <NodeBody node={node} run={run} />
-            </Disclosure>
-          </div>
-        </li>
-      ))}
-    </ol>
+    <LongList
+      className="items tree"
+      items={nodes}
+      keyOf={({ id }) => id}
+      estimatePx={110}
+      render={(node) => (
+        <div className="card" data-node={node.id} data-depth={node.depth}>
+          <Disclosure isOpen={node.depth === 0} summary={<NodeHead node={node} run={run} />}>
+            <NodeBody node={node} run={run} />
+          </Disclosure>
+        </div>
+      )}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import type { Run } from "@reeve/contracts/run";
 import { useEffect, useRef } from "react";
+import { topOf } from "../../ui/long-list.tsx";
 import { RunRow } from "./run-row.tsx";
 
 interface RunTableProps {
@@ -82,11 +83,6 @@ export function RunTable({ runs, chosen, onChoose, onChooseAll, onEnd }: RunTabl
       </table>
     </div>
   );
-}
-
-/** Returns where an element begins in the document, however far it is scrolled. */
-function topOf(element: HTMLElement | null): number {
-  return element === null ? 0 : element.getBoundingClientRect().top + window.scrollY;
 }
 
 /** The place of the rows that are not rendered. */

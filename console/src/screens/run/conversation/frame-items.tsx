@@ -1,5 +1,6 @@
 import { memo } from "react";
 import type { Frame, Item, RunModel } from "../../../run/run-model.ts";
+import { LongList } from "../../../ui/long-list.tsx";
 import { Markdown } from "../../../ui/markdown.tsx";
 import { CallCard } from "./call-card.tsx";
 import { FrameCard } from "./frame-card.tsx";
@@ -15,15 +16,19 @@ interface FrameItemsProps {
 /** What happened in the root or in a subtask, oldest first. */
 export const FrameItems = memo(function FrameItems({ frame, run }: FrameItemsProps) {
   return (
-    <ol className="items">
-      {frame.items.map((item) => (
-        <li key={item.key}>
-          <ItemView item={item} run={run} version={versionOf(item)} />
-        </li>
-      ))}
-    </ol>
+    <LongList
+      className="items"
+      items={frame.items}
+      keyOf={keyOf}
+      estimatePx={48}
+      render={(item) => <ItemView item={item} run={run} version={versionOf(item)} />}
+    />
   );
 });
+
+function keyOf({ key }: Item): string {
+  return key;
+}
 
 function versionOf(item: Item): number {
   switch (item.kind) {
