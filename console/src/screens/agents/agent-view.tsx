@@ -8,6 +8,7 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { AgentAccess } from "./agent-access.tsx";
+import { AgentCrumbs } from "./agent-crumbs.tsx";
 import { AgentEditor } from "./agent-editor.tsx";
 import { AgentRevisions } from "./agent-revisions.tsx";
 
@@ -35,13 +36,9 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
   const agent = data?.agent;
   return (
     <>
-      <div className="crumbs">
-        <Link to="/agents/{-$agentId}" params={{ agentId: undefined }}>
-          Agents
-        </Link>
-        <span aria-hidden="true">/</span>
+      <AgentCrumbs>
         <span className="mono">{agentId}</span>
-      </div>
+      </AgentCrumbs>
       <PageHead title={agent?.spec?.name ?? agentId}>
         <Link to="/start" search={{ agent: agentId }} className="button primary">
           Start a run

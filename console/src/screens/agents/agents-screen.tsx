@@ -1,15 +1,12 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import type { Agent } from "@reeve/contracts/agent";
-import { AgentService } from "@reeve/contracts/agent";
-import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
-import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { AgentView } from "./agent-view.tsx";
 import { CreateLink } from "./create-link.tsx";
+import { LoadedAgents } from "./loaded-agents.tsx";
 import { NewAgent } from "./new-agent.tsx";
 import "../../styles/agents.css";
 
@@ -24,27 +21,21 @@ export function AgentsScreen() {
 }
 
 function AgentList() {
-  const { data, error, refetch, isPending } = useQuery(AgentService.method.listAgents, {
-    pageSize: 1_000,
-  });
   return (
     <>
       <PageHead title="Agents">
         <CreateLink />
       </PageHead>
-      {error !== null && <ProblemView problem={problemOf(error)} onRetry={() => void refetch()} />}
-      {isPending && (
-        <p className="loading" role="status">
-          Loading agents …
-        </p>
-      )}
-      {data?.agents.length === 0 && (
-        <Empty title="No agent yet">
-          <p>Create one here, or store a file:</p>
-          <pre className="code">reeve agents apply -f examples/csv-report/agent.yaml</pre>
-        </Empty>
-      )}
-      {data !== undefined && data.agents.length > 0 && <Table agents={data.agents} />}
+      <LoadedAgents
+        empty={
+          <Empty title="No agent yet">
+            <p>Create one here, or store a file:</p>
+            <pre className="code">reeve agents apply -f examples/csv-report/agent.yaml</pre>
+          </Empty>
+        }
+      >
+        {(agents) => <Table agents={agents} />}
+      </LoadedAgents>
     </>
   );
 }

@@ -1,10 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
 import { problemOf } from "../../api/problem.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { AgentCrumbs } from "./agent-crumbs.tsx";
 import { AgentEditor } from "./agent-editor.tsx";
 
 /** The editor of an agent that does not exist yet. */
@@ -14,13 +15,9 @@ export function NewAgent() {
   const models = data?.models ?? [];
   return (
     <>
-      <div className="crumbs">
-        <Link to="/agents/{-$agentId}" params={{ agentId: undefined }}>
-          Agents
-        </Link>
-        <span aria-hidden="true">/</span>
+      <AgentCrumbs>
         <span>new</span>
-      </div>
+      </AgentCrumbs>
       <PageHead title="Create an agent" />
       {error !== null && <ProblemView problem={problemOf(error)} onRetry={() => void refetch()} />}
       {data !== undefined && (

@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { CountApprovalsResponse, NamedCount } from "@reeve/contracts/approval";
 import { shownCount } from "../../format/amounts.ts";
+import { ClearFilters, FilterChoice, Filters, FilterText } from "../../ui/filters.tsx";
 import type { InboxSearch } from "./inbox-search.ts";
 import { ages } from "./inbox-search.ts";
 
@@ -30,7 +31,7 @@ export function InboxFilters({ search, counts }: InboxFiltersProps) {
     });
   };
   return (
-    <div className="filters" role="group" aria-label="Filters">
+    <Filters>
       <button
         type="button"
         className="chip tone-wait"
@@ -40,91 +41,53 @@ export function InboxFilters({ search, counts }: InboxFiltersProps) {
         <span className="mark" aria-hidden="true" />
         for me{counts === undefined ? "" : ` (${shownCount(counts.waitingForMe)})`}
       </button>
-      <Choice
+      <FilterChoice
         label="Agent"
         all="All agents"
         value={search.agent}
-        counts={counts?.agents}
+        choices={choicesOf(counts?.agents)}
         onChange={(agent) => change({ agent })}
       />
-      <Choice
+      <FilterChoice
         label="Tool"
         all="All tools"
         value={search.tool}
-        counts={counts?.tools}
+        choices={choicesOf(counts?.tools)}
         onChange={(tool) => change({ tool })}
       />
-      <select
-        className="input"
-        aria-label="Age"
-        value={search.age ?? ""}
-        onChange={(event) => change({ age: event.target.value })}
-      >
-        <option value="">Any age</option>
-        {ages.map((age) => (
-          <option key={age} value={age}>
-            Older than {age}
-          </option>
-        ))}
-      </select>
-      <input
-        className="input"
+      <FilterChoice
+        label="Age"
+        all="Any age"
+        value={search.age}
+        choices={ages.map((age) => ({ value: age, name: `Older than ${age}` }))}
+        onChange={(age) => change({ age })}
+      />
+      <FilterText
+        label="Text"
         type="search"
-        aria-label="Text"
         placeholder="Tool, arguments, question"
-        value={search.text ?? ""}
-        onChange={(event) => change({ text: event.target.value })}
+        value={search.text}
+        onChange={(text) => change({ text })}
       />
       {texts.map(([name, label]) => (
-        <input
+        <FilterText
           key={name}
-          className="input"
-          aria-label={label}
-          placeholder={label}
-          value={search[name] ?? ""}
-          onChange={(event) => change({ [name]: event.target.value })}
+          label={label}
+          value={search[name]}
+          onChange={(value) => change({ [name]: value })}
         />
       ))}
-      {Object.keys(search).length > 0 && (
-        <button
-          type="button"
-          className="button quiet"
-          onClick={() =>
-            change(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])))
-          }
-        >
-          Clear
-        </button>
-      )}
-    </div>
+      <ClearFilters
+        search={search}
+        onClear={() =>
+          change(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])))
+        }
+      />
+    </Filters>
   );
 }
 
-interface ChoiceProps {
-  readonly label: string;
-  readonly all: string;
-  readonly value: string | undefined;
-  readonly counts: readonly NamedCount[] | undefined;
-  readonly onChange: (value: string) => void;
-}
-
-/** A choice of the agents or tools with waiting decisions. */
-function Choice({ label, all, value = "", counts = [], onChange }: ChoiceProps) {
-  const isListed = value === "" || counts.some(({ name }) => name === value);
-  return (
-    <select
-      className="input"
-      aria-label={label}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    >
-      <option value="">{all}</option>
-      {!isListed && <option value={value}>{value}</option>}
-      {counts.map(({ name, count }) => (
-        <option key={name} value={name}>
-          {name} ({shownCount(count)})
-        </option>
-      ))}
-    </select>
-  );
+/** The agents or tools with waiting decisions. */
+function choicesOf(counts: readonly NamedCount[] = []) {
+  return counts.map(({ name, count }) => ({ value: name, name: `${name} (${shownCount(count)})` }));
 }

@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { useNavigate } from "@tanstack/react-router";
 import { AgentService } from "@reeve/contracts/agent";
 import type { CountRunsResponse } from "@reeve/contracts/run";
+import { ClearFilters, FilterChoice, Filters, FilterText } from "../../ui/filters.tsx";
 import type { RunsSearch } from "./runs-search.ts";
 import { readRunsSearch, sinces } from "./runs-search.ts";
 import { StatusChips } from "./status-chips.tsx";
@@ -24,55 +25,40 @@ export function RunFilters({ search, counts }: RunFiltersProps) {
   const agents = useQuery(AgentService.method.listAgents, { pageSize: 1_000 }).data?.agents ?? [];
   const change = (part: Partial<Record<keyof RunsSearch, unknown>>) =>
     void navigate({ to: "/runs", search: readRunsSearch({ ...search, ...part }), replace: true });
-  const ids = new Set(agents.map(({ spec }) => spec?.id ?? ""));
-  if (search.agent !== undefined) ids.add(search.agent);
   return (
-    <div className="filters" role="group" aria-label="Filters">
+    <Filters>
       <StatusChips
         chosen={search.status ?? []}
         counts={counts}
         onChange={(status) => change({ status })}
       />
-      <input
-        className="input"
+      <FilterText
+        label="Text"
         type="search"
-        aria-label="Text"
         placeholder="Id or input"
-        value={search.text ?? ""}
-        onChange={(event) => change({ text: event.target.value })}
+        value={search.text}
+        onChange={(text) => change({ text })}
       />
-      <select
-        className="input"
-        aria-label="Time"
-        value={search.since ?? ""}
-        onChange={(event) => change({ since: event.target.value })}
-      >
-        <option value="">Any time</option>
-        {sinces.map((since) => (
-          <option key={since} value={since}>
-            Last {since}
-          </option>
-        ))}
-      </select>
-      <select
-        className="input"
-        aria-label="Agent"
-        value={search.agent ?? ""}
-        onChange={(event) => change({ agent: event.target.value })}
-      >
-        <option value="">All agents</option>
-        {[...ids].map((id) => (
-          <option key={id}>{id}</option>
-        ))}
-      </select>
+      <FilterChoice
+        label="Time"
+        all="Any time"
+        value={search.since}
+        choices={sinces.map((since) => ({ value: since, name: `Last ${since}` }))}
+        onChange={(since) => change({ since })}
+      />
+      <FilterChoice
+        label="Agent"
+        all="All agents"
+        value={search.agent}
+        choices={agents.map(({ spec }) => ({ value: spec?.id ?? "", name: spec?.id ?? "" }))}
+        onChange={(agent) => change({ agent })}
+      />
       {texts.map(([name, label]) => (
-        <input
+        <FilterText
           key={name}
-          className="input"
-          aria-label={label}
-          placeholder={label}
-          value={search[name] ?? ""}
-          onChange={(event) => change({ [name]: event.target.value })}
+          label={label}
+          value={search[name]}
+          onChange={(value) => change({ [name]: value })}
         />
       ))}
       <input
@@ -85,15 +71,10 @@ export function RunFilters({ search, counts }: RunFiltersProps) {
         value={search.cost ?? ""}
         onChange={(event) => change({ cost: Number(event.target.value) })}
       />
-      {Object.keys(search).length > 0 && (
-        <button
-          type="button"
-          className="button quiet"
-          onClick={() => void navigate({ to: "/runs", search: {}, replace: true })}
-        >
-          Clear
-        </button>
-      )}
-    </div>
+      <ClearFilters
+        search={search}
+        onClear={() => void navigate({ to: "/runs", search: {}, replace: true })}
+      />
+    </Filters>
   );
 }
