@@ -39,3 +39,14 @@ test.each(["id: a\n", "id: a\nbudgets:\n", "id: a\nbudgets: none\n", "", "a text
     expect(editSpec(before, ["budgets", "max_cost_usd"], undefined)).toBe(before);
   },
 );
+
+test("a text in JSON stays JSON", () => {
+  const text = JSON.stringify({ id: "a", budgets: { max_depth: 2 } }, undefined, 2);
+  const edited = editSpec(text, ["description"], "It says: yes", "JSON");
+  expect(JSON.parse(edited)).toEqual({
+    id: "a",
+    budgets: { max_depth: 2 },
+    description: "It says: yes",
+  });
+  expect(editSpec(edited, ["description"], "", "JSON")).toBe(text);
+});

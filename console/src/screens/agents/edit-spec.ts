@@ -1,5 +1,8 @@
 import { isMap, parseDocument } from "yaml";
 
+/** The notations of a spec. */
+export type SpecFormat = "YAML" | "JSON";
+
 /**
  * Returns the text of a spec with another value of a field; an empty value removes it. Comments and the order of other fields stay.
  * A text that cannot be read stays as it is. A section that is no map, such as one without a value, becomes one.
@@ -8,6 +11,7 @@ export function editSpec(
   text: string,
   path: readonly string[],
   value: string | number | readonly string[] | undefined,
+  format: SpecFormat = "YAML",
 ): string {
   const document = parseDocument(text);
   if (document.errors.length > 0) return text;
@@ -21,6 +25,8 @@ export function editSpec(
     makeSections(document, path);
     document.setIn(path, document.createNode(value));
   }
+  // The writer of YAML writes plain values into JSON, which no other reader of JSON accepts.
+  if (format === "JSON") return JSON.stringify(document.toJS(), undefined, 2);
   return document.toString({ lineWidth: 0, blockQuote: "literal" });
 }
 

@@ -7,6 +7,8 @@ import { problemOf } from "../../api/problem.ts";
 import { runs } from "../../api/transport.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { FilePicker } from "./file-picker.tsx";
+import { useLeaving } from "../../ui/use-leaving.ts";
+import type { Uploads } from "./upload-files.ts";
 import { uploadFiles } from "./upload-files.ts";
 
 /** A request to start a run. Repeated unchanged after a lost answer, it starts no second run. */
@@ -15,7 +17,6 @@ interface Attempt {
   readonly input: string;
   readonly files: readonly File[];
   readonly id: string;
-  uploaded?: Awaited<ReturnType<typeof uploadFiles>>;
 }
 
 interface StartFormProps {
@@ -33,14 +34,16 @@ export function StartForm({ agents, chosen }: StartFormProps) {
   const [input, setInput] = useState("");
   const [files, setFiles] = useState<readonly File[]>([]);
   const last = useRef<Attempt>(undefined);
+  const uploads = useRef<Uploads>(new WeakMap());
+  const leaving = useLeaving();
   const start = useMutation({
     mutationFn: async () => {
-      const { signal } = new AbortController();
+      const signal = leaving();
       const wanted = { agentId, input, files };
       const attempt = isSame(last.current, wanted) ? last.current : { ...wanted, id: newId() };
       last.current = attempt;
-      attempt.uploaded ??= await uploadFiles(files, signal);
-      const request = { agentId, input, files: attempt.uploaded, requestId: attempt.id };
+      const uploaded = await uploadFiles(files, uploads.current, signal);
+      const request = { agentId, input, files: uploaded, requestId: attempt.id };
       return await runs.startRun(request, { signal });
     },
     onSuccess: ({ run }) => {

@@ -6,17 +6,30 @@ import { artifacts } from "../../api/transport.ts";
 export const maxFileBytes = 1024 * 1024;
 export const maxFiles = 20;
 
-/** Uploads files one after the other, and returns them as the files of a workspace. */
+/** The ids of the artifacts of files that were uploaded. */
+export type Uploads = WeakMap<File, string>;
+
+/**
+ * Uploads files one after the other, without those that `uploads` has, and returns them as the files of a workspace. Repeated after
+ * an error, it uploads only what is missing.
+ */
 export async function uploadFiles(
   files: readonly File[],
+  uploads: Uploads,
   signal: AbortSignal,
 ): Promise<MessageInitShape<typeof WorkspaceFileSchema>[]> {
   const uploaded = [];
   for (const file of files) {
-    const content = new Uint8Array(await file.arrayBuffer());
-    const header = { name: file.name, mediaType: file.type };
-    const { artifact } = await artifacts.createArtifact({ header, content }, { signal });
-    uploaded.push({ artifactId: artifact?.artifactId ?? "", path: file.name });
+    const artifactId = uploads.get(file) ?? (await upload(file, signal));
+    uploads.set(file, artifactId);
+    uploaded.push({ artifactId, path: file.name });
   }
   return uploaded;
+}
+
+async function upload(file: File, signal: AbortSignal): Promise<string> {
+  const content = new Uint8Array(await file.arrayBuffer());
+  const header = { name: file.name, mediaType: file.type };
+  const { artifact } = await artifacts.createArtifact({ header, content }, { signal });
+  return artifact?.artifactId ?? "";
 }

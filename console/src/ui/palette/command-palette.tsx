@@ -37,6 +37,8 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
         aria-controls={list}
         aria-activedescendant={shown[active] && `${list}-${active}`}
         placeholder="Screen, agent, or run"
+        // The server accepts 256 bytes, of which a character has up to four.
+        maxLength={64}
         value={text}
         onChange={(event) => {
           setText(event.target.value);

@@ -14,6 +14,7 @@ export interface Destination {
 }
 
 const maxRuns = 8;
+const runIdPattern = /^run_[A-Za-z0-9_-]{4,}$/;
 
 /** Returns the screens, agents, and runs whose names have a text. */
 export function useDestinations(text: string): readonly Destination[] {
@@ -26,9 +27,11 @@ export function useDestinations(text: string): readonly Destination[] {
       { pageSize: maxRuns, filter: { text } },
       { placeholderData: (previous) => previous },
     ).data?.runs ?? [];
-  const wanted = text.toLowerCase();
-  const has = (name: string) => name.toLowerCase().includes(wanted);
-  return [
+  const wanted = text.trim().toLowerCase();
+  const has = ({ name }: Destination) => name.toLowerCase().includes(wanted);
+  const goToRun = (runId: string) =>
+    void navigate({ to: "/runs/$runId/{-$view}", params: { runId } });
+  const named = [
     ...screens.map(({ to, params, name }) => ({
       key: to,
       name,
@@ -47,11 +50,15 @@ export function useDestinations(text: string): readonly Destination[] {
       kind: "agent",
       go: () => void navigate({ to: "/agents/{-$agentId}", params: { agentId: spec?.id } }),
     })),
-    ...runs.map(({ runId, inputPreview, status }) => ({
-      key: runId,
-      name: `${inputPreview.slice(0, 60)} ${runId}`,
-      kind: `run, ${nameOfStatus(status).name}`,
-      go: () => void navigate({ to: "/runs/$runId/{-$view}", params: { runId } }),
-    })),
-  ].filter(({ name }) => has(name));
+  ];
+  const found = runs.map(({ runId, inputPreview, status }) => ({
+    key: runId,
+    name: `${inputPreview.slice(0, 60)} ${runId}`,
+    kind: `run, ${nameOfStatus(status).name}`,
+    go: () => goToRun(runId),
+  }));
+  // The server searches the newest runs only; an id leads to every run.
+  const isOther = runIdPattern.test(text.trim()) && runs.every((run) => run.runId !== text.trim());
+  const other = { key: "id", name: text.trim(), kind: "run", go: () => goToRun(text.trim()) };
+  return [...named.filter(has), ...found, ...(isOther ? [other] : [])];
 }

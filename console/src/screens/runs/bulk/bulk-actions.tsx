@@ -2,14 +2,16 @@ import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Run } from "@reeve/contracts/run";
 import { RunService, RunStatus } from "@reeve/contracts/run";
-import { newId } from "../../../api/new-id.ts";
+import { useRef } from "react";
 import { runs as client } from "../../../api/transport.ts";
 import { useAccess } from "../../../access/use-access.ts";
 import { plural } from "../../../format/amounts.ts";
 import { isTerminal } from "../../../format/names.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { useLeaving } from "../../../ui/use-leaving.ts";
 import type { ActOnRun, RunResult } from "./act-on-runs.ts";
 import { actOnRuns } from "./act-on-runs.ts";
+import { RequestIds } from "./request-ids.ts";
 import { runAgain } from "./run-again.ts";
 
 /** How many runs one action changes at most: each is a request. */
@@ -39,10 +41,12 @@ interface BulkActionsProps {
 /** Cancels or repeats the chosen runs, and shows what became of each. */
 export function BulkActions({ chosen, onDone }: BulkActionsProps) {
   const why = useAccess().whyNot(RunService.method.startRun);
+  const leaving = useLeaving();
+  const requestIds = useRef(new RequestIds());
   const acting = useMutation({
     mutationFn: async (name: ActionName) => {
       const ids = chosen.filter(actions[name].isFor).map(({ runId }) => runId);
-      const results = await actOnRuns(ids, actOf(name), new AbortController().signal);
+      const results = await actOnRuns(ids, actOf(name, requestIds.current), leaving());
       return { name, results };
     },
     onSuccess: onDone,
@@ -90,7 +94,7 @@ const explained: Readonly<Record<ActionName, string>> = {
   continue: "Each continues in a new run from its last good state.",
 };
 
-function actOf(name: ActionName): ActOnRun {
+function actOf(name: ActionName, requestIds: RequestIds): ActOnRun {
   switch (name) {
     case "cancel":
       return async (runId, signal) => {
@@ -98,7 +102,7 @@ function actOf(name: ActionName): ActOnRun {
         return undefined;
       };
     case "again":
-      return (runId, signal) => runAgain(runId, newId(), signal);
+      return (runId, signal) => requestIds.use(runId, (id) => runAgain(runId, id, signal));
     case "continue":
       return async (runId, signal) => (await client.retryRun({ runId }, { signal })).run?.runId;
   }

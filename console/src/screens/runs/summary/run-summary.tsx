@@ -38,7 +38,7 @@ export function RunSummary({ search, counts }: RunSummaryProps) {
           <span className="muted"> · {formatDollars(counts.costUsd)} in ended runs</span>
         )}
         {counts?.isPartial === true && (
-          <span className="muted"> · the newest 10,000 are counted</span>
+          <span className="muted"> · only the newest are counted</span>
         )}
       </p>
       <div

@@ -6,7 +6,7 @@ import { Icon } from "../../../ui/icons.tsx";
 import type { RunsSearch } from "../runs-search.ts";
 import { readRunsSearch } from "../runs-search.ts";
 import type { SavedView } from "./stored-views.ts";
-import { maxNameLength, readViews, viewsKey, withView } from "./stored-views.ts";
+import { maxNameLength, readViews, storeViews, viewsKey, withView } from "./stored-views.ts";
 
 /** The views that the person has saved in this browser, and a way to save the filters that are shown. */
 export function SavedViews({ search }: { readonly search: RunsSearch }) {
@@ -24,8 +24,9 @@ interface ViewsOfProps {
 function ViewsOf({ storageKey, search }: ViewsOfProps) {
   const [views, setViews] = useState(() => readViews(localStorage, storageKey));
   const [name, setName] = useState("");
+  const [problem, setProblem] = useState<string>();
   const store = (next: readonly SavedView[]) => {
-    localStorage.setItem(storageKey, JSON.stringify(next));
+    setProblem(storeViews(localStorage, storageKey, next));
     setViews(next);
   };
   const isFiltered = Object.keys(search).length > 0;
@@ -74,6 +75,11 @@ function ViewsOf({ storageKey, search }: ViewsOfProps) {
             Save view
           </button>
         </form>
+      )}
+      {problem !== undefined && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
       )}
     </div>
   );

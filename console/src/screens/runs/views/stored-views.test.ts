@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maxViews, readViews, viewsKey, withView } from "./stored-views.ts";
+import { maxViews, readViews, storeViews, viewsKey, withView } from "./stored-views.ts";
 
 const named = (name: string) => ({ name, search: {} });
 const holding = (text: string | null) => ({ getItem: () => text });
@@ -24,4 +24,16 @@ test("people of two tenants with the same name have different views", () => {
     { tenant: "a.b", subject: "c" },
   ].map(viewsKey);
   expect(new Set(keys).size).toBe(2);
+});
+
+function refuse(): never {
+  throw new DOMException("full", "QuotaExceededError");
+}
+
+test("a browser that stores nothing is no crash, and the person is told", () => {
+  const stored = new Map<string, string>();
+  const setItem = (key: string, text: string) => void stored.set(key, text);
+  expect(storeViews({ setItem }, "key", [named("a")])).toBeUndefined();
+  expect(readViews({ getItem: (key) => stored.get(key) ?? null }, "key")).toEqual([named("a")]);
+  expect(storeViews({ setItem: refuse }, "key", [])).toContain("does not store views");
 });

@@ -26,6 +26,21 @@ export function readViews(storage: Pick<Storage, "getItem">, key: string): reado
   }
 }
 
+/** Stores the views of a person. Returns why the browser did not store them. */
+export function storeViews(
+  storage: Pick<Storage, "setItem">,
+  key: string,
+  views: readonly SavedView[],
+): string | undefined {
+  try {
+    storage.setItem(key, JSON.stringify(views));
+    return undefined;
+  } catch {
+    // Its storage may be full, or switched off in a private window.
+    return "This browser does not store views for this page. Check its settings for site data.";
+  }
+}
+
 /** Returns the views with one more, which replaces one of the same name. */
 export function withView(views: readonly SavedView[], view: SavedView): readonly SavedView[] {
   return [...views.filter(({ name }) => name !== view.name), view].slice(-maxViews);
