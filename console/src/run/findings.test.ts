@@ -47,8 +47,8 @@ test("a failure deep in a run is listed with where it is and why", () => {
     subtask("Outer", "a", { ended: true }),
   );
   expect(failuresOf(run)).toEqual([
-    { key: "Inner", path: ["Outer"], name: "Inner", why: "the file is empty" },
-    { key: "c", path: ["Outer", "Inner"], name: "read_file", why: "no such file" },
+    { key: "Inner", path: ["Outer"], name: "Inner", why: "the file is empty", costUsd: 0 },
+    { key: "c", path: ["Outer", "Inner"], name: "read_file", why: "no such file", costUsd: 0 },
   ]);
 });
 

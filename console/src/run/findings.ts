@@ -11,6 +11,8 @@ export interface Failure {
   readonly path: readonly string[];
   readonly name: string;
   readonly why: string;
+  /** What a subtask has cost. 0: nothing is known, as of calls. */
+  readonly costUsd: number;
 }
 
 /** What people, rules, or times decided about a call. */
@@ -31,6 +33,7 @@ export function failuresOf(run: RunModel): readonly Failure[] {
       path: pathOf(frame.parent),
       name: frame.title || "Subtask",
       why: frame.message,
+      costUsd: frame.costUsd,
     }));
   const calls = [...run.calls.values()]
     // A call that started a subtask fails with it.
@@ -40,6 +43,7 @@ export function failuresOf(run: RunModel): readonly Failure[] {
       path: pathOf(call.frame),
       name: call.call.name,
       why: resultLine(call, 300),
+      costUsd: 0,
     }));
   return [...subtasks, ...calls];
 }

@@ -59,6 +59,9 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
         >
           What {run.agentId} may not use now, and why
         </Link>
+        {prepared.policy === undefined && (
+          <span className="muted"> No operator's policy applied to this run.</span>
+        )}
       </p>
       {prepared.warnings.map((warning) => (
         <p key={warning} className="note warn">

@@ -1,4 +1,4 @@
-import { plural } from "../../format/amounts.ts";
+import { formatDollars, plural } from "../../format/amounts.ts";
 import { decisionsOf, failuresOf } from "../../run/findings.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -11,26 +11,29 @@ const maxListed = 50;
 export function RunFindings({ run }: { readonly run: RunModel }) {
   const failures = failuresOf(run);
   const decisions = decisionsOf(run);
+  const [first] = failures;
   if (failures.length === 0 && decisions.length === 0) return null;
   return (
     <Disclosure
       summary={
-        <span className={failures.length > 0 ? "bad" : "muted"}>
+        <span className={failures.length > 0 ? "bad clip" : "muted"}>
           {[
             failures.length > 0 && plural(failures.length, "failure"),
             decisions.length > 0 && plural(decisions.length, "decision"),
           ]
             .filter((part) => part !== false)
             .join(", ")}
+          {first !== undefined && ` · ${[...first.path, first.name].join(" / ")}: ${first.why}`}
         </span>
       }
     >
       <ul className="findings" aria-label="Failures">
-        {failures.slice(0, maxListed).map(({ key, path, name, why }) => (
+        {failures.slice(0, maxListed).map(({ key, path, name, why, costUsd }) => (
           <li key={key}>
             {path.length > 0 && <span className="muted">{path.join(" / ")} / </span>}
             <strong>{name}</strong>
             {why !== "" && <span className="bad">: {why}</span>}
+            {costUsd > 0 && <span className="muted"> · {formatDollars(costUsd)}</span>}
           </li>
         ))}
       </ul>
