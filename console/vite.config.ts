@@ -13,5 +13,5 @@ export default defineConfig({
     license: { fileName: "licenses.md" },
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { "^/reeve\\.": "http://127.0.0.1:4680" } },
+  server: { proxy: { "^/reeve\\.": "http://127.0.0.1:4680", "/console": "http://127.0.0.1:4680" } },
 });

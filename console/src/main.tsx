@@ -2,6 +2,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { takeTokenFromAddress } from "./api/session.ts";
 import { App } from "./app.tsx";
+import { takeReturnedAddress } from "./sign-in/returned-address.ts";
 import { applyTheme } from "./ui/theme.ts";
 import "./styles/base.css";
 import "./styles/controls.css";
@@ -16,11 +17,13 @@ window.addEventListener("hashchange", () => {
 });
 applyTheme();
 
+const returned = takeReturnedAddress(window.location, window.history);
+
 const container = document.getElementById("root");
 if (container !== null) {
   createRoot(container).render(
     <StrictMode>
-      <App />
+      <App returned={returned} />
     </StrictMode>,
   );
 }

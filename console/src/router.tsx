@@ -22,6 +22,15 @@ const home = createRoute({
   },
 });
 
+/** Where the provider of the sign-ins leads back to, if nothing is left to finish. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  beforeLoad: () => {
+    throw redirect({ to: "/runs" });
+  },
+});
+
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
@@ -97,6 +106,7 @@ const passkeys = createRoute({
 
 const routeTree = root.addChildren([
   home,
+  signedIn,
   runs,
   run,
   start,

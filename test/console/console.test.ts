@@ -7,6 +7,7 @@ import { describeDecisions } from "./parts/decisions.ts";
 import { describeInbox } from "./parts/inbox.ts";
 import { describeListOfRuns } from "./parts/list-of-runs.ts";
 import { describePasskeys } from "./parts/passkeys.ts";
+import { describeProvider } from "./parts/provider.ts";
 import { describeRunViews } from "./parts/run-views.ts";
 import { describeScreens } from "./parts/screens.ts";
 import { describeSessions } from "./parts/sessions.ts";
@@ -44,6 +45,7 @@ test("the first load is at most 300 KiB", { skip: isSkipped }, () => {
 
 describe.skipIf(isSkipped)("the console", () => {
   describeSessions(started);
+  describeProvider(started);
   describeRunViews(started);
   describeDecisions(started);
   describeInbox(started);

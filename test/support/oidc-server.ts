@@ -10,6 +10,8 @@ import { OidcStore } from "./oidc-store.ts";
 export const audience = "reeve";
 /** A client for people at a terminal. It has no secret. */
 export const cliClient = "reeve-cli";
+/** A client for people in a browser, who are led back to any port of loopback. It has no secret. */
+export const consoleClient = "reeve-console";
 /** A client that is a program. */
 export const program = { id: "nightly", secret: "secret-of-the-nightly-program" } as const;
 
@@ -73,6 +75,15 @@ async function openProvider(
         response_types: [],
       },
       {
+        client_id: consoleClient,
+        token_endpoint_auth_method: "none",
+        application_type: "native",
+        id_token_signed_response_alg: "ES256",
+        grant_types: ["authorization_code"],
+        redirect_uris: ["http://127.0.0.1/sign-in"],
+        response_types: ["code"],
+      },
+      {
         client_id: program.id,
         client_secret: program.secret,
         id_token_signed_response_alg: "ES256",
@@ -92,6 +103,7 @@ async function openProvider(
         getResourceServerInfo: () => resource,
       },
     },
+    clientBasedCORS: (_, __, { clientId }) => clientId === consoleClient,
     findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
     extraTokenClaims: (_, token) => {
       const name = "accountId" in token ? token.accountId : token.clientId;

@@ -32,6 +32,14 @@ export function signIn(token: string): void {
   change(undefined);
 }
 
+/** Replaces the token of the session by one for the same person. Returns false if the session has another one by now. */
+export function renewToken(before: string, next: string): boolean {
+  if (session.token !== before) return false;
+  sessionStorage.setItem(key, next);
+  change(problem);
+  return true;
+}
+
 export function signOut(reason?: string): void {
   sessionStorage.removeItem(key);
   change(reason);

@@ -1,6 +1,7 @@
 import type { Interceptor, Transport } from "@connectrpc/connect";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { AgentService } from "@reeve/contracts/agent";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { WorkspaceService } from "@reeve/contracts/tool";
@@ -14,9 +15,10 @@ const authorized: Interceptor = (next) => async (request) => {
   try {
     return await next(request);
   } catch (error) {
-    const isRefused = ConnectError.from(error).code === Code.Unauthenticated;
+    const { code, rawMessage } = ConnectError.from(error);
+    const isRefused = code === Code.Unauthenticated;
     if (isRefused && currentSession().token === token) {
-      signOut("The server does not accept this token, or it has ended.");
+      signOut(`The server does not accept this token, or it has ended: ${rawMessage}`);
     }
     throw error;
   }
@@ -30,6 +32,7 @@ export const transport: Transport = createConnectTransport({
 });
 
 /** The clients of methods that are called on request or stream, for which there are no hooks. */
+export const agents = createClient(AgentService, transport);
 export const runs = createClient(RunService, transport);
 export const files = createClient(WorkspaceService, transport);
 export const receipts = createClient(ReceiptService, transport);

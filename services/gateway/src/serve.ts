@@ -34,6 +34,7 @@ import { limitSignIns } from "./auth/limit-sign-ins.ts";
 import { refuseDeletedTenants } from "./auth/refuse-deleted-tenants.ts";
 import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
+import { readConsoleSignIn } from "./console/console-sign-in.ts";
 import { consoleSite } from "./console/console-site.ts";
 import { openPorts } from "./open-ports.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
@@ -91,6 +92,7 @@ export async function startGateway(
   const parts = { ports, nats, approvals, log, audit, receiptKeys };
   const services = await gatewayServices(config, parts, ending);
   const credentials = await openCredentials(config, log, starting);
+  const signIn = await readConsoleSignIn(config.REEVE_OIDC_CONFIG);
   const check = refuseDeletedTenants(
     authenticate(credentials.tokens, credentials.certificates),
     nats,
@@ -104,7 +106,7 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        site: config.REEVE_CONSOLE ? consoleSite(config.REEVE_CONSOLE_DIR, log) : undefined,
+        site: config.REEVE_CONSOLE ? consoleSite(config.REEVE_CONSOLE_DIR, signIn, log) : undefined,
         authenticate: audit.audited(
           config.REEVE_SIGN_IN_LIMIT === "on" ? limitSignIns(check, steadyClock) : check,
         ),

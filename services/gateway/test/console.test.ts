@@ -88,3 +88,11 @@ test("the console can be switched off", async () => {
   expect(await answer.text()).toContain("/openapi.json");
   expect((await fetch(`${other.url}/runs`, { headers: browser })).status).toBe(404);
 });
+
+test("a gateway without a provider offers no sign-in but tokens", async () => {
+  const answer = await request("/console/sign-in.json", {});
+  expect(await answer.json()).toEqual({});
+  expect((await request("/")).headers.get("content-security-policy")).toContain(
+    "connect-src 'self';",
+  );
+});

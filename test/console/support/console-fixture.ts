@@ -8,6 +8,7 @@ import { parseSigningKey } from "@reeve/run/receipts/receipt-keys";
 import type { Browser } from "playwright-core";
 import { Deployment } from "../../system/support/deployment.ts";
 import { eventOf, watchToEnd } from "../../system/support/watching.ts";
+import { audience, consoleClient, startOidcServer } from "../../support/oidc-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { WatchedPage } from "./open-browser.ts";
 import { missingBrowser, openBrowser, openPage } from "./open-browser.ts";
@@ -28,14 +29,23 @@ export const receiptKey: ReturnType<typeof parseSigningKey> = parseSigningKey(
   "the key",
 );
 
+interface Parts {
+  readonly deployment: Deployment;
+  readonly browser: Browser;
+  readonly issuer: string;
+}
+
 /** A deployment with the console, and a browser. */
 export class ConsoleFixture implements AsyncDisposable {
   readonly deployment: Deployment;
+  /** The provider at which people sign in. */
+  readonly issuer: string;
   readonly #browser: Browser;
   readonly #resources: AsyncDisposableStack;
 
-  private constructor(deployment: Deployment, browser: Browser, resources: AsyncDisposableStack) {
+  private constructor({ deployment, browser, issuer }: Parts, resources: AsyncDisposableStack) {
     this.deployment = deployment;
+    this.issuer = issuer;
     this.#browser = browser;
     this.#resources = resources;
   }
@@ -48,9 +58,19 @@ export class ConsoleFixture implements AsyncDisposable {
     const browser = await openBrowser();
     resources.defer(() => browser.close());
     const models = resources.use(await startPlayingServer(play));
+    const oidc = resources.use(await startOidcServer({ olga: ["people"], otto: [] }));
     const folder = mkdtempSync(join(tmpdir(), "reeve-console-"));
     resources.defer(() => rmSync(folder, { recursive: true, force: true }));
     const keyFile = join(folder, "key.pem");
+    const oidcFile = join(folder, "oidc.json");
+    const oidcConfig = {
+      issuer: oidc.issuer,
+      audience,
+      tenant: "acme",
+      roles: { people: ["runner"] },
+      console: { client_id: consoleClient },
+    };
+    writeFileSync(oidcFile, JSON.stringify(oidcConfig));
     writeFileSync(keyFile, receiptKey.privateKey.export({ type: "pkcs8", format: "pem" }));
     const deployment = resources.use(
       await Deployment.start((port) => ({
@@ -58,6 +78,7 @@ export class ConsoleFixture implements AsyncDisposable {
         OPENAI_BASE_URL: models.url,
         REEVE_RECEIPT_KEY_FILE: keyFile,
         REEVE_PUBLIC_URL: `http://localhost:${port}`,
+        REEVE_OIDC_CONFIG: oidcFile,
         REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner,${approver}=acme/paula/approver`,
       })),
     );
@@ -79,7 +100,7 @@ export class ConsoleFixture implements AsyncDisposable {
       hitlTools: ["add_todo"],
       approvalPolicy: { stepUp, alternatives: [{ name: "two", approvals: 2, denials: 2 }] },
     });
-    return new ConsoleFixture(deployment, browser, resources.move());
+    return new ConsoleFixture({ deployment, browser, issuer: oidc.issuer }, resources.move());
   }
 
   /** The address of the console with the host name at which browsers offer passkeys without https. */
@@ -113,6 +134,11 @@ export class ConsoleFixture implements AsyncDisposable {
     site = this.deployment.url,
   ): Promise<WatchedPage> {
     return openPage(this.#browser, `${site}${path}#token=${token}`, theme);
+  }
+
+  /** Opens a screen as somebody who has not signed in. */
+  openPlain(path: string): Promise<WatchedPage> {
+    return openPage(this.#browser, `${this.deployment.url}${path}`);
   }
 
   /** Opens a screen as somebody who has signed in. */

@@ -8,6 +8,7 @@ const screens: ReadonlySet<string> = new Set([
   "operate",
   "passkeys",
   "runs",
+  "sign-in",
   "start",
 ]);
 

@@ -4,6 +4,8 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ConsoleFile } from "./console-files.ts";
 import { readConsoleFiles } from "./console-files.ts";
 import { asksForPage, isScreen } from "./console-paths.ts";
+import type { ConsoleSignIn } from "./console-sign-in.ts";
+import { signInPath } from "./console-sign-in.ts";
 
 const missing = `The console is not built on this gateway.
 
@@ -12,22 +14,24 @@ REEVE_CONSOLE_DIR names another folder with a build, and REEVE_CONSOLE=false swi
 `;
 
 /**
- * The page may load scripts and styles from the gateway alone, and send requests to it alone; nobody may frame it. Text of models
- * and tools that a browser would execute is therefore inert, even if the page failed to sanitize it.
+ * The page may load scripts and styles from the gateway alone, and send requests to it and to the provider of its sign-ins alone;
+ * nobody may frame it. Text of models and tools that a browser would execute is therefore inert, even if the page failed to sanitize it.
  */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+function policyFor(signIn: ConsoleSignIn | undefined): string {
+  const provider = signIn === undefined ? "" : ` ${new URL(signIn.issuer).origin}`;
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    `connect-src 'self'${provider}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 const securityHeaders: Readonly<Record<string, string>> = {
-  "content-security-policy": policy,
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
   "permissions-policy": "camera=(), geolocation=(), microphone=()",
@@ -40,8 +44,13 @@ const securityHeaders: Readonly<Record<string, string>> = {
  * Serves the console to browsers: its files, and its page for the address of every screen. Programs that read `/` get what a
  * gateway without a console answers. Without a build, browsers read how to build it.
  */
-export function consoleSite(folder: string, log: Logger): PlainSite {
+export function consoleSite(
+  folder: string,
+  signIn: ConsoleSignIn | undefined,
+  log: Logger,
+): PlainSite {
   const files = readConsoleFiles(folder);
+  const policy = policyFor(signIn);
   if (files === undefined) log.warn({ folder }, "the console is not built");
   return (request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") return false;
@@ -49,11 +58,17 @@ export function consoleSite(folder: string, log: Logger): PlainSite {
     const isPage = isScreen(path) && asksForPage(request.headers.accept);
     if (files === undefined) {
       if (!isPage) return false;
-      answer(response, path === "/" ? 200 : 404, missing);
+      answer(response, { status: path === "/" ? 200 : 404, text: missing });
+      return true;
+    }
+    if (path === signInPath) {
+      const text = JSON.stringify(signIn ?? {});
+      answer(response, { status: 200, text, type: "application/json" });
       return true;
     }
     const file = isPage ? files.get("/index.html") : files.get(path);
     if (file === undefined) return false;
+    response.setHeader("content-security-policy", policy);
     void send(request, response, file).catch((error: unknown) => {
       log.debug({ err: error, path }, "client disconnected");
       response.destroy();
@@ -62,9 +77,19 @@ export function consoleSite(folder: string, log: Logger): PlainSite {
   };
 }
 
-function answer(response: HttpResponse, status: number, text: string): void {
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly type?: string;
+}
+
+function answer(
+  response: HttpResponse,
+  { status, text, type = "text/plain; charset=utf-8" }: Answer,
+): void {
   response.statusCode = status;
-  response.setHeader("content-type", "text/plain; charset=utf-8");
+  response.setHeader("content-type", type);
+  response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("cache-control", "no-store");
   response.end(text);
 }

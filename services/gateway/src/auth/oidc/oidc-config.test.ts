@@ -31,7 +31,13 @@ test("a file needs the issuer, the audience, the tenant, and the roles of groups
   });
 });
 
+test("the client of the console has defaults for all but its id", async () => {
+  const { console } = await readOidcConfig(written({ ...valid, console: { client_id: "web" } }));
+  expect(console).toEqual({ client_id: "web", scope: "openid", parameters: {} });
+});
+
 test.each([
+  ["a secret for browsers", { console: { client_id: "web", client_secret: "x" } }, "client_secret"],
   ["a symmetric algorithm", { algorithms: ["HS256"] }, "algorithms"],
   ["no algorithm", { algorithms: ["none"] }, "algorithms"],
   ["an issuer without TLS", { issuer: "http://login.example.com" }, "https://"],

@@ -54,6 +54,16 @@ export const oidcConfig = z.strictObject({
     .record(z.string(), z.array(role).min(1))
     .transform((roles) => new Map(Object.entries(roles)))
     .refine((roles) => roles.size > 0, "gives no group a role"),
+  /** How people sign in to the console with the provider. Everybody may read it. Default: they cannot. */
+  console: z
+    .strictObject({
+      /** A public client of the provider: a browser keeps no secret. */
+      client_id: z.string().min(1),
+      scope: z.string().min(1).default("openid"),
+      /** Further parameters of the request, such as `audience` or `resource`, with which some providers choose the audience. */
+      parameters: z.record(z.string().min(1), z.string()).default({}),
+    })
+    .optional(),
 });
 
 /** How tokens of an OpenID Connect provider are checked, and whom they stand for. */
