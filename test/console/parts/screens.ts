@@ -21,7 +21,17 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     const { page } = shown;
     const spec = page.getByLabel("Spec");
     await spec.waitFor();
-    const text = await spec.inputValue();
+    const text = `${await spec.innerText()}\n`.replace(/\n+$/, "\n");
+    // What fits is offered while a person writes, and chosen with a key.
+    await spec.fill(`${text}hitl_too`);
+    await page.keyboard.type("l");
+    await page.getByRole("option", { name: /^hitl_tools/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("add_");
+    await page.getByRole("option", { name: /^add_todo/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByText("Valid", { exact: true }).waitFor();
+    expect(await spec.innerText()).toContain("hitl_tools:\n  - add_todo");
     await spec.fill(`${text}hitl_tools:\n  - none_such\n  - ""\n`);
     await page.getByText("Not valid").waitFor();
     const save = page.getByRole("button", { name: /^Save as revision/ });
@@ -42,6 +52,27 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     await page.getByRole("button", { name: "What it may use" }).click();
     await page.getByText("add_todo").first().waitFor();
     await expectAccessible(page);
+    expect(shown.problems).toEqual([]);
+  });
+
+  test("runs a draft that is not saved, and leaves the agent as it is", async () => {
+    await using shown = await fixture().open("/agents/waiter");
+    const { page } = shown;
+    await page.getByLabel("Instructions").fill("Answer in verse.");
+    await page.getByText("Valid", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Try the draft" }).click();
+    await page.getByLabel("Input of the draft").fill("Hello draft");
+    await page.keyboard.press("Enter");
+    await page.getByText("You said: Hello draft").waitFor();
+    await page.getByRole("link", { name: "Show the run" }).waitFor();
+    await expectAccessible(page);
+    const { agents, runs } = fixture().deployment.reeve;
+    const stored = await agents.getAgent({ agentId: "waiter" });
+    expect(stored.agent?.revision).toBe(1);
+    const drafts = await runs.listRuns({ agentId: "waiter-draft" });
+    expect(drafts.runs[0]?.labels).toEqual({ draft: "true" });
+    const draft = await agents.getAgent({ agentId: "waiter-draft" });
+    expect(draft.agent?.spec?.instructions).toBe("Answer in verse.");
     expect(shown.problems).toEqual([]);
   });
 

@@ -18,7 +18,7 @@ export function describeStarting(fixture: () => ConsoleFixture): void {
     expect(await create.isDisabled()).toBe(true);
     await page.getByLabel("Model").fill(playedModel);
     await page.getByText("Valid", { exact: true }).waitFor();
-    expect(await page.getByLabel("Spec").inputValue()).toContain("name: Writer\n");
+    expect(await page.getByLabel("Spec").innerText()).toContain("name: Writer\n");
     await create.click();
     await page.getByLabel("Input").fill("Edit the file.");
     const buffer = Buffer.from("kept\nold line\n");

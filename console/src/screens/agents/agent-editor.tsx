@@ -6,7 +6,10 @@ import { problemOf } from "../../api/problem.ts";
 import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { AgentForm } from "./agent-form.tsx";
+import type { SpecFormat } from "./edit-spec.ts";
 import { editSpec } from "./edit-spec.ts";
+import { SpecEditor } from "./editor/spec-editor.tsx";
+import { Playground } from "./playground/playground.tsx";
 import type { SpecProblem } from "./spec-text.ts";
 import { readSpec, specAsJson, specAsYaml } from "./spec-text.ts";
 
@@ -21,7 +24,7 @@ interface AgentEditorProps {
 /** The spec as a form and as text. The server checks each change; only a valid spec can be saved. */
 export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProps) {
   const isNew = revision === 0;
-  const [format, setFormat] = useState<"YAML" | "JSON">("YAML");
+  const [format, setFormat] = useState<SpecFormat>("YAML");
   const [text, setText] = useState(() => specAsYaml(stored));
   const checked = useDeferredValue(text);
   const read = useMemo(() => readSpec(checked), [checked]);
@@ -50,7 +53,7 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
     isNew
       ? create.mutate({ spec: read.spec }, { onSuccess })
       : update.mutate({ spec: read.spec, revision }, { onSuccess });
-  const show = (next: "YAML" | "JSON") => {
+  const show = (next: SpecFormat) => {
     const { spec } = readSpec(text);
     if (spec === undefined) return;
     setFormat(next);
@@ -99,9 +102,9 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
           spec={readSpec(text).spec}
           isNew={isNew}
           violations={violations}
-          onEdit={(path, value) => setText((before) => editSpec(before, path, value))}
+          onEdit={(path, value) => setText((before) => editSpec(before, path, value, format))}
         />
-        <SpecText text={text} violations={violations} onChange={setText} />
+        <SpecEditor text={text} violations={violations} onChange={setText} />
       </div>
       <ul className="violations" aria-label="Violations" aria-live="polite">
         {violations.map(({ line, field, message }) => (
@@ -116,41 +119,8 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
           {warning}
         </p>
       ))}
+      <Playground spec={isValid && text === checked ? read.spec : undefined} />
       {save.error !== null && <ProblemView problem={problemOf(save.error)} />}
-    </div>
-  );
-}
-
-interface SpecTextProps {
-  readonly text: string;
-  readonly violations: readonly SpecProblem[];
-  readonly onChange: (text: string) => void;
-}
-
-/** The text with line numbers; the lines with violations are marked. */
-function SpecText({ text, violations, onChange }: SpecTextProps) {
-  const lines = text.split("\n");
-  const wrong = new Set(violations.map(({ line }) => line));
-  return (
-    <div className="spec-text">
-      <div className="gutter mono" aria-hidden="true">
-        {lines.map((_, index) => (
-          // Line numbers are their own identity.
-          <span key={index} className={wrong.has(index + 1) ? "wrong" : undefined}>
-            {index + 1}
-          </span>
-        ))}
-      </div>
-      <textarea
-        className="code-input"
-        aria-label="Spec"
-        aria-invalid={violations.length > 0}
-        spellCheck={false}
-        wrap="off"
-        rows={lines.length}
-        value={text}
-        onChange={(event) => onChange(event.target.value)}
-      />
     </div>
   );
 }
