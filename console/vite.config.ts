@@ -2,6 +2,14 @@ import { defineConfig } from "vite";
 
 /** A static build without inline scripts or styles, so that a strict Content-Security-Policy holds. */
 export default defineConfig({
+  resolve: {
+    alias: {
+      "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js": new URL(
+        "src/api/validate-file.ts",
+        import.meta.url,
+      ).pathname,
+    },
+  },
   build: {
     target: "es2022",
     // The gateway compresses what it serves; its test checks the size.

@@ -1,7 +1,8 @@
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { takeTokenFromAddress } from "./api/session.ts";
+import { currentSession, takeTokenFromAddress } from "./api/session.ts";
 import { App } from "./app.tsx";
+import { loadScreen } from "./router.tsx";
 import { takeReturnedAddress } from "./sign-in/returned-address.ts";
 import { applyTheme } from "./ui/theme.ts";
 import "./styles/base.css";
@@ -18,6 +19,11 @@ window.addEventListener("hashchange", () => {
 applyTheme();
 
 const returned = takeReturnedAddress(window.location, window.history);
+
+// The chunk of the screen is loaded while the page is rendered for the first time.
+if (currentSession().token !== undefined && returned === undefined) {
+  loadScreen();
+}
 
 const container = document.getElementById("root");
 if (container !== null) {

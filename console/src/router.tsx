@@ -126,6 +126,16 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
+/** Loads the chunk of the screen that the address names, so that it is there when the router needs it. */
+export function loadScreen(): void {
+  const named: readonly { readonly routeId: string }[] = router.matchRoutes(router.latestLocation);
+  const ids = new Set(named.map(({ routeId }) => routeId));
+  for (const route of Object.values(router.routesById)) {
+    // The router asks for it again, and shows what fails then.
+    if (ids.has(route.id)) router.loadRouteChunk(route)?.catch(() => undefined);
+  }
+}
+
 declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
