@@ -139,13 +139,12 @@ describe.each([
       await empty();
       const progress = async (runId: string) => {
         const { run } = await runs.getRun({ runId });
-        const status = RunStatus[run?.status ?? 0];
         return run?.status === RunStatus.COMPLETED
-          ? status
-          : `${status} after ${await store.textBytes(runId)} bytes, ${await store.reserved()} chunks are reserved`;
+          ? "completed"
+          : `status ${run?.status} after ${await store.textBytes(runId)} bytes, ${await store.reserved()} chunks are reserved`;
       };
       for (const runId of kept) {
-        await expect.poll(() => progress(runId), { timeout: 240_000 }).toBe("COMPLETED");
+        await expect.poll(() => progress(runId), { timeout: 240_000 }).toBe("completed");
         expect(await store.textBytes(runId)).toBe(wholeTalk.length);
       }
     },

@@ -11,7 +11,7 @@ export interface SignedIn {
 }
 
 /** Where the provider leads back to. It must be registered there, exactly so. */
-export function redirectUri(): string {
+function redirectUri(): string {
   return `${window.location.origin}/sign-in`;
 }
 

@@ -9,7 +9,7 @@ export function signInProblem(thrown: unknown, { issuer }: SignInSettings, origi
   }
   if (thrown instanceof oauth.ResponseBodyError) {
     const detail = described(thrown.error, thrown.error_description);
-    return `${issuer} gave no token: ${detail}. Begin the sign-in again. If this goes on, check that its client is public and permits authorization codes and ${origin}/sign-in.`;
+    return `${issuer} gave no token: ${detail}. Begin the sign-in again. If it fails again, check that its client is public and permits authorization codes and ${origin}/sign-in.`;
   }
   if (thrown instanceof TypeError) {
     // Browsers do not say why a request was not sent or not answered.

@@ -6,7 +6,7 @@ import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { Permitted } from "../../access/permitted.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { DiffView } from "../../ui/diff-view.tsx";
+import { DiffView } from "../../ui/content/diff-view.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { specAsYaml } from "./spec-text.ts";

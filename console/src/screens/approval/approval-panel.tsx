@@ -6,7 +6,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
-import { JsonView } from "../../ui/json-view.tsx";
+import { JsonView } from "../../ui/content/json-view.tsx";
 import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";

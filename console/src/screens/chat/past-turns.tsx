@@ -5,7 +5,7 @@ import { Role, ThreadService } from "@reeve/contracts/thread";
 import { useEffect } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { plural } from "../../format/amounts.ts";
-import { Markdown } from "../../ui/markdown.tsx";
+import { Markdown } from "../../ui/content/markdown.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { StoredTree } from "./stored-tree.tsx";
 

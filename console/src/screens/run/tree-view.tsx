@@ -7,7 +7,7 @@ import { treeNodesOf } from "../../run/tree-nodes.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { LongList } from "../../ui/long-list.tsx";
+import { LongList } from "../../ui/content/long-list.tsx";
 import { Elapsed } from "../../ui/times.tsx";
 import type { RunViewProps } from "./view-props.ts";
 

@@ -1,7 +1,7 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import type { Run } from "@reeve/contracts/run";
 import { useEffect, useRef } from "react";
-import { topOf } from "../../ui/long-list.tsx";
+import { topOf } from "../../ui/content/long-list.tsx";
 import { RunRow } from "./run-row.tsx";
 
 interface RunTableProps {

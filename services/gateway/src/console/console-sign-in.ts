@@ -20,7 +20,7 @@ export async function readConsoleSignIn(
   return path === undefined ? undefined : consoleSignInOf(await readOidcConfig(path));
 }
 
-export function consoleSignInOf({ issuer, console }: OidcConfig): ConsoleSignIn | undefined {
+function consoleSignInOf({ issuer, console }: OidcConfig): ConsoleSignIn | undefined {
   if (console === undefined) return undefined;
   const { client_id: clientId, scope, parameters } = console;
   return { issuer, clientId, scope, parameters };

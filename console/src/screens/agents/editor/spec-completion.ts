@@ -3,7 +3,7 @@ import { ScalarType } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 
 /** Something that fits at a place of a spec. */
-export interface SpecOption {
+interface SpecOption {
   readonly label: string;
   /** What it is, such as "list". */
   readonly detail: string;

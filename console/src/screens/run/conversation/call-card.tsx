@@ -5,7 +5,7 @@ import { argsLine, resultLine, stateOfCall } from "../../../run/call-state.ts";
 import type { CallItem, RunModel } from "../../../run/run-model.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
-import { JsonView } from "../../../ui/json-view.tsx";
+import { JsonView } from "../../../ui/content/json-view.tsx";
 import { FrameCard } from "./frame-card.tsx";
 import type { FrameView } from "./frame-view.ts";
 

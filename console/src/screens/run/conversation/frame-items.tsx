@@ -1,7 +1,7 @@
 import { memo } from "react";
 import type { Frame, Item, RunModel } from "../../../run/run-model.ts";
-import { LongList } from "../../../ui/long-list.tsx";
-import { Markdown } from "../../../ui/markdown.tsx";
+import { LongList } from "../../../ui/content/long-list.tsx";
+import { Markdown } from "../../../ui/content/markdown.tsx";
 import { CallCard } from "./call-card.tsx";
 import { FrameCard } from "./frame-card.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";

@@ -8,7 +8,7 @@ import { nameOfKind } from "../../../format/names.ts";
 import { formatClock, formatExact, msOf } from "../../../format/time.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { Empty } from "../../../ui/empty.tsx";
-import { JsonView } from "../../../ui/json-view.tsx";
+import { JsonView } from "../../../ui/content/json-view.tsx";
 import { curlOf } from "../curl-of.ts";
 import { KindFilter } from "./kind-filter.tsx";
 import { previewOf } from "./preview-of.ts";

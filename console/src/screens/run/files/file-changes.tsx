@@ -4,7 +4,7 @@ import { problemOf } from "../../../api/problem.ts";
 import { formatBytes } from "../../../format/amounts.ts";
 import { changesOf } from "../../../run/file-changes.ts";
 import type { RunModel } from "../../../run/run-model.ts";
-import { DiffView } from "../../../ui/diff-view.tsx";
+import { DiffView } from "../../../ui/content/diff-view.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
 import { Empty } from "../../../ui/empty.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";

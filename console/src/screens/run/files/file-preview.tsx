@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { FileEntry } from "@reeve/contracts/tool";
 import { problemOf } from "../../../api/problem.ts";
 import { formatBytes } from "../../../format/amounts.ts";
-import { Markdown } from "../../../ui/markdown.tsx";
+import { Markdown } from "../../../ui/content/markdown.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";
 import { previewBytes, readPreview } from "./read-preview.ts";
 
