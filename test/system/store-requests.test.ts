@@ -16,7 +16,7 @@ const warmRuns = 3;
  * The maximum number of runs that are counted, until each group was within its budget in one of them. A pause of the machine may
  * cost a run more requests, such as reads of what came meanwhile. One that every run makes is in all of them.
  */
-const maxRuns = 30;
+const maxRuns = 40;
 
 /** What each run needs, whatever it does. */
 const anyRun = {
