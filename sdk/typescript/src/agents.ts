@@ -24,6 +24,8 @@ export interface AppliedAgent {
 export interface ExplainOptions extends CallOptions {
   readonly roles?: readonly Role[];
   readonly context?: "plain" | "thread" | "editor";
+  /** The subject whose last run has the roles. Only without `roles`. */
+  readonly subject?: string;
 }
 
 type SpecInit = MessageInitShape<typeof AgentSpecSchema>;
@@ -65,9 +67,14 @@ export class Agents {
   /** Explains what an agent may use in runs of a caller. Default: a caller with the roles of the token, outside of threads. */
   async explain(
     agentId: string,
-    { roles, context, ...options }: ExplainOptions = {},
+    { roles, context, subject, ...options }: ExplainOptions = {},
   ): Promise<ExplainAgentResponse> {
-    const request = { agentId, roles: [...(roles ?? [])], context: context ?? "" };
+    const request = {
+      agentId,
+      roles: [...(roles ?? [])],
+      context: context ?? "",
+      subject: subject ?? "",
+    };
     return await this.#requests.repeatable(
       ({ agents }, call) => agents.explainAgent(request, call),
       options,

@@ -64,12 +64,14 @@ pub struct AgentSpec {
     /// Maximum number of jobs in one call of `run_parallel_subtasks`, from 1 to 7. If unset, 3.
     #[prost(uint32, optional, tag = "17")]
     pub max_parallel_subagents: ::core::option::Option<u32>,
-    /// Ids of plugins.
+    /// Ids of plugins, in the order in which they shape a run. Plugins that other fields add follow them.
     #[prost(string, repeated, tag = "18")]
     pub plugin_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Settings by section. This version supports the section `permission`, with `default_behavior`
-    /// (`ask`, `allow`, or `deny`; default: `ask`) and `rules`, each with `tool` (which calls it matches:
-    /// `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`) and `behavior`.
+    /// Settings of plugins, by section. `permission` has `default_behavior` (`ask`, `allow`, or `deny`;
+    /// default: `ask`) and `rules`, each with `tool` (which calls it matches: `Tool`, `Tool(glob)`, or
+    /// `Tool(path.to.argument ~ "glob")`) and `behavior`. `retry` has the fields of `RetryPolicy`.
+    /// `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
+    /// section that no plugin of the agent reads causes a warning.
     #[prost(map = "string, message", tag = "19")]
     pub sections: ::std::collections::HashMap<
         ::prost::alloc::string::String,
@@ -132,6 +134,11 @@ pub struct AgentSpec {
     /// Questions that the agent may ask people. If unset, it has no tool `ask_user`.
     #[prost(message, optional, tag = "35")]
     pub questions: ::core::option::Option<QuestionPolicy>,
+    /// JSON Schema of the answer of a run, at most 65,536 bytes. The agent then gives its answer by calling
+    /// `finish_subtask`, and the run has it in `structured_output`. An answer that is no object is the
+    /// property `result` of one. Needs a model that calls tools. If unset, the answer is text.
+    #[prost(message, optional, tag = "36")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
 }
 /// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
 /// is parked as for an approval.
@@ -611,6 +618,114 @@ pub struct ModelCatalog {
     #[prost(message, optional, tag = "4")]
     pub retry: ::core::option::Option<RetryPolicy>,
 }
+/// What an agent becomes for a run, and why. Equal plans have equal hashes.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ResolutionPlan {
+    /// Plugins that shape the run, in order.
+    #[prost(message, repeated, tag = "1")]
+    pub plugins: ::prost::alloc::vec::Vec<PlannedPlugin>,
+    /// Tools that the agent has, ordered by name.
+    #[prost(message, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<PlannedTool>,
+    /// Tools that the deployment offers and the agent does not have, ordered by name, at most 200. They do
+    /// not count for the hash.
+    #[prost(message, repeated, tag = "3")]
+    pub excluded_tools: ::prost::alloc::vec::Vec<ExcludedTool>,
+    /// Number of tools that the deployment offers and the agent does not have.
+    #[prost(uint32, tag = "4")]
+    pub excluded_count: u32,
+    /// Models: the agent's own first, then the planner's, then those that take over, in order.
+    #[prost(message, repeated, tag = "5")]
+    pub models: ::prost::alloc::vec::Vec<PlannedModel>,
+    /// Limits of the run: those of the agent, bounded by those of the deployment and of the policy.
+    #[prost(message, optional, tag = "6")]
+    pub limits: ::core::option::Option<Limits>,
+    /// SHA-256 over the canonical JSON (RFC 8785) of the plugins, the tools, the models, and the limits, in
+    /// lowercase hexadecimal.
+    #[prost(string, tag = "7")]
+    pub hash: ::prost::alloc::string::String,
+}
+/// A plugin that shapes a run.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlannedPlugin {
+    /// Id of the plugin.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Where it comes from. This version has only plugins that are `builtin`.
+    #[prost(string, tag = "2")]
+    pub origin: ::prost::alloc::string::String,
+    /// What adds it: `always`, or the field of the spec, for example `plugin_ids\[0\]` or `context_policy`.
+    #[prost(string, tag = "3")]
+    pub added_by: ::prost::alloc::string::String,
+    /// Sections of the spec that it reads.
+    #[prost(string, repeated, tag = "4")]
+    pub sections: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A tool that the agent has.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlannedTool {
+    /// Name of the tool.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Permission class, for example `execute`.
+    #[prost(string, tag = "2")]
+    pub permission_class: ::prost::alloc::string::String,
+    /// Who offers it: `runtime`, `builtin`, `mcp:<server>`, or `provider:<id>`.
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    /// Pool of the toolhosts that execute it. Empty if the runtime does.
+    #[prost(string, tag = "4")]
+    pub pool: ::prost::alloc::string::String,
+    /// What admits it: `default` if the agent names no allowed tools, `allowed_tools`,
+    /// `allowed_tool_patterns: <pattern>`, or `companion` if results of other tools name it.
+    #[prost(string, tag = "5")]
+    pub admitted_by: ::prost::alloc::string::String,
+    /// What happens to a call before it is executed: `allow` if nothing stands before it, `ask` if a person
+    /// decides, `depends` if its arguments decide.
+    #[prost(string, tag = "6")]
+    pub calls: ::prost::alloc::string::String,
+    /// What decides on that: fields of the spec, and permission rules in the order in which they are tried.
+    /// At most 20.
+    #[prost(string, repeated, tag = "7")]
+    pub call_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A tool that the deployment offers and the agent does not have.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExcludedTool {
+    /// Name of the tool.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Permission class, for example `execute`.
+    #[prost(string, tag = "2")]
+    pub permission_class: ::prost::alloc::string::String,
+    /// Who offers it.
+    #[prost(string, tag = "3")]
+    pub source: ::prost::alloc::string::String,
+    /// What excludes it: the field of the spec with the name or pattern, for example
+    /// `excluded_tool_patterns: web_*`, the permission rule, or `policy: <rule>`. Empty if nothing in the
+    /// spec or the policy names it.
+    #[prost(string, tag = "4")]
+    pub excluded_by: ::prost::alloc::string::String,
+    /// Why the agent does not have it, for people.
+    #[prost(string, tag = "5")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// A model that a run may call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlannedModel {
+    /// What it is called for: `executor`, `planner`, or `fallback`.
+    #[prost(string, tag = "1")]
+    pub role: ::prost::alloc::string::String,
+    /// Id of the model.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// Name of the provider.
+    #[prost(string, tag = "3")]
+    pub provider: ::prost::alloc::string::String,
+    /// Name of the model at its provider.
+    #[prost(string, tag = "4")]
+    pub upstream_name: ::prost::alloc::string::String,
+}
 /// Request of `ListModels`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListModelsRequest {}
@@ -781,6 +896,13 @@ pub struct ValidateAgentResponse {
     /// The spec as it would be stored.
     #[prost(message, optional, tag = "3")]
     pub normalized: ::core::option::Option<AgentSpec>,
+    /// The warnings, each with its field. The reason of one that no constant identifies is empty.
+    #[prost(message, repeated, tag = "4")]
+    pub warning_details: ::prost::alloc::vec::Vec<SpecViolation>,
+    /// What the agent becomes for a caller to whom no rule of the operator's policy applies. Unset if the
+    /// spec has violations.
+    #[prost(message, optional, tag = "5")]
+    pub plan: ::core::option::Option<ResolutionPlan>,
 }
 /// Request of `ExplainAgent`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -800,6 +922,10 @@ pub struct ExplainAgentRequest {
     /// Where the runs take place: `plain` without a thread, `thread`, or `editor`. Empty: `plain`.
     #[prost(string, tag = "3")]
     pub context: ::prost::alloc::string::String,
+    /// Subject whose runs are explained, with the roles with which its last run was started. Only if `roles`
+    /// is empty. Returns NOT_FOUND with reason RUN_NOT_FOUND if the subject has no run.
+    #[prost(string, tag = "4")]
+    pub subject: ::prost::alloc::string::String,
 }
 /// Response of `ExplainAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -819,6 +945,35 @@ pub struct ExplainAgentResponse {
     /// Whether the deployment has an operator's policy.
     #[prost(bool, tag = "5")]
     pub has_policy: bool,
+    /// What the agent becomes for that caller. Unset if it cannot be resolved.
+    #[prost(message, optional, tag = "6")]
+    pub plan: ::core::option::Option<ResolutionPlan>,
+    /// Why the agent cannot be resolved. Empty if it can.
+    #[prost(message, repeated, tag = "7")]
+    pub violations: ::prost::alloc::vec::Vec<SpecViolation>,
+    /// Possible mistakes in the spec that do not prevent a run, each with its field.
+    #[prost(message, repeated, tag = "8")]
+    pub warnings: ::prost::alloc::vec::Vec<SpecViolation>,
+    /// For each tool of the plan, who may have it called.
+    #[prost(message, repeated, tag = "9")]
+    pub callers: ::prost::alloc::vec::Vec<ToolCallers>,
+    /// Who decides on calls that need an approval, as the spec names them: subjects, and groups as
+    /// `group:<name>`. `role:approver` stands for everyone with that role.
+    #[prost(string, repeated, tag = "10")]
+    pub deciders: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Roles of the caller for whom the agent is explained.
+    #[prost(enumeration = "super::super::access::v1::Role", repeated, tag = "11")]
+    pub roles: ::prost::alloc::vec::Vec<i32>,
+}
+/// Whose runs have a tool.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ToolCallers {
+    /// Name of the tool.
+    #[prost(string, tag = "1")]
+    pub tool: ::prost::alloc::string::String,
+    /// Roles of which a caller needs one, beside RUNNER. Only RUNNER if that role is enough.
+    #[prost(enumeration = "super::super::access::v1::Role", repeated, tag = "2")]
+    pub roles: ::prost::alloc::vec::Vec<i32>,
 }
 /// Whether an agent may use something, and why not.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

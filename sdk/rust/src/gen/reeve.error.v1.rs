@@ -123,6 +123,18 @@ pub enum ErrorReason {
     CallNotDecided = 62,
     /// FAILED_PRECONDITION: the deployment has no key for receipts.
     ReceiptKeyMissing = 63,
+    /// FAILED_PRECONDITION: a model reference matches several different models of the registry.
+    AmbiguousModelReference = 70,
+    /// FAILED_PRECONDITION: no plugin with this id exists.
+    PluginNotFound = 71,
+    /// FAILED_PRECONDITION: a section of the agent spec does not fit the plugin that reads it.
+    InvalidPluginConfig = 72,
+    /// UNIMPLEMENTED: this deployment has no backend for the protocol of a remote agent.
+    UnsupportedRemoteBackend = 73,
+    /// INVALID_ARGUMENT: the endpoint of a remote agent is not valid.
+    InvalidRemoteEndpointConfig = 74,
+    /// FAILED_PRECONDITION: an agent with an endpoint cannot be run as a local agent.
+    RemoteAgentNotDirectlyRunnable = 75,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -182,6 +194,16 @@ impl ErrorReason {
             Self::CallNotEnded => "ERROR_REASON_CALL_NOT_ENDED",
             Self::CallNotDecided => "ERROR_REASON_CALL_NOT_DECIDED",
             Self::ReceiptKeyMissing => "ERROR_REASON_RECEIPT_KEY_MISSING",
+            Self::AmbiguousModelReference => "ERROR_REASON_AMBIGUOUS_MODEL_REFERENCE",
+            Self::PluginNotFound => "ERROR_REASON_PLUGIN_NOT_FOUND",
+            Self::InvalidPluginConfig => "ERROR_REASON_INVALID_PLUGIN_CONFIG",
+            Self::UnsupportedRemoteBackend => "ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND",
+            Self::InvalidRemoteEndpointConfig => {
+                "ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG"
+            }
+            Self::RemoteAgentNotDirectlyRunnable => {
+                "ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE"
+            }
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -238,6 +260,20 @@ impl ErrorReason {
             "ERROR_REASON_CALL_NOT_ENDED" => Some(Self::CallNotEnded),
             "ERROR_REASON_CALL_NOT_DECIDED" => Some(Self::CallNotDecided),
             "ERROR_REASON_RECEIPT_KEY_MISSING" => Some(Self::ReceiptKeyMissing),
+            "ERROR_REASON_AMBIGUOUS_MODEL_REFERENCE" => {
+                Some(Self::AmbiguousModelReference)
+            }
+            "ERROR_REASON_PLUGIN_NOT_FOUND" => Some(Self::PluginNotFound),
+            "ERROR_REASON_INVALID_PLUGIN_CONFIG" => Some(Self::InvalidPluginConfig),
+            "ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND" => {
+                Some(Self::UnsupportedRemoteBackend)
+            }
+            "ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG" => {
+                Some(Self::InvalidRemoteEndpointConfig)
+            }
+            "ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE" => {
+                Some(Self::RemoteAgentNotDirectlyRunnable)
+            }
             _ => None,
         }
     }

@@ -443,6 +443,9 @@ pub struct RunCreated {
     /// run that was started on its own, and in logs of versions that did not record them.
     #[prost(string, repeated, tag = "24")]
     pub earlier_requesters: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// JSON Schema of the answer, as the request gave it. Unset: that of `spec`, if it has one.
+    #[prost(message, optional, tag = "25")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
 }
 /// The state of a failed run from which another run continues.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -590,6 +593,11 @@ pub struct RunPrepared {
     /// already. Unset if there was no policy.
     #[prost(message, optional, tag = "14")]
     pub policy: ::core::option::Option<PolicyDecision>,
+    /// The resolution plan, without what other fields contain: its models, its limits, and of its tools
+    /// everything but `admitted_by`, `calls`, and `call_rules`. Unset in logs of versions that did not
+    /// record it.
+    #[prost(message, optional, tag = "15")]
+    pub plan: ::core::option::Option<super::super::agent::v1::ResolutionPlan>,
 }
 /// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
 /// only withhold more.
@@ -1339,6 +1347,17 @@ pub struct Run {
     /// Name of the person or program that started the run, unique in the tenant.
     #[prost(string, tag = "22")]
     pub started_by: ::prost::alloc::string::String,
+    /// Revision of the agent with which the run was started. Returned only by `GetRun`.
+    #[prost(uint32, tag = "23")]
+    pub agent_revision: u32,
+    /// Hash of the resolution plan. Empty until a worker has prepared the run, and in runs of versions that
+    /// did not record a plan. Returned only by `GetRun`.
+    #[prost(string, tag = "24")]
+    pub plan_hash: ::prost::alloc::string::String,
+    /// The answer, if it has a schema; `output` is then its JSON. Unset until the run has given one. Returned
+    /// only by `GetRun`.
+    #[prost(message, optional, tag = "25")]
+    pub structured_output: ::core::option::Option<::prost_types::Struct>,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1413,6 +1432,9 @@ pub struct StartRunRequest {
     /// refused with UNIMPLEMENTED.
     #[prost(message, optional, tag = "14")]
     pub media_generation: ::core::option::Option<MediaGeneration>,
+    /// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
+    #[prost(message, optional, tag = "15")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
 }
 /// Media that a request asks for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1501,6 +1523,9 @@ pub struct GetRunRequest {
     /// Id of the run.
     #[prost(string, tag = "1")]
     pub run_id: ::prost::alloc::string::String,
+    /// Whether the response has the resolution plan.
+    #[prost(bool, tag = "2")]
+    pub include_plan: bool,
 }
 /// Response of `GetRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1508,6 +1533,9 @@ pub struct GetRunResponse {
     /// The run.
     #[prost(message, optional, tag = "1")]
     pub run: ::core::option::Option<Run>,
+    /// What the agent became for the run. Set only if requested, and once a worker has prepared the run.
+    #[prost(message, optional, tag = "2")]
+    pub plan: ::core::option::Option<super::super::agent::v1::ResolutionPlan>,
 }
 /// Request of `ListRuns`.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -14,6 +14,8 @@ import type { AgentSpec, Limits } from "./agent_spec_pb.ts";
 import { file_reeve_agent_v1_agent_spec } from "./agent_spec_pb.ts";
 import type { ModelSpec, ProviderDescriptor } from "./model_spec_pb.ts";
 import { file_reeve_agent_v1_model_spec } from "./model_spec_pb.ts";
+import type { ResolutionPlan } from "./resolution_plan_pb.ts";
+import { file_reeve_agent_v1_resolution_plan } from "./resolution_plan_pb.ts";
 import { file_reeve_audit_v1_audit_option } from "../../audit/v1/audit_option_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -22,7 +24,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_service.proto.
  */
 export const file_reeve_agent_v1_agent_service: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLiAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAUgASgJOirK3xgmCgZhZ2VudHMSEHt0ZW5hbnR9LnthZ2VudH0YQCoGCgEBEgEBOAEiQwoNU3BlY1Zpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkiRQoSQ3JlYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyJNChNDcmVhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiRQoPR2V0QWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCI4ChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQiTQoRTGlzdEFnZW50c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEIlQKEkxpc3RBZ2VudHNSZXNwb25zZRIlCgZhZ2VudHMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiiQEKGUxpc3RBZ2VudFJldmlzaW9uc1JlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJfChpMaXN0QWdlbnRSZXZpc2lvbnNSZXNwb25zZRIoCglyZXZpc2lvbnMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiVwoSVXBkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAxIQCghyZXZpc2lvbhgCIAEoDSJNChNVcGRhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiSAoSRGVsZXRlQWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCIVChNEZWxldGVBZ2VudFJlc3BvbnNlIkcKFFZhbGlkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyKLAQoVVmFsaWRhdGVBZ2VudFJlc3BvbnNlEjEKCnZpb2xhdGlvbnMYASADKAsyHS5yZWV2ZS5hZ2VudC52MS5TcGVjVmlvbGF0aW9uEhAKCHdhcm5pbmdzGAIgAygJEi0KCm5vcm1hbGl6ZWQYAyABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMitQEKE0V4cGxhaW5BZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEjkKBXJvbGVzGAIgAygOMhUucmVldmUuYWNjZXNzLnYxLlJvbGVCE7pIEJIBDRAFGAEiB4IBBBABIAASLwoHY29udGV4dBgDIAEoCUIeukgbchlSAFIFcGxhaW5SBnRocmVhZFIGZWRpdG9yIskBChRFeHBsYWluQWdlbnRSZXNwb25zZRIyCgdlbnRyaWVzGAEgAygLMiEucmVldmUuYWdlbnQudjEuQWNjZXNzRXhwbGFuYXRpb24SJgoGbGltaXRzGAIgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEjIKDXBvbGljeV9saW1pdHMYAyADKAsyGy5yZWV2ZS5hZ2VudC52MS5Qb2xpY3lMaW1pdBINCgVydWxlcxgEIAMoCRISCgpoYXNfcG9saWN5GAUgASgIIl4KEUFjY2Vzc0V4cGxhbmF0aW9uEgwKBGtpbmQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdhbGxvd2VkGAMgASgIEgwKBHJ1bGUYBCABKAkSDgoGcmVhc29uGAUgASgJIjcKC1BvbGljeUxpbWl0Eg0KBWZpZWxkGAEgASgJEgsKA21heBgCIAEoARIMCgRydWxlGAMgASgJMpcICgxBZ2VudFNlcnZpY2USggEKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZSIq4OAYBOrgGCIIAxIMYWdlbnQuY3JlYXRlGhAKBWFnZW50EgdzcGVjLmlkElwKCEdldEFnZW50Eh8ucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXF1ZXN0GiAucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJiCgpMaXN0QWdlbnRzEiEucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESegoSTGlzdEFnZW50UmV2aXNpb25zEikucmVldmUuYWdlbnQudjEuTGlzdEFnZW50UmV2aXNpb25zUmVxdWVzdBoqLnJlZXZlLmFnZW50LnYxLkxpc3RBZ2VudFJldmlzaW9uc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEoIBCgtVcGRhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2UiKuDgGATq4BgiCAMSDGFnZW50LnVwZGF0ZRoQCgVhZ2VudBIHc3BlYy5pZBKDAQoLRGVsZXRlQWdlbnQSIi5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlIivg4BgE6uAYIwgDEgxhZ2VudC5kZWxldGUaEQoFYWdlbnQSCGFnZW50X2lkEmsKDVZhbGlkYXRlQWdlbnQSJC5yZWV2ZS5hZ2VudC52MS5WYWxpZGF0ZUFnZW50UmVxdWVzdBolLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJoCgxFeHBsYWluQWdlbnQSIy5yZWV2ZS5hZ2VudC52MS5FeHBsYWluQWdlbnRSZXF1ZXN0GiQucmVldmUuYWdlbnQudjEuRXhwbGFpbkFnZW50UmVzcG9uc2UiDZACAeDgGATq4BgCCAESYgoKTGlzdE1vZGVscxIhLnJlZXZlLmFnZW50LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiIucmVldmUuYWdlbnQudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9hZ2VudC92MS9hZ2VudF9zZXJ2aWNlLnByb3RvEg5yZWV2ZS5hZ2VudC52MSITChFMaXN0TW9kZWxzUmVxdWVzdCJ2ChJMaXN0TW9kZWxzUmVzcG9uc2USKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvciLiAQoFQWdlbnQSJwoEc3BlYxgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYxIQCghyZXZpc2lvbhgCIAEoDRIuCgpjcmVhdGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpjcmVhdGVkX2J5GAUgASgJOirK3xgmCgZhZ2VudHMSEHt0ZW5hbnR9LnthZ2VudH0YQCoGCgEBEgEBOAEiQwoNU3BlY1Zpb2xhdGlvbhINCgVmaWVsZBgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIOCgZyZWFzb24YAyABKAkiRQoSQ3JlYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyJNChNDcmVhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiRQoPR2V0QWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCI4ChBHZXRBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQiTQoRTGlzdEFnZW50c1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEIlQKEkxpc3RBZ2VudHNSZXNwb25zZRIlCgZhZ2VudHMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiiQEKGUxpc3RBZ2VudFJldmlzaW9uc1JlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJfChpMaXN0QWdlbnRSZXZpc2lvbnNSZXNwb25zZRIoCglyZXZpc2lvbnMYASADKAsyFS5yZWV2ZS5hZ2VudC52MS5BZ2VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiVwoSVXBkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAxIQCghyZXZpc2lvbhgCIAEoDSJNChNVcGRhdGVBZ2VudFJlc3BvbnNlEiQKBWFnZW50GAEgASgLMhUucmVldmUuYWdlbnQudjEuQWdlbnQSEAoId2FybmluZ3MYAiADKAkiSAoSRGVsZXRlQWdlbnRSZXF1ZXN0EjIKCGFnZW50X2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCIVChNEZWxldGVBZ2VudFJlc3BvbnNlIkcKFFZhbGlkYXRlQWdlbnRSZXF1ZXN0Ei8KBHNwZWMYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWNCBrpIA9gBAyLxAQoVVmFsaWRhdGVBZ2VudFJlc3BvbnNlEjEKCnZpb2xhdGlvbnMYASADKAsyHS5yZWV2ZS5hZ2VudC52MS5TcGVjVmlvbGF0aW9uEhAKCHdhcm5pbmdzGAIgAygJEi0KCm5vcm1hbGl6ZWQYAyABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMSNgoPd2FybmluZ19kZXRhaWxzGAQgAygLMh0ucmVldmUuYWdlbnQudjEuU3BlY1Zpb2xhdGlvbhIsCgRwbGFuGAUgASgLMh4ucmVldmUuYWdlbnQudjEuUmVzb2x1dGlvblBsYW4i0AEKE0V4cGxhaW5BZ2VudFJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEjkKBXJvbGVzGAIgAygOMhUucmVldmUuYWNjZXNzLnYxLlJvbGVCE7pIEJIBDRAFGAEiB4IBBBABIAASLwoHY29udGV4dBgDIAEoCUIeukgbchlSAFIFcGxhaW5SBnRocmVhZFIGZWRpdG9yEhkKB3N1YmplY3QYBCABKAlCCLpIBXIDKIAEIsEDChRFeHBsYWluQWdlbnRSZXNwb25zZRIyCgdlbnRyaWVzGAEgAygLMiEucmVldmUuYWdlbnQudjEuQWNjZXNzRXhwbGFuYXRpb24SJgoGbGltaXRzGAIgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEjIKDXBvbGljeV9saW1pdHMYAyADKAsyGy5yZWV2ZS5hZ2VudC52MS5Qb2xpY3lMaW1pdBINCgVydWxlcxgEIAMoCRISCgpoYXNfcG9saWN5GAUgASgIEiwKBHBsYW4YBiABKAsyHi5yZWV2ZS5hZ2VudC52MS5SZXNvbHV0aW9uUGxhbhIxCgp2aW9sYXRpb25zGAcgAygLMh0ucmVldmUuYWdlbnQudjEuU3BlY1Zpb2xhdGlvbhIvCgh3YXJuaW5ncxgIIAMoCzIdLnJlZXZlLmFnZW50LnYxLlNwZWNWaW9sYXRpb24SLAoHY2FsbGVycxgJIAMoCzIbLnJlZXZlLmFnZW50LnYxLlRvb2xDYWxsZXJzEhAKCGRlY2lkZXJzGAogAygJEiQKBXJvbGVzGAsgAygOMhUucmVldmUuYWNjZXNzLnYxLlJvbGUiQQoLVG9vbENhbGxlcnMSDAoEdG9vbBgBIAEoCRIkCgVyb2xlcxgCIAMoDjIVLnJlZXZlLmFjY2Vzcy52MS5Sb2xlIl4KEUFjY2Vzc0V4cGxhbmF0aW9uEgwKBGtpbmQYASABKAkSDAoEbmFtZRgCIAEoCRIPCgdhbGxvd2VkGAMgASgIEgwKBHJ1bGUYBCABKAkSDgoGcmVhc29uGAUgASgJIjcKC1BvbGljeUxpbWl0Eg0KBWZpZWxkGAEgASgJEgsKA21heBgCIAEoARIMCgRydWxlGAMgASgJMpcICgxBZ2VudFNlcnZpY2USggEKC0NyZWF0ZUFnZW50EiIucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXF1ZXN0GiMucmVldmUuYWdlbnQudjEuQ3JlYXRlQWdlbnRSZXNwb25zZSIq4OAYBOrgGCIIAxIMYWdlbnQuY3JlYXRlGhAKBWFnZW50EgdzcGVjLmlkElwKCEdldEFnZW50Eh8ucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXF1ZXN0GiAucmVldmUuYWdlbnQudjEuR2V0QWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJiCgpMaXN0QWdlbnRzEiEucmVldmUuYWdlbnQudjEuTGlzdEFnZW50c1JlcXVlc3QaIi5yZWV2ZS5hZ2VudC52MS5MaXN0QWdlbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESegoSTGlzdEFnZW50UmV2aXNpb25zEikucmVldmUuYWdlbnQudjEuTGlzdEFnZW50UmV2aXNpb25zUmVxdWVzdBoqLnJlZXZlLmFnZW50LnYxLkxpc3RBZ2VudFJldmlzaW9uc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEoIBCgtVcGRhdGVBZ2VudBIiLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVxdWVzdBojLnJlZXZlLmFnZW50LnYxLlVwZGF0ZUFnZW50UmVzcG9uc2UiKuDgGATq4BgiCAMSDGFnZW50LnVwZGF0ZRoQCgVhZ2VudBIHc3BlYy5pZBKDAQoLRGVsZXRlQWdlbnQSIi5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlcXVlc3QaIy5yZWV2ZS5hZ2VudC52MS5EZWxldGVBZ2VudFJlc3BvbnNlIivg4BgE6uAYIwgDEgxhZ2VudC5kZWxldGUaEQoFYWdlbnQSCGFnZW50X2lkEmsKDVZhbGlkYXRlQWdlbnQSJC5yZWV2ZS5hZ2VudC52MS5WYWxpZGF0ZUFnZW50UmVxdWVzdBolLnJlZXZlLmFnZW50LnYxLlZhbGlkYXRlQWdlbnRSZXNwb25zZSINkAIB4OAYAergGAIIARJoCgxFeHBsYWluQWdlbnQSIy5yZWV2ZS5hZ2VudC52MS5FeHBsYWluQWdlbnRSZXF1ZXN0GiQucmVldmUuYWdlbnQudjEuRXhwbGFpbkFnZW50UmVzcG9uc2UiDZACAeDgGATq4BgCCAESYgoKTGlzdE1vZGVscxIhLnJlZXZlLmFnZW50LnYxLkxpc3RNb2RlbHNSZXF1ZXN0GiIucmVldmUuYWdlbnQudjEuTGlzdE1vZGVsc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_agent_v1_resolution_plan, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * Request of `ListModels`.
@@ -502,6 +504,21 @@ export type ValidateAgentResponse = Message<"reeve.agent.v1.ValidateAgentRespons
    * @generated from field: reeve.agent.v1.AgentSpec normalized = 3;
    */
   normalized?: AgentSpec | undefined;
+
+  /**
+   * The warnings, each with its field. The reason of one that no constant identifies is empty.
+   *
+   * @generated from field: repeated reeve.agent.v1.SpecViolation warning_details = 4;
+   */
+  warningDetails: SpecViolation[];
+
+  /**
+   * What the agent becomes for a caller to whom no rule of the operator's policy applies. Unset if the
+   * spec has violations.
+   *
+   * @generated from field: reeve.agent.v1.ResolutionPlan plan = 5;
+   */
+  plan?: ResolutionPlan | undefined;
 };
 
 /**
@@ -538,6 +555,14 @@ export type ExplainAgentRequest = Message<"reeve.agent.v1.ExplainAgentRequest"> 
    * @generated from field: string context = 3;
    */
   context: string;
+
+  /**
+   * Subject whose runs are explained, with the roles with which its last run was started. Only if `roles`
+   * is empty. Returns NOT_FOUND with reason RUN_NOT_FOUND if the subject has no run.
+   *
+   * @generated from field: string subject = 4;
+   */
+  subject: string;
 };
 
 /**
@@ -587,6 +612,49 @@ export type ExplainAgentResponse = Message<"reeve.agent.v1.ExplainAgentResponse"
    * @generated from field: bool has_policy = 5;
    */
   hasPolicy: boolean;
+
+  /**
+   * What the agent becomes for that caller. Unset if it cannot be resolved.
+   *
+   * @generated from field: reeve.agent.v1.ResolutionPlan plan = 6;
+   */
+  plan?: ResolutionPlan | undefined;
+
+  /**
+   * Why the agent cannot be resolved. Empty if it can.
+   *
+   * @generated from field: repeated reeve.agent.v1.SpecViolation violations = 7;
+   */
+  violations: SpecViolation[];
+
+  /**
+   * Possible mistakes in the spec that do not prevent a run, each with its field.
+   *
+   * @generated from field: repeated reeve.agent.v1.SpecViolation warnings = 8;
+   */
+  warnings: SpecViolation[];
+
+  /**
+   * For each tool of the plan, who may have it called.
+   *
+   * @generated from field: repeated reeve.agent.v1.ToolCallers callers = 9;
+   */
+  callers: ToolCallers[];
+
+  /**
+   * Who decides on calls that need an approval, as the spec names them: subjects, and groups as
+   * `group:<name>`. `role:approver` stands for everyone with that role.
+   *
+   * @generated from field: repeated string deciders = 10;
+   */
+  deciders: string[];
+
+  /**
+   * Roles of the caller for whom the agent is explained.
+   *
+   * @generated from field: repeated reeve.access.v1.Role roles = 11;
+   */
+  roles: Role[];
 };
 
 /**
@@ -595,6 +663,34 @@ export type ExplainAgentResponse = Message<"reeve.agent.v1.ExplainAgentResponse"
  */
 export const ExplainAgentResponseSchema: GenMessage<ExplainAgentResponse> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_service, 19);
+
+/**
+ * Whose runs have a tool.
+ *
+ * @generated from message reeve.agent.v1.ToolCallers
+ */
+export type ToolCallers = Message<"reeve.agent.v1.ToolCallers"> & {
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string tool = 1;
+   */
+  tool: string;
+
+  /**
+   * Roles of which a caller needs one, beside RUNNER. Only RUNNER if that role is enough.
+   *
+   * @generated from field: repeated reeve.access.v1.Role roles = 2;
+   */
+  roles: Role[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.ToolCallers.
+ * Use `create(ToolCallersSchema)` to create a new message.
+ */
+export const ToolCallersSchema: GenMessage<ToolCallers> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_service, 20);
 
 /**
  * Whether an agent may use something, and why not.
@@ -644,7 +740,7 @@ export type AccessExplanation = Message<"reeve.agent.v1.AccessExplanation"> & {
  * Use `create(AccessExplanationSchema)` to create a new message.
  */
 export const AccessExplanationSchema: GenMessage<AccessExplanation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 20);
+  messageDesc(file_reeve_agent_v1_agent_service, 21);
 
 /**
  * A limit that the operator's policy sets.
@@ -679,7 +775,7 @@ export type PolicyLimit = Message<"reeve.agent.v1.PolicyLimit"> & {
  * Use `create(PolicyLimitSchema)` to create a new message.
  */
 export const PolicyLimitSchema: GenMessage<PolicyLimit> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_service, 21);
+  messageDesc(file_reeve_agent_v1_agent_service, 22);
 
 /**
  * Manages the agents of a tenant.

@@ -9,13 +9,13 @@ import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
 import type { Duration, ListValue, Value } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_duration, file_google_protobuf_struct } from "@bufbuild/protobuf/wkt";
-import type { Message } from "@bufbuild/protobuf";
+import type { JsonObject, Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/agent/v1/agent_spec.proto.
  */
 export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSL/DAoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kSKgoFcmV0cnkYISABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIsCg9mYWxsYmFja19tb2RlbHMYIiADKAlCE7pIEJIBDRAIGAEiB3IFEAEo/wESMQoJcXVlc3Rpb25zGCMgASgLMh4ucmVldmUuYWdlbnQudjEuUXVlc3Rpb25Qb2xpY3kaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMikAEKDlF1ZXN0aW9uUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEiMKBnBlb3BsZRgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wEiswMKC1JldHJ5UG9saWN5EiIKC21heF9yZXRyaWVzGAEgASgNQgi6SAUqAxiQTkgAiAEBEj4KC21heF9lbGFwc2VkGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg66SAuqAQgiBAiA9SQqABJBCg9pbml0aWFsX2JhY2tvZmYYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASPQoLbWF4X2JhY2tvZmYYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgA6rQG6SKkBGqYBCg1yZXRyeS5iYWNrb2ZmEjNpbml0aWFsX2JhY2tvZmYgbXVzdCBub3QgYmUgbG9uZ2VyIHRoYW4gbWF4X2JhY2tvZmYaYCFoYXModGhpcy5pbml0aWFsX2JhY2tvZmYpIHx8ICFoYXModGhpcy5tYXhfYmFja29mZikgfHwgdGhpcy5pbml0aWFsX2JhY2tvZmYgPD0gdGhpcy5tYXhfYmFja29mZkIOCgxfbWF4X3JldHJpZXMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJIv8ECgdCdWRnZXRzEh8KCW1heF9kZXB0aBgBIAEoDUIHukgEKgIYZEgAiAEBEiUKDG1heF9wYXJhbGxlbBgCIAEoDUIKukgHKgUY6AcoAUgBiAEBEiQKDG1heF9zdWJ0YXNrcxgDIAEoDUIJukgGKgQYoI0GSAKIAQESJQoNbWF4X2xsbV9jYWxscxgEIAEoDUIJukgGKgQYoI0GSAOIAQESJgoObWF4X3Rvb2xfY2FsbHMYBSABKA1CCbpIBioEGKCNBkgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmcicgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYARJGCgtjcmVkZW50aWFscxgCIAMoCUIxukgukgErEBAYASIlciMyIV5bQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9JCLcAwoOQXBwcm92YWxQb2xpY3kSNAoHdGltZW91dBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgCIAEoCBJDCgxhbHRlcm5hdGl2ZXMYAyADKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlQgi6SAWSAQIQEBIZChFleGNsdWRlX3JlcXVlc3RlchgEIAEoCBIWCg5leGNsdWRlX2F1dGhvchgFIAEoCBI1CgV3YWl0cxgGIAMoCzIcLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsV2FpdEIIukgFkgECEBASOQoLZXNjYWxhdGlvbnMYByADKAsyGi5yZWV2ZS5hZ2VudC52MS5Fc2NhbGF0aW9uQgi6SAWSAQIQCBIvCgticmVha19nbGFzcxgIIAEoCzIaLnJlZXZlLmFnZW50LnYxLkJyZWFrR2xhc3MSKgoIcmV2aWV3ZXIYCSABKAsyGC5yZWV2ZS5hZ2VudC52MS5SZXZpZXdlchItCgdzdGVwX3VwGAogASgLMhwucmVldmUuYWdlbnQudjEuU3RlcFVwUG9saWN5IlcKDFN0ZXBVcFBvbGljeRIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgdjbGFzc2VzGAIgAygJQhK6SA+SAQwQEBgBIgZyBBABKEAieAoIUmV2aWV3ZXISGgoGcnVicmljGAEgASgJQgq6SAdyBRABKIBAEiIKBXRvb2xzGAIgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEiwKBXZvdGVzGAMgASgLMh0ucmVldmUuYWdlbnQudjEuUmV2aWV3ZXJWb3RlcyJKCg1SZXZpZXdlclZvdGVzEiMKB2NsYXNzZXMYASADKAlCErpID5IBDBAQGAEiBnIEEAEoQBIUCgxyZWplY3RzX29ubHkYAiABKAgilAEKCkJyZWFrR2xhc3MSIwoGcGVvcGxlGAEgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEiMKBmdyb3VwcxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjChFtaW5fcmVhc29uX2xlbmd0aBgDIAEoDUIIukgFKgMY6AcSFwoPYWxsb3dfcmVxdWVzdGVyGAQgASgIIoQBCgpFc2NhbGF0aW9uEjwKBWFmdGVyGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgASOAoLYWx0ZXJuYXRpdmUYAiABKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlIm8KDEFwcHJvdmFsV2FpdBIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARI7CgR3YWl0GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgAi9gEKE0RlY2lzaW9uQWx0ZXJuYXRpdmUSMwoEbmFtZRgBIAEoCUIlukgiciAyHl4oW2EtejAtOV1bYS16MC05Ll8tXXswLDYyfSk/JBIYCgZmaWx0ZXIYAiABKAlCCLpIBXIDKIAIEiMKBnBlb3BsZRgDIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYBCADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESGgoJYXBwcm92YWxzGAUgASgNQge6SAQqAhgUEhgKB2RlbmlhbHMYBiABKA1CB7pIBCoCGBQSEAoIcmV2aWV3ZXIYByABKAhiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKvDQoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhkKBW1vZGVsGAMgASgJQgq6SAdyBRABKP8BEh8KDGluc3RydWN0aW9ucxgEIAEoCUIJukgGcgQogIAIEiMKCm1heF9yb3VuZHMYBSABKA1CCrpIByoFGOgHKAFIAIgBARIiCgltYXhfc3RlcHMYBiABKA1CCrpIByoFGOgHKAFIAYgBARIxCgt0ZW1wZXJhdHVyZRgHIAEoAUIXukgUEhIZAAAAAAAAAEApAAAAAAAAAABIAogBARIgCgptYXhfdG9rZW5zGAggASgNQge6SAQqAigBSAOIAQESGAoQcGxhbm5pbmdfZW5hYmxlZBgJIAEoCBIbCg5wbGFubmluZ19tb2RlbBgKIAEoCUgEiAEBEh0KFXBsYW5uaW5nX2luc3RydWN0aW9ucxgLIAEoCRIdChBidWRnZXRfYXdhcmVuZXNzGAwgASgJSAWIAQESEgoKaGl0bF90b29scxgNIAMoCRIeChFlbWl0X21jcF9wcm9ncmVzcxgOIAEoCEgGiAEBEksKEmluamVjdGVkX3Rvb2xfYXJncxgPIAMoCzIvLnJlZXZlLmFnZW50LnYxLkFnZW50U3BlYy5JbmplY3RlZFRvb2xBcmdzRW50cnkSIAoYYWxsb3dfcGFyYWxsZWxfc3ViYWdlbnRzGBAgASgIEi4KFm1heF9wYXJhbGxlbF9zdWJhZ2VudHMYESABKA1CCbpIBioEGAcoAUgHiAEBEhIKCnBsdWdpbl9pZHMYEiADKAkSOQoIc2VjdGlvbnMYEyADKAsyJy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuU2VjdGlvbnNFbnRyeRI1Cg5jb250ZXh0X3BvbGljeRgUIAEoCzIdLnJlZXZlLmFnZW50LnYxLkNvbnRleHRQb2xpY3kSEQoJZGVsZWdhdGVzGBUgAygJEjEKDWFsbG93ZWRfdG9vbHMYFiABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjkKFWFsbG93ZWRfdG9vbF9wYXR0ZXJucxgXIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSFgoOZXhjbHVkZWRfdG9vbHMYGCADKAkSHgoWZXhjbHVkZWRfdG9vbF9wYXR0ZXJucxgZIAMoCRIqCghlbmRwb2ludBgaIAEoCzIYLnJlZXZlLmFnZW50LnYxLkVuZHBvaW50EhoKEnBlcm1pc3Npb25fY2xhc3NlcxgbIAMoCRIoCgdidWRnZXRzGBwgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxItCgpkZWVwX2FnZW50GB0gASgLMhkucmVldmUuYWdlbnQudjEuRGVlcEFnZW50EhMKC21jcF9zZXJ2ZXJzGB4gAygJEjcKD2FwcHJvdmFsX3BvbGljeRgfIAEoCzIeLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsUG9saWN5EjMKDWFuc3dlcl9wb2xpY3kYICABKAsyHC5yZWV2ZS5hZ2VudC52MS5BbnN3ZXJQb2xpY3kSKgoFcmV0cnkYISABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIsCg9mYWxsYmFja19tb2RlbHMYIiADKAlCE7pIEJIBDRAIGAEiB3IFEAEo/wESMQoJcXVlc3Rpb25zGCMgASgLMh4ucmVldmUuYWdlbnQudjEuUXVlc3Rpb25Qb2xpY3kSLgoNb3V0cHV0X3NjaGVtYRgkIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMikAEKDlF1ZXN0aW9uUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEiMKBnBlb3BsZRgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wEiswMKC1JldHJ5UG9saWN5EiIKC21heF9yZXRyaWVzGAEgASgNQgi6SAUqAxiQTkgAiAEBEj4KC21heF9lbGFwc2VkGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg66SAuqAQgiBAiA9SQqABJBCg9pbml0aWFsX2JhY2tvZmYYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASPQoLbWF4X2JhY2tvZmYYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgA6rQG6SKkBGqYBCg1yZXRyeS5iYWNrb2ZmEjNpbml0aWFsX2JhY2tvZmYgbXVzdCBub3QgYmUgbG9uZ2VyIHRoYW4gbWF4X2JhY2tvZmYaYCFoYXModGhpcy5pbml0aWFsX2JhY2tvZmYpIHx8ICFoYXModGhpcy5tYXhfYmFja29mZikgfHwgdGhpcy5pbml0aWFsX2JhY2tvZmYgPD0gdGhpcy5tYXhfYmFja29mZkIOCgxfbWF4X3JldHJpZXMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJIv8ECgdCdWRnZXRzEh8KCW1heF9kZXB0aBgBIAEoDUIHukgEKgIYZEgAiAEBEiUKDG1heF9wYXJhbGxlbBgCIAEoDUIKukgHKgUY6AcoAUgBiAEBEiQKDG1heF9zdWJ0YXNrcxgDIAEoDUIJukgGKgQYoI0GSAKIAQESJQoNbWF4X2xsbV9jYWxscxgEIAEoDUIJukgGKgQYoI0GSAOIAQESJgoObWF4X3Rvb2xfY2FsbHMYBSABKA1CCbpIBioEGKCNBkgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmcicgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYARJGCgtjcmVkZW50aWFscxgCIAMoCUIxukgukgErEBAYASIlciMyIV5bQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9JCLcAwoOQXBwcm92YWxQb2xpY3kSNAoHdGltZW91dBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgCIAEoCBJDCgxhbHRlcm5hdGl2ZXMYAyADKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlQgi6SAWSAQIQEBIZChFleGNsdWRlX3JlcXVlc3RlchgEIAEoCBIWCg5leGNsdWRlX2F1dGhvchgFIAEoCBI1CgV3YWl0cxgGIAMoCzIcLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsV2FpdEIIukgFkgECEBASOQoLZXNjYWxhdGlvbnMYByADKAsyGi5yZWV2ZS5hZ2VudC52MS5Fc2NhbGF0aW9uQgi6SAWSAQIQCBIvCgticmVha19nbGFzcxgIIAEoCzIaLnJlZXZlLmFnZW50LnYxLkJyZWFrR2xhc3MSKgoIcmV2aWV3ZXIYCSABKAsyGC5yZWV2ZS5hZ2VudC52MS5SZXZpZXdlchItCgdzdGVwX3VwGAogASgLMhwucmVldmUuYWdlbnQudjEuU3RlcFVwUG9saWN5IlcKDFN0ZXBVcFBvbGljeRIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgdjbGFzc2VzGAIgAygJQhK6SA+SAQwQEBgBIgZyBBABKEAiSgoIUmV2aWV3ZXISGgoGcnVicmljGAEgASgJQgq6SAdyBRABKIBAEiIKBXRvb2xzGAIgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BIpQBCgpCcmVha0dsYXNzEiMKBnBlb3BsZRgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoRbWluX3JlYXNvbl9sZW5ndGgYAyABKA1CCLpIBSoDGOgHEhcKD2FsbG93X3JlcXVlc3RlchgEIAEoCCKEAQoKRXNjYWxhdGlvbhI8CgVhZnRlchgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAEjgKC2FsdGVybmF0aXZlGAIgASgLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZSJvCgxBcHByb3ZhbFdhaXQSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESOwoEd2FpdBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAIuQBChNEZWNpc2lvbkFsdGVybmF0aXZlEjMKBG5hbWUYASABKAlCJbpIInIgMh5eKFthLXowLTldW2EtejAtOS5fLV17MCw2Mn0pPyQSGAoGZmlsdGVyGAIgASgJQgi6SAVyAyiACBIjCgZwZW9wbGUYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAQgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEhoKCWFwcHJvdmFscxgFIAEoDUIHukgEKgIYFBIYCgdkZW5pYWxzGAYgASgNQge6SAQqAhgUYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
@@ -151,16 +151,18 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   maxParallelSubagents?: number | undefined;
 
   /**
-   * Ids of plugins.
+   * Ids of plugins, in the order in which they shape a run. Plugins that other fields add follow them.
    *
    * @generated from field: repeated string plugin_ids = 18;
    */
   pluginIds: string[];
 
   /**
-   * Settings by section. This version supports the section `permission`, with `default_behavior`
-   * (`ask`, `allow`, or `deny`; default: `ask`) and `rules`, each with `tool` (which calls it matches:
-   * `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`) and `behavior`.
+   * Settings of plugins, by section. `permission` has `default_behavior` (`ask`, `allow`, or `deny`;
+   * default: `ask`) and `rules`, each with `tool` (which calls it matches: `Tool`, `Tool(glob)`, or
+   * `Tool(path.to.argument ~ "glob")`) and `behavior`. `retry` has the fields of `RetryPolicy`.
+   * `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
+   * section that no plugin of the agent reads causes a warning.
    *
    * @generated from field: map<string, google.protobuf.Value> sections = 19;
    */
@@ -286,6 +288,15 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
    * @generated from field: reeve.agent.v1.QuestionPolicy questions = 35;
    */
   questions?: QuestionPolicy | undefined;
+
+  /**
+   * JSON Schema of the answer of a run, at most 65,536 bytes. The agent then gives its answer by calling
+   * `finish_subtask`, and the run has it in `structured_output`. An answer that is no object is the
+   * property `result` of one. Needs a model that calls tools. If unset, the answer is text.
+   *
+   * @generated from field: google.protobuf.Struct output_schema = 36;
+   */
+  outputSchema?: JsonObject | undefined;
 };
 
 /**
@@ -795,8 +806,7 @@ export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
   breakGlass?: BreakGlass | undefined;
 
   /**
-   * A model that advises the people who decide, and votes if its `votes` are set. If unset, none does. It
-   * does not apply to questions.
+   * A model that advises the people who decide. If unset, none does. It does not apply to questions.
    *
    * @generated from field: reeve.agent.v1.Reviewer reviewer = 9;
    */
@@ -849,9 +859,8 @@ export const StepUpPolicySchema: GenMessage<StepUpPolicy> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 11);
 
 /**
- * Has the model of the agent advise the people who decide on a call. It decides nothing unless its
- * `votes` are set, and the call can be decided before the advice is there. Each review is a model call
- * of the run.
+ * Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
+ * can be decided before the advice is there. Each review is a model call of the run.
  *
  * @generated from message reeve.agent.v1.Reviewer
  */
@@ -870,13 +879,6 @@ export type Reviewer = Message<"reeve.agent.v1.Reviewer"> & {
    * @generated from field: repeated string tools = 2;
    */
   tools: string[];
-
-  /**
-   * The calls for which the advice is a vote. If unset, it is never one.
-   *
-   * @generated from field: reeve.agent.v1.ReviewerVotes votes = 3;
-   */
-  votes?: ReviewerVotes | undefined;
 };
 
 /**
@@ -885,37 +887,6 @@ export type Reviewer = Message<"reeve.agent.v1.Reviewer"> & {
  */
 export const ReviewerSchema: GenMessage<Reviewer> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 12);
-
-/**
- * The calls for which the advice of a reviewer is a vote. Advice that is unsure is none. A vote counts for
- * the alternatives with `reviewer`; without alternatives in the policy, it decides. It never approves a
- * call that needs a passkey, nor one before its wait has ended or in a freeze.
- *
- * @generated from message reeve.agent.v1.ReviewerVotes
- */
-export type ReviewerVotes = Message<"reeve.agent.v1.ReviewerVotes"> & {
-  /**
-   * Permission classes, such as `workspace_write`: the tools of these classes. Must not be empty.
-   *
-   * @generated from field: repeated string classes = 1;
-   */
-  classes: string[];
-
-  /**
-   * Whether only advice to reject is a vote. Required with `exclude_requester` and `exclude_author`, which
-   * ask for another person.
-   *
-   * @generated from field: bool rejects_only = 2;
-   */
-  rejectsOnly: boolean;
-};
-
-/**
- * Describes the message reeve.agent.v1.ReviewerVotes.
- * Use `create(ReviewerVotesSchema)` to create a new message.
- */
-export const ReviewerVotesSchema: GenMessage<ReviewerVotes> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 13);
 
 /**
  * People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
@@ -960,7 +931,7 @@ export type BreakGlass = Message<"reeve.agent.v1.BreakGlass"> & {
  * Use `create(BreakGlassSchema)` to create a new message.
  */
 export const BreakGlassSchema: GenMessage<BreakGlass> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 14);
+  messageDesc(file_reeve_agent_v1_agent_spec, 13);
 
 /**
  * Further people who may decide on a call that has waited for some time without a decision.
@@ -990,7 +961,7 @@ export type Escalation = Message<"reeve.agent.v1.Escalation"> & {
  * Use `create(EscalationSchema)` to create a new message.
  */
 export const EscalationSchema: GenMessage<Escalation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 15);
+  messageDesc(file_reeve_agent_v1_agent_spec, 14);
 
 /**
  * A time that must pass between the request of an approval and the approval: until then, approvals are
@@ -1019,7 +990,7 @@ export type ApprovalWait = Message<"reeve.agent.v1.ApprovalWait"> & {
  * Use `create(ApprovalWaitSchema)` to create a new message.
  */
 export const ApprovalWaitSchema: GenMessage<ApprovalWait> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 16);
+  messageDesc(file_reeve_agent_v1_agent_spec, 15);
 
 /**
  * One way to decide on a call: enough of these people or members of these groups agree. A person may
@@ -1074,13 +1045,6 @@ export type DecisionAlternative = Message<"reeve.agent.v1.DecisionAlternative"> 
    * @generated from field: uint32 denials = 6;
    */
   denials: number;
-
-  /**
-   * Whether a vote of the `reviewer` counts as that of a person. People must be enough without it.
-   *
-   * @generated from field: bool reviewer = 7;
-   */
-  reviewer: boolean;
 };
 
 /**
@@ -1088,5 +1052,5 @@ export type DecisionAlternative = Message<"reeve.agent.v1.DecisionAlternative"> 
  * Use `create(DecisionAlternativeSchema)` to create a new message.
  */
 export const DecisionAlternativeSchema: GenMessage<DecisionAlternative> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 17);
+  messageDesc(file_reeve_agent_v1_agent_spec, 16);
 

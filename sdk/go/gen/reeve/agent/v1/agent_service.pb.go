@@ -932,7 +932,12 @@ type ValidateAgentResponse struct {
 	// Possible mistakes in the spec that do not make it invalid.
 	Warnings []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// The spec as it would be stored.
-	Normalized    *AgentSpec `protobuf:"bytes,3,opt,name=normalized,proto3" json:"normalized,omitempty"`
+	Normalized *AgentSpec `protobuf:"bytes,3,opt,name=normalized,proto3" json:"normalized,omitempty"`
+	// The warnings, each with its field. The reason of one that no constant identifies is empty.
+	WarningDetails []*SpecViolation `protobuf:"bytes,4,rep,name=warning_details,json=warningDetails,proto3" json:"warning_details,omitempty"`
+	// What the agent becomes for a caller to whom no rule of the operator's policy applies. Unset if the
+	// spec has violations.
+	Plan          *ResolutionPlan `protobuf:"bytes,5,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -988,6 +993,20 @@ func (x *ValidateAgentResponse) GetNormalized() *AgentSpec {
 	return nil
 }
 
+func (x *ValidateAgentResponse) GetWarningDetails() []*SpecViolation {
+	if x != nil {
+		return x.WarningDetails
+	}
+	return nil
+}
+
+func (x *ValidateAgentResponse) GetPlan() *ResolutionPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
 // Request of `ExplainAgent`.
 type ExplainAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -997,7 +1016,10 @@ type ExplainAgentRequest struct {
 	// because only callers with that role start runs.
 	Roles []v1.Role `protobuf:"varint,2,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
 	// Where the runs take place: `plain` without a thread, `thread`, or `editor`. Empty: `plain`.
-	Context       string `protobuf:"bytes,3,opt,name=context,proto3" json:"context,omitempty"`
+	Context string `protobuf:"bytes,3,opt,name=context,proto3" json:"context,omitempty"`
+	// Subject whose runs are explained, with the roles with which its last run was started. Only if `roles`
+	// is empty. Returns NOT_FOUND with reason RUN_NOT_FOUND if the subject has no run.
+	Subject       string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1053,6 +1075,13 @@ func (x *ExplainAgentRequest) GetContext() string {
 	return ""
 }
 
+func (x *ExplainAgentRequest) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
 // Response of `ExplainAgent`.
 type ExplainAgentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1065,7 +1094,20 @@ type ExplainAgentResponse struct {
 	// Names of the rules of the operator's policy that apply, in the order of the policy.
 	Rules []string `protobuf:"bytes,4,rep,name=rules,proto3" json:"rules,omitempty"`
 	// Whether the deployment has an operator's policy.
-	HasPolicy     bool `protobuf:"varint,5,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
+	HasPolicy bool `protobuf:"varint,5,opt,name=has_policy,json=hasPolicy,proto3" json:"has_policy,omitempty"`
+	// What the agent becomes for that caller. Unset if it cannot be resolved.
+	Plan *ResolutionPlan `protobuf:"bytes,6,opt,name=plan,proto3" json:"plan,omitempty"`
+	// Why the agent cannot be resolved. Empty if it can.
+	Violations []*SpecViolation `protobuf:"bytes,7,rep,name=violations,proto3" json:"violations,omitempty"`
+	// Possible mistakes in the spec that do not prevent a run, each with its field.
+	Warnings []*SpecViolation `protobuf:"bytes,8,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	// For each tool of the plan, who may have it called.
+	Callers []*ToolCallers `protobuf:"bytes,9,rep,name=callers,proto3" json:"callers,omitempty"`
+	// Who decides on calls that need an approval, as the spec names them: subjects, and groups as
+	// `group:<name>`. `role:approver` stands for everyone with that role.
+	Deciders []string `protobuf:"bytes,10,rep,name=deciders,proto3" json:"deciders,omitempty"`
+	// Roles of the caller for whom the agent is explained.
+	Roles         []v1.Role `protobuf:"varint,11,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1135,6 +1177,103 @@ func (x *ExplainAgentResponse) GetHasPolicy() bool {
 	return false
 }
 
+func (x *ExplainAgentResponse) GetPlan() *ResolutionPlan {
+	if x != nil {
+		return x.Plan
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetViolations() []*SpecViolation {
+	if x != nil {
+		return x.Violations
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetWarnings() []*SpecViolation {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetCallers() []*ToolCallers {
+	if x != nil {
+		return x.Callers
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetDeciders() []string {
+	if x != nil {
+		return x.Deciders
+	}
+	return nil
+}
+
+func (x *ExplainAgentResponse) GetRoles() []v1.Role {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
+// Whose runs have a tool.
+type ToolCallers struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tool.
+	Tool string `protobuf:"bytes,1,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Roles of which a caller needs one, beside RUNNER. Only RUNNER if that role is enough.
+	Roles         []v1.Role `protobuf:"varint,2,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ToolCallers) Reset() {
+	*x = ToolCallers{}
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ToolCallers) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ToolCallers) ProtoMessage() {}
+
+func (x *ToolCallers) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ToolCallers.ProtoReflect.Descriptor instead.
+func (*ToolCallers) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *ToolCallers) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *ToolCallers) GetRoles() []v1.Role {
+	if x != nil {
+		return x.Roles
+	}
+	return nil
+}
+
 // Whether an agent may use something, and why not.
 type AccessExplanation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1155,7 +1294,7 @@ type AccessExplanation struct {
 
 func (x *AccessExplanation) Reset() {
 	*x = AccessExplanation{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[20]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1167,7 +1306,7 @@ func (x *AccessExplanation) String() string {
 func (*AccessExplanation) ProtoMessage() {}
 
 func (x *AccessExplanation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[20]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1180,7 +1319,7 @@ func (x *AccessExplanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AccessExplanation.ProtoReflect.Descriptor instead.
 func (*AccessExplanation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{20}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AccessExplanation) GetKind() string {
@@ -1233,7 +1372,7 @@ type PolicyLimit struct {
 
 func (x *PolicyLimit) Reset() {
 	*x = PolicyLimit{}
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[21]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1245,7 +1384,7 @@ func (x *PolicyLimit) String() string {
 func (*PolicyLimit) ProtoMessage() {}
 
 func (x *PolicyLimit) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[21]
+	mi := &file_reeve_agent_v1_agent_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1258,7 +1397,7 @@ func (x *PolicyLimit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyLimit.ProtoReflect.Descriptor instead.
 func (*PolicyLimit) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{21}
+	return file_reeve_agent_v1_agent_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *PolicyLimit) GetField() string {
@@ -1286,7 +1425,7 @@ var File_reeve_agent_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\"\x13\n" +
+	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\"\x13\n" +
 	"\x11ListModelsRequest\"\x89\x01\n" +
 	"\x12ListModelsResponse\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
@@ -1338,7 +1477,7 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\"\x15\n" +
 	"\x13DeleteAgentResponse\"G\n" +
 	"\x14ValidateAgentRequest\x12/\n" +
-	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xad\x01\n" +
+	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xa9\x02\n" +
 	"\x15ValidateAgentResponse\x12=\n" +
 	"\n" +
 	"violations\x18\x01 \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\n" +
@@ -1346,18 +1485,33 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\x129\n" +
 	"\n" +
 	"normalized\x18\x03 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\n" +
-	"normalized\"}\n" +
+	"normalized\x12F\n" +
+	"\x0fwarning_details\x18\x04 \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\x0ewarningDetails\x122\n" +
+	"\x04plan\x18\x05 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\x99\x01\n" +
 	"\x13ExplainAgentRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12-\n" +
 	"\x05roles\x18\x02 \x03(\x0e2\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n" +
-	"\acontext\x18\x03 \x01(\tB\x00R\acontext\"\xfa\x01\n" +
+	"\acontext\x18\x03 \x01(\tB\x00R\acontext\x12\x1a\n" +
+	"\asubject\x18\x04 \x01(\tB\x00R\asubject\"\xa8\x04\n" +
 	"\x14ExplainAgentResponse\x12;\n" +
 	"\aentries\x18\x01 \x03(\v2!.reeve.agent.v1.AccessExplanationR\aentries\x12.\n" +
 	"\x06limits\x18\x02 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n" +
 	"\rpolicy_limits\x18\x03 \x03(\v2\x1b.reeve.agent.v1.PolicyLimitR\fpolicyLimits\x12\x14\n" +
 	"\x05rules\x18\x04 \x03(\tR\x05rules\x12\x1d\n" +
 	"\n" +
-	"has_policy\x18\x05 \x01(\bR\thasPolicy\"\x81\x01\n" +
+	"has_policy\x18\x05 \x01(\bR\thasPolicy\x122\n" +
+	"\x04plan\x18\x06 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12=\n" +
+	"\n" +
+	"violations\x18\a \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\n" +
+	"violations\x129\n" +
+	"\bwarnings\x18\b \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\bwarnings\x125\n" +
+	"\acallers\x18\t \x03(\v2\x1b.reeve.agent.v1.ToolCallersR\acallers\x12\x1a\n" +
+	"\bdeciders\x18\n" +
+	" \x03(\tR\bdeciders\x12+\n" +
+	"\x05roles\x18\v \x03(\x0e2\x15.reeve.access.v1.RoleR\x05roles\"N\n" +
+	"\vToolCallers\x12\x12\n" +
+	"\x04tool\x18\x01 \x01(\tR\x04tool\x12+\n" +
+	"\x05roles\x18\x02 \x03(\x0e2\x15.reeve.access.v1.RoleR\x05roles\"\x81\x01\n" +
 	"\x11AccessExplanation\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -1394,7 +1548,7 @@ func file_reeve_agent_v1_agent_service_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_service_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_reeve_agent_v1_agent_service_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
 	(*ListModelsRequest)(nil),          // 0: reeve.agent.v1.ListModelsRequest
 	(*ListModelsResponse)(nil),         // 1: reeve.agent.v1.ListModelsResponse
@@ -1416,58 +1570,68 @@ var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
 	(*ValidateAgentResponse)(nil),      // 17: reeve.agent.v1.ValidateAgentResponse
 	(*ExplainAgentRequest)(nil),        // 18: reeve.agent.v1.ExplainAgentRequest
 	(*ExplainAgentResponse)(nil),       // 19: reeve.agent.v1.ExplainAgentResponse
-	(*AccessExplanation)(nil),          // 20: reeve.agent.v1.AccessExplanation
-	(*PolicyLimit)(nil),                // 21: reeve.agent.v1.PolicyLimit
-	(*ModelSpec)(nil),                  // 22: reeve.agent.v1.ModelSpec
-	(*ProviderDescriptor)(nil),         // 23: reeve.agent.v1.ProviderDescriptor
-	(*AgentSpec)(nil),                  // 24: reeve.agent.v1.AgentSpec
-	(*timestamppb.Timestamp)(nil),      // 25: google.protobuf.Timestamp
-	(v1.Role)(0),                       // 26: reeve.access.v1.Role
-	(*Limits)(nil),                     // 27: reeve.agent.v1.Limits
+	(*ToolCallers)(nil),                // 20: reeve.agent.v1.ToolCallers
+	(*AccessExplanation)(nil),          // 21: reeve.agent.v1.AccessExplanation
+	(*PolicyLimit)(nil),                // 22: reeve.agent.v1.PolicyLimit
+	(*ModelSpec)(nil),                  // 23: reeve.agent.v1.ModelSpec
+	(*ProviderDescriptor)(nil),         // 24: reeve.agent.v1.ProviderDescriptor
+	(*AgentSpec)(nil),                  // 25: reeve.agent.v1.AgentSpec
+	(*timestamppb.Timestamp)(nil),      // 26: google.protobuf.Timestamp
+	(*ResolutionPlan)(nil),             // 27: reeve.agent.v1.ResolutionPlan
+	(v1.Role)(0),                       // 28: reeve.access.v1.Role
+	(*Limits)(nil),                     // 29: reeve.agent.v1.Limits
 }
 var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
-	22, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
-	23, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	24, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
-	25, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
-	25, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
-	24, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	23, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
+	24, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	25, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
+	26, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
+	26, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
+	25, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	2,  // 6: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	2,  // 7: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	2,  // 8: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
 	2,  // 9: reeve.agent.v1.ListAgentRevisionsResponse.revisions:type_name -> reeve.agent.v1.Agent
-	24, // 10: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	25, // 10: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	2,  // 11: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	24, // 12: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	25, // 12: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	3,  // 13: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	24, // 14: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
-	26, // 15: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
-	20, // 16: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
-	27, // 17: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
-	21, // 18: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
-	4,  // 19: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
-	6,  // 20: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
-	8,  // 21: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
-	10, // 22: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
-	12, // 23: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
-	14, // 24: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
-	16, // 25: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
-	18, // 26: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
-	0,  // 27: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
-	5,  // 28: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
-	7,  // 29: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
-	9,  // 30: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
-	11, // 31: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
-	13, // 32: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
-	15, // 33: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
-	17, // 34: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
-	19, // 35: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
-	1,  // 36: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
-	28, // [28:37] is the sub-list for method output_type
-	19, // [19:28] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	25, // 14: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
+	3,  // 15: reeve.agent.v1.ValidateAgentResponse.warning_details:type_name -> reeve.agent.v1.SpecViolation
+	27, // 16: reeve.agent.v1.ValidateAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	28, // 17: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
+	21, // 18: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
+	29, // 19: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
+	22, // 20: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
+	27, // 21: reeve.agent.v1.ExplainAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	3,  // 22: reeve.agent.v1.ExplainAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	3,  // 23: reeve.agent.v1.ExplainAgentResponse.warnings:type_name -> reeve.agent.v1.SpecViolation
+	20, // 24: reeve.agent.v1.ExplainAgentResponse.callers:type_name -> reeve.agent.v1.ToolCallers
+	28, // 25: reeve.agent.v1.ExplainAgentResponse.roles:type_name -> reeve.access.v1.Role
+	28, // 26: reeve.agent.v1.ToolCallers.roles:type_name -> reeve.access.v1.Role
+	4,  // 27: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
+	6,  // 28: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
+	8,  // 29: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
+	10, // 30: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
+	12, // 31: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
+	14, // 32: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
+	16, // 33: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
+	18, // 34: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
+	0,  // 35: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
+	5,  // 36: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
+	7,  // 37: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
+	9,  // 38: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
+	11, // 39: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
+	13, // 40: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
+	15, // 41: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
+	17, // 42: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
+	19, // 43: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
+	1,  // 44: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
+	36, // [36:45] is the sub-list for method output_type
+	27, // [27:36] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_service_proto_init() }
@@ -1477,13 +1641,14 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
 	file_reeve_agent_v1_model_spec_proto_init()
+	file_reeve_agent_v1_resolution_plan_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_service_proto_rawDesc), len(file_reeve_agent_v1_agent_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

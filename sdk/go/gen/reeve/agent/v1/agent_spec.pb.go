@@ -70,11 +70,13 @@ type AgentSpec struct {
 	AllowParallelSubagents bool `protobuf:"varint,16,opt,name=allow_parallel_subagents,json=allowParallelSubagents,proto3" json:"allow_parallel_subagents,omitempty"`
 	// Maximum number of jobs in one call of `run_parallel_subtasks`, from 1 to 7. If unset, 3.
 	MaxParallelSubagents *uint32 `protobuf:"varint,17,opt,name=max_parallel_subagents,json=maxParallelSubagents,proto3,oneof" json:"max_parallel_subagents,omitempty"`
-	// Ids of plugins.
+	// Ids of plugins, in the order in which they shape a run. Plugins that other fields add follow them.
 	PluginIds []string `protobuf:"bytes,18,rep,name=plugin_ids,json=pluginIds,proto3" json:"plugin_ids,omitempty"`
-	// Settings by section. This version supports the section `permission`, with `default_behavior`
-	// (`ask`, `allow`, or `deny`; default: `ask`) and `rules`, each with `tool` (which calls it matches:
-	// `Tool`, `Tool(glob)`, or `Tool(path.to.argument ~ "glob")`) and `behavior`.
+	// Settings of plugins, by section. `permission` has `default_behavior` (`ask`, `allow`, or `deny`;
+	// default: `ask`) and `rules`, each with `tool` (which calls it matches: `Tool`, `Tool(glob)`, or
+	// `Tool(path.to.argument ~ "glob")`) and `behavior`. `retry` has the fields of `RetryPolicy`.
+	// `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
+	// section that no plugin of the agent reads causes a warning.
 	Sections map[string]*structpb.Value `protobuf:"bytes,19,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// How older messages are summarized to keep the conversation within the model's context window.
 	// If unset, they are not summarized.
@@ -116,7 +118,11 @@ type AgentSpec struct {
 	// if `model` does.
 	FallbackModels []string `protobuf:"bytes,34,rep,name=fallback_models,json=fallbackModels,proto3" json:"fallback_models,omitempty"`
 	// Questions that the agent may ask people. If unset, it has no tool `ask_user`.
-	Questions     *QuestionPolicy `protobuf:"bytes,35,opt,name=questions,proto3" json:"questions,omitempty"`
+	Questions *QuestionPolicy `protobuf:"bytes,35,opt,name=questions,proto3" json:"questions,omitempty"`
+	// JSON Schema of the answer of a run, at most 65,536 bytes. The agent then gives its answer by calling
+	// `finish_subtask`, and the run has it in `structured_output`. An answer that is no object is the
+	// property `result` of one. Needs a model that calls tools. If unset, the answer is text.
+	OutputSchema  *structpb.Struct `protobuf:"bytes,36,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -392,6 +398,13 @@ func (x *AgentSpec) GetFallbackModels() []string {
 func (x *AgentSpec) GetQuestions() *QuestionPolicy {
 	if x != nil {
 		return x.Questions
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetOutputSchema() *structpb.Struct {
+	if x != nil {
+		return x.OutputSchema
 	}
 	return nil
 }
@@ -1137,8 +1150,7 @@ type ApprovalPolicy struct {
 	// Who may approve a call alone and at once in an emergency. If unset, nobody by this policy. It does
 	// not apply to questions of tools.
 	BreakGlass *BreakGlass `protobuf:"bytes,8,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
-	// A model that advises the people who decide, and votes if its `votes` are set. If unset, none does. It
-	// does not apply to questions.
+	// A model that advises the people who decide. If unset, none does. It does not apply to questions.
 	Reviewer *Reviewer `protobuf:"bytes,9,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
 	// Calls that people approve only with a passkey. If unset, none by this policy. It does not apply to
 	// questions, and not to rejections.
@@ -1304,18 +1316,15 @@ func (x *StepUpPolicy) GetClasses() []string {
 	return nil
 }
 
-// Has the model of the agent advise the people who decide on a call. It decides nothing unless its
-// `votes` are set, and the call can be decided before the advice is there. Each review is a model call
-// of the run.
+// Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
+// can be decided before the advice is there. Each review is a model call of the run.
 type Reviewer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the model looks for.
 	Rubric string `protobuf:"bytes,1,opt,name=rubric,proto3" json:"rubric,omitempty"`
 	// Names of the tools whose calls are reviewed, or patterns in which `*` stands for any characters. If
 	// empty, all calls that need an approval.
-	Tools []string `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
-	// The calls for which the advice is a vote. If unset, it is never one.
-	Votes         *ReviewerVotes `protobuf:"bytes,3,opt,name=votes,proto3" json:"votes,omitempty"`
+	Tools         []string `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1364,71 +1373,6 @@ func (x *Reviewer) GetTools() []string {
 	return nil
 }
 
-func (x *Reviewer) GetVotes() *ReviewerVotes {
-	if x != nil {
-		return x.Votes
-	}
-	return nil
-}
-
-// The calls for which the advice of a reviewer is a vote. Advice that is unsure is none. A vote counts for
-// the alternatives with `reviewer`; without alternatives in the policy, it decides. It never approves a
-// call that needs a passkey, nor one before its wait has ended or in a freeze.
-type ReviewerVotes struct {
-	state protoimpl.MessageState `protogen:"open.v1"`
-	// Permission classes, such as `workspace_write`: the tools of these classes. Must not be empty.
-	Classes []string `protobuf:"bytes,1,rep,name=classes,proto3" json:"classes,omitempty"`
-	// Whether only advice to reject is a vote. Required with `exclude_requester` and `exclude_author`, which
-	// ask for another person.
-	RejectsOnly   bool `protobuf:"varint,2,opt,name=rejects_only,json=rejectsOnly,proto3" json:"rejects_only,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *ReviewerVotes) Reset() {
-	*x = ReviewerVotes{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *ReviewerVotes) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*ReviewerVotes) ProtoMessage() {}
-
-func (x *ReviewerVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use ReviewerVotes.ProtoReflect.Descriptor instead.
-func (*ReviewerVotes) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
-}
-
-func (x *ReviewerVotes) GetClasses() []string {
-	if x != nil {
-		return x.Classes
-	}
-	return nil
-}
-
-func (x *ReviewerVotes) GetRejectsOnly() bool {
-	if x != nil {
-		return x.RejectsOnly
-	}
-	return false
-}
-
 // People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
 // the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the
 // decision, with a reason.
@@ -1449,7 +1393,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1461,7 +1405,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1474,7 +1418,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1520,7 +1464,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1532,7 +1476,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1545,7 +1489,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1576,7 +1520,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1588,7 +1532,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1601,7 +1545,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1638,16 +1582,14 @@ type DecisionAlternative struct {
 	// How many people must approve. 0 means 1.
 	Approvals uint32 `protobuf:"varint,5,opt,name=approvals,proto3" json:"approvals,omitempty"`
 	// How many people must reject. 0 means 1.
-	Denials uint32 `protobuf:"varint,6,opt,name=denials,proto3" json:"denials,omitempty"`
-	// Whether a vote of the `reviewer` counts as that of a person. People must be enough without it.
-	Reviewer      bool `protobuf:"varint,7,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
+	Denials       uint32 `protobuf:"varint,6,opt,name=denials,proto3" json:"denials,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1659,7 +1601,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1672,7 +1614,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{17}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1717,18 +1659,11 @@ func (x *DecisionAlternative) GetDenials() uint32 {
 	return 0
 }
 
-func (x *DecisionAlternative) GetReviewer() bool {
-	if x != nil {
-		return x.Reviewer
-	}
-	return false
-}
-
 var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xec\x0f\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xaa\x10\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1771,7 +1706,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\ranswer_policy\x18  \x01(\v2\x1c.reeve.agent.v1.AnswerPolicyR\fanswerPolicy\x121\n" +
 	"\x05retry\x18! \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x12)\n" +
 	"\x0ffallback_models\x18\" \x03(\tB\x00R\x0efallbackModels\x12<\n" +
-	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x1aC\n" +
+	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x12<\n" +
+	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -1878,14 +1814,10 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	" \x01(\v2\x1c.reeve.agent.v1.StepUpPolicyR\x06stepUp\"B\n" +
 	"\fStepUpPolicy\x12\x16\n" +
 	"\x05tools\x18\x01 \x03(\tB\x00R\x05tools\x12\x1a\n" +
-	"\aclasses\x18\x02 \x03(\tB\x00R\aclasses\"q\n" +
+	"\aclasses\x18\x02 \x03(\tB\x00R\aclasses\"<\n" +
 	"\bReviewer\x12\x18\n" +
 	"\x06rubric\x18\x01 \x01(\tB\x00R\x06rubric\x12\x16\n" +
-	"\x05tools\x18\x02 \x03(\tB\x00R\x05tools\x123\n" +
-	"\x05votes\x18\x03 \x01(\v2\x1d.reeve.agent.v1.ReviewerVotesR\x05votes\"N\n" +
-	"\rReviewerVotes\x12\x1a\n" +
-	"\aclasses\x18\x01 \x03(\tB\x00R\aclasses\x12!\n" +
-	"\frejects_only\x18\x02 \x01(\bR\vrejectsOnly\"\x97\x01\n" +
+	"\x05tools\x18\x02 \x03(\tB\x00R\x05tools\"\x97\x01\n" +
 	"\n" +
 	"BreakGlass\x12\x18\n" +
 	"\x06people\x18\x01 \x03(\tB\x00R\x06people\x12\x18\n" +
@@ -1898,15 +1830,14 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\valternative\x18\x02 \x01(\v2#.reeve.agent.v1.DecisionAlternativeR\valternative\"W\n" +
 	"\fApprovalWait\x12\x16\n" +
 	"\x05tools\x18\x01 \x03(\tB\x00R\x05tools\x12/\n" +
-	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\x04wait\"\xd1\x01\n" +
+	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\x04wait\"\xb5\x01\n" +
 	"\x13DecisionAlternative\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12\x18\n" +
 	"\x06filter\x18\x02 \x01(\tB\x00R\x06filter\x12\x18\n" +
 	"\x06people\x18\x03 \x03(\tB\x00R\x06people\x12\x18\n" +
 	"\x06groups\x18\x04 \x03(\tB\x00R\x06groups\x12\x1e\n" +
 	"\tapprovals\x18\x05 \x01(\rB\x00R\tapprovals\x12\x1a\n" +
-	"\adenials\x18\x06 \x01(\rB\x00R\adenials\x12\x1a\n" +
-	"\breviewer\x18\a \x01(\bR\breviewerBS\n" +
+	"\adenials\x18\x06 \x01(\rB\x00R\adenialsBS\n" +
 	"\x12dev.reeve.agent.v1B\x0eAgentSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
@@ -1921,7 +1852,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*QuestionPolicy)(nil),      // 1: reeve.agent.v1.QuestionPolicy
@@ -1936,23 +1867,23 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*ApprovalPolicy)(nil),      // 10: reeve.agent.v1.ApprovalPolicy
 	(*StepUpPolicy)(nil),        // 11: reeve.agent.v1.StepUpPolicy
 	(*Reviewer)(nil),            // 12: reeve.agent.v1.Reviewer
-	(*ReviewerVotes)(nil),       // 13: reeve.agent.v1.ReviewerVotes
-	(*BreakGlass)(nil),          // 14: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 15: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 16: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 17: reeve.agent.v1.DecisionAlternative
-	nil,                         // 18: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 19: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 20: google.protobuf.ListValue
+	(*BreakGlass)(nil),          // 13: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 14: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 15: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 16: reeve.agent.v1.DecisionAlternative
+	nil,                         // 17: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 18: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 19: google.protobuf.ListValue
+	(*structpb.Struct)(nil),     // 20: google.protobuf.Struct
 	(*durationpb.Duration)(nil), // 21: google.protobuf.Duration
 	(*structpb.Value)(nil),      // 22: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	18, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	19, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	17, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	18, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	4,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	20, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	20, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	19, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	19, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	5,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	6,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	8,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
@@ -1960,27 +1891,27 @@ var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
 	3,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
 	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
-	21, // 12: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	21, // 13: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	21, // 14: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	21, // 15: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	21, // 16: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	6,  // 17: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	20, // 18: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	20, // 19: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	21, // 20: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	21, // 21: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	9,  // 22: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	21, // 23: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	17, // 24: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	16, // 25: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	15, // 26: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	14, // 27: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	12, // 28: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
-	11, // 29: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
-	13, // 30: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
+	20, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
+	21, // 13: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	21, // 14: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	21, // 15: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	21, // 16: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	21, // 17: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	6,  // 18: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	19, // 19: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	19, // 20: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	21, // 21: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	21, // 22: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	9,  // 23: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	21, // 24: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	16, // 25: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	15, // 26: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	14, // 27: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	13, // 28: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	12, // 29: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
+	11, // 30: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
 	21, // 31: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	17, // 32: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	16, // 32: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
 	21, // 33: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
 	22, // 34: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
 	35, // [35:35] is the sub-list for method output_type
@@ -2008,7 +1939,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

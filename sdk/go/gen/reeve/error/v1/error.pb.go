@@ -135,9 +135,6 @@ const (
 	// PERMISSION_DENIED: the response of an authenticator, or the invitation, is not valid: it is for
 	// somebody or something else, was used, has expired, or is malformed. Begin again.
 	ErrorReason_ERROR_REASON_PASSKEY_REFUSED ErrorReason = 57
-	// FAILED_PRECONDITION: a runtime of an earlier version is alive, which would ignore a rule of the agent.
-	// The metadata names the runtimes (`runtimes`) and the rule (`field`).
-	ErrorReason_ERROR_REASON_RUNTIME_OUTDATED ErrorReason = 58
 	// NOT_FOUND: the run has no tool call with this id.
 	ErrorReason_ERROR_REASON_CALL_NOT_FOUND ErrorReason = 60
 	// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
@@ -147,6 +144,18 @@ const (
 	ErrorReason_ERROR_REASON_CALL_NOT_DECIDED ErrorReason = 62
 	// FAILED_PRECONDITION: the deployment has no key for receipts.
 	ErrorReason_ERROR_REASON_RECEIPT_KEY_MISSING ErrorReason = 63
+	// FAILED_PRECONDITION: a model reference matches several different models of the registry.
+	ErrorReason_ERROR_REASON_AMBIGUOUS_MODEL_REFERENCE ErrorReason = 70
+	// FAILED_PRECONDITION: no plugin with this id exists.
+	ErrorReason_ERROR_REASON_PLUGIN_NOT_FOUND ErrorReason = 71
+	// FAILED_PRECONDITION: a section of the agent spec does not fit the plugin that reads it.
+	ErrorReason_ERROR_REASON_INVALID_PLUGIN_CONFIG ErrorReason = 72
+	// UNIMPLEMENTED: this deployment has no backend for the protocol of a remote agent.
+	ErrorReason_ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND ErrorReason = 73
+	// INVALID_ARGUMENT: the endpoint of a remote agent is not valid.
+	ErrorReason_ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG ErrorReason = 74
+	// FAILED_PRECONDITION: an agent with an endpoint cannot be run as a local agent.
+	ErrorReason_ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE ErrorReason = 75
 )
 
 // Enum value maps for ErrorReason.
@@ -198,64 +207,74 @@ var (
 		55: "ERROR_REASON_PASSKEY_REQUIRED",
 		56: "ERROR_REASON_PASSKEYS_NOT_CONFIGURED",
 		57: "ERROR_REASON_PASSKEY_REFUSED",
-		58: "ERROR_REASON_RUNTIME_OUTDATED",
 		60: "ERROR_REASON_CALL_NOT_FOUND",
 		61: "ERROR_REASON_CALL_NOT_ENDED",
 		62: "ERROR_REASON_CALL_NOT_DECIDED",
 		63: "ERROR_REASON_RECEIPT_KEY_MISSING",
+		70: "ERROR_REASON_AMBIGUOUS_MODEL_REFERENCE",
+		71: "ERROR_REASON_PLUGIN_NOT_FOUND",
+		72: "ERROR_REASON_INVALID_PLUGIN_CONFIG",
+		73: "ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND",
+		74: "ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG",
+		75: "ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE",
 	}
 	ErrorReason_value = map[string]int32{
-		"ERROR_REASON_UNSPECIFIED":             0,
-		"ERROR_REASON_INVALID_REQUEST":         1,
-		"ERROR_REASON_INVALID_AGENT":           2,
-		"ERROR_REASON_UNSUPPORTED_CAPABILITY":  3,
-		"ERROR_REASON_AGENT_NOT_FOUND":         4,
-		"ERROR_REASON_RUN_NOT_FOUND":           5,
-		"ERROR_REASON_APPROVAL_NOT_FOUND":      6,
-		"ERROR_REASON_ARTIFACT_NOT_FOUND":      7,
-		"ERROR_REASON_MODEL_NOT_FOUND":         8,
-		"ERROR_REASON_PROVIDER_NOT_FOUND":      9,
-		"ERROR_REASON_AGENT_EXISTS":            10,
-		"ERROR_REASON_REVISION_CONFLICT":       11,
-		"ERROR_REASON_REQUEST_ID_REUSED":       12,
-		"ERROR_REASON_RUN_ENDED":               13,
-		"ERROR_REASON_APPROVAL_CLOSED":         14,
-		"ERROR_REASON_SEQUENCE_BEYOND_END":     15,
-		"ERROR_REASON_UNAUTHENTICATED":         16,
-		"ERROR_REASON_PERMISSION_DENIED":       17,
-		"ERROR_REASON_TOO_LARGE":               18,
-		"ERROR_REASON_STORAGE_FULL":            19,
-		"ERROR_REASON_UNAVAILABLE":             20,
-		"ERROR_REASON_DRAINING":                21,
-		"ERROR_REASON_INTERNAL":                22,
-		"ERROR_REASON_TOOL_NOT_FOUND":          23,
-		"ERROR_REASON_TOOL_ID_CONFLICT":        24,
-		"ERROR_REASON_THREAD_NOT_FOUND":        25,
-		"ERROR_REASON_THREAD_BUSY":             26,
-		"ERROR_REASON_THREAD_QUEUE_FULL":       27,
-		"ERROR_REASON_MEMORY_NOT_FOUND":        28,
-		"ERROR_REASON_INBOX_FULL":              29,
-		"ERROR_REASON_HISTORY_LOST":            30,
-		"ERROR_REASON_APPROVAL_MISMATCH":       31,
-		"ERROR_REASON_FILE_NOT_FOUND":          40,
-		"ERROR_REASON_NEWER_VERSION":           41,
-		"ERROR_REASON_RUN_NOT_ENDED":           42,
-		"ERROR_REASON_RUN_NOT_FAILED":          43,
-		"ERROR_REASON_RUN_CONTINUED":           44,
-		"ERROR_REASON_POLICY_DENIED":           45,
-		"ERROR_REASON_QUOTA_EXCEEDED":          46,
-		"ERROR_REASON_TENANT_KEY_DELETED":      47,
-		"ERROR_REASON_NOTIFICATION_NOT_FOUND":  52,
-		"ERROR_REASON_APPROVAL_TOO_EARLY":      53,
-		"ERROR_REASON_VOTES_USED_UP":           54,
-		"ERROR_REASON_PASSKEY_REQUIRED":        55,
-		"ERROR_REASON_PASSKEYS_NOT_CONFIGURED": 56,
-		"ERROR_REASON_PASSKEY_REFUSED":         57,
-		"ERROR_REASON_RUNTIME_OUTDATED":        58,
-		"ERROR_REASON_CALL_NOT_FOUND":          60,
-		"ERROR_REASON_CALL_NOT_ENDED":          61,
-		"ERROR_REASON_CALL_NOT_DECIDED":        62,
-		"ERROR_REASON_RECEIPT_KEY_MISSING":     63,
+		"ERROR_REASON_UNSPECIFIED":                        0,
+		"ERROR_REASON_INVALID_REQUEST":                    1,
+		"ERROR_REASON_INVALID_AGENT":                      2,
+		"ERROR_REASON_UNSUPPORTED_CAPABILITY":             3,
+		"ERROR_REASON_AGENT_NOT_FOUND":                    4,
+		"ERROR_REASON_RUN_NOT_FOUND":                      5,
+		"ERROR_REASON_APPROVAL_NOT_FOUND":                 6,
+		"ERROR_REASON_ARTIFACT_NOT_FOUND":                 7,
+		"ERROR_REASON_MODEL_NOT_FOUND":                    8,
+		"ERROR_REASON_PROVIDER_NOT_FOUND":                 9,
+		"ERROR_REASON_AGENT_EXISTS":                       10,
+		"ERROR_REASON_REVISION_CONFLICT":                  11,
+		"ERROR_REASON_REQUEST_ID_REUSED":                  12,
+		"ERROR_REASON_RUN_ENDED":                          13,
+		"ERROR_REASON_APPROVAL_CLOSED":                    14,
+		"ERROR_REASON_SEQUENCE_BEYOND_END":                15,
+		"ERROR_REASON_UNAUTHENTICATED":                    16,
+		"ERROR_REASON_PERMISSION_DENIED":                  17,
+		"ERROR_REASON_TOO_LARGE":                          18,
+		"ERROR_REASON_STORAGE_FULL":                       19,
+		"ERROR_REASON_UNAVAILABLE":                        20,
+		"ERROR_REASON_DRAINING":                           21,
+		"ERROR_REASON_INTERNAL":                           22,
+		"ERROR_REASON_TOOL_NOT_FOUND":                     23,
+		"ERROR_REASON_TOOL_ID_CONFLICT":                   24,
+		"ERROR_REASON_THREAD_NOT_FOUND":                   25,
+		"ERROR_REASON_THREAD_BUSY":                        26,
+		"ERROR_REASON_THREAD_QUEUE_FULL":                  27,
+		"ERROR_REASON_MEMORY_NOT_FOUND":                   28,
+		"ERROR_REASON_INBOX_FULL":                         29,
+		"ERROR_REASON_HISTORY_LOST":                       30,
+		"ERROR_REASON_APPROVAL_MISMATCH":                  31,
+		"ERROR_REASON_FILE_NOT_FOUND":                     40,
+		"ERROR_REASON_NEWER_VERSION":                      41,
+		"ERROR_REASON_RUN_NOT_ENDED":                      42,
+		"ERROR_REASON_RUN_NOT_FAILED":                     43,
+		"ERROR_REASON_RUN_CONTINUED":                      44,
+		"ERROR_REASON_POLICY_DENIED":                      45,
+		"ERROR_REASON_QUOTA_EXCEEDED":                     46,
+		"ERROR_REASON_TENANT_KEY_DELETED":                 47,
+		"ERROR_REASON_NOTIFICATION_NOT_FOUND":             52,
+		"ERROR_REASON_APPROVAL_TOO_EARLY":                 53,
+		"ERROR_REASON_VOTES_USED_UP":                      54,
+		"ERROR_REASON_PASSKEY_REQUIRED":                   55,
+		"ERROR_REASON_PASSKEYS_NOT_CONFIGURED":            56,
+		"ERROR_REASON_PASSKEY_REFUSED":                    57,
+		"ERROR_REASON_CALL_NOT_FOUND":                     60,
+		"ERROR_REASON_CALL_NOT_ENDED":                     61,
+		"ERROR_REASON_CALL_NOT_DECIDED":                   62,
+		"ERROR_REASON_RECEIPT_KEY_MISSING":                63,
+		"ERROR_REASON_AMBIGUOUS_MODEL_REFERENCE":          70,
+		"ERROR_REASON_PLUGIN_NOT_FOUND":                   71,
+		"ERROR_REASON_INVALID_PLUGIN_CONFIG":              72,
+		"ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND":         73,
+		"ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG":     74,
+		"ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE": 75,
 	}
 )
 
@@ -290,7 +309,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xc8\r\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xaf\x0f\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -338,12 +357,17 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1aERROR_REASON_VOTES_USED_UP\x106\x12!\n" +
 	"\x1dERROR_REASON_PASSKEY_REQUIRED\x107\x12(\n" +
 	"$ERROR_REASON_PASSKEYS_NOT_CONFIGURED\x108\x12 \n" +
-	"\x1cERROR_REASON_PASSKEY_REFUSED\x109\x12!\n" +
-	"\x1dERROR_REASON_RUNTIME_OUTDATED\x10:\x12\x1f\n" +
+	"\x1cERROR_REASON_PASSKEY_REFUSED\x109\x12\x1f\n" +
 	"\x1bERROR_REASON_CALL_NOT_FOUND\x10<\x12\x1f\n" +
 	"\x1bERROR_REASON_CALL_NOT_ENDED\x10=\x12!\n" +
 	"\x1dERROR_REASON_CALL_NOT_DECIDED\x10>\x12$\n" +
-	" ERROR_REASON_RECEIPT_KEY_MISSING\x10?BO\n" +
+	" ERROR_REASON_RECEIPT_KEY_MISSING\x10?\x12*\n" +
+	"&ERROR_REASON_AMBIGUOUS_MODEL_REFERENCE\x10F\x12!\n" +
+	"\x1dERROR_REASON_PLUGIN_NOT_FOUND\x10G\x12&\n" +
+	"\"ERROR_REASON_INVALID_PLUGIN_CONFIG\x10H\x12+\n" +
+	"'ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND\x10I\x12/\n" +
+	"+ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG\x10J\x123\n" +
+	"/ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE\x10KBO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -13,6 +13,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
@@ -2346,8 +2347,10 @@ type RunCreated struct {
 	// Subjects of those who started the runs that this one continues, or sent messages to them. Empty in a
 	// run that was started on its own, and in logs of versions that did not record them.
 	EarlierRequesters []string `protobuf:"bytes,24,rep,name=earlier_requesters,json=earlierRequesters,proto3" json:"earlier_requesters,omitempty"`
-	unknownFields     protoimpl.UnknownFields
-	sizeCache         protoimpl.SizeCache
+	// JSON Schema of the answer, as the request gave it. Unset: that of `spec`, if it has one.
+	OutputSchema  *structpb.Struct `protobuf:"bytes,25,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -2544,6 +2547,13 @@ func (x *RunCreated) GetAgentAuthor() string {
 func (x *RunCreated) GetEarlierRequesters() []string {
 	if x != nil {
 		return x.EarlierRequesters
+	}
+	return nil
+}
+
+func (x *RunCreated) GetOutputSchema() *structpb.Struct {
+	if x != nil {
+		return x.OutputSchema
 	}
 	return nil
 }
@@ -2957,7 +2967,11 @@ type RunPrepared struct {
 	Fallbacks []*FallbackModel `protobuf:"bytes,13,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
 	// What the operator's policy decided for the run. `tools`, `limits`, and `fallbacks` contain it
 	// already. Unset if there was no policy.
-	Policy        *PolicyDecision `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
+	Policy *PolicyDecision `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
+	// The resolution plan, without what other fields contain: its models, its limits, and of its tools
+	// everything but `admitted_by`, `calls`, and `call_rules`. Unset in logs of versions that did not
+	// record it.
+	Plan          *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3086,6 +3100,13 @@ func (x *RunPrepared) GetFallbacks() []*FallbackModel {
 func (x *RunPrepared) GetPolicy() *PolicyDecision {
 	if x != nil {
 		return x.Policy
+	}
+	return nil
+}
+
+func (x *RunPrepared) GetPlan() *v13.ResolutionPlan {
+	if x != nil {
+		return x.Plan
 	}
 	return nil
 }
@@ -4331,7 +4352,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -4457,7 +4478,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xa8\b\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xe6\b\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4488,7 +4509,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
 	"has_policy\x18\x16 \x01(\bR\thasPolicy\x12!\n" +
 	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
-	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x1a9\n" +
+	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x12<\n" +
+	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x03\n" +
@@ -4525,7 +4547,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\xde\x05\n" +
+	"waitingFor\"\x92\x06\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -4542,7 +4564,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"gatedTools\x121\n" +
 	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x129\n" +
 	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
-	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\"\xc7\x01\n" +
+	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x122\n" +
+	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xc7\x01\n" +
 	"\x0ePolicyDecision\x12\x14\n" +
 	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
 	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
@@ -4770,16 +4793,18 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v13.AgentSpec)(nil),            // 59: reeve.agent.v1.AgentSpec
 	(*v1.WorkspaceFile)(nil),         // 60: reeve.tool.v1.WorkspaceFile
 	(v14.Role)(0),                    // 61: reeve.access.v1.Role
-	(*v11.HistoryMessage)(nil),       // 62: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 63: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 64: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 65: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 66: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 67: reeve.agent.v1.RetryPolicy
-	(v1.PermissionBehavior)(0),       // 68: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 69: reeve.tool.v1.PermissionRule
-	(*v1.PermissionDecision)(nil),    // 70: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 71: reeve.thread.v1.ExecutionTree
+	(*structpb.Struct)(nil),          // 62: google.protobuf.Struct
+	(*v11.HistoryMessage)(nil),       // 63: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 64: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 65: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 66: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 67: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 68: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 69: reeve.agent.v1.ResolutionPlan
+	(v1.PermissionBehavior)(0),       // 70: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 71: reeve.tool.v1.PermissionRule
+	(*v1.PermissionDecision)(nil),    // 72: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 73: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	52, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
@@ -4832,41 +4857,43 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	27, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
 	26, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
 	61, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	62, // 50: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	42, // 51: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	51, // 52: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,  // 53: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 54: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	63, // 55: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	64, // 56: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	65, // 57: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	63, // 58: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	66, // 59: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	62, // 60: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	64, // 61: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	67, // 62: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	35, // 63: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	32, // 64: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	34, // 65: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	33, // 66: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	68, // 67: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	69, // 68: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	63, // 69: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	64, // 70: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 71: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	70, // 72: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	42, // 73: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 74: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	71, // 75: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	53, // 76: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	53, // 77: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	57, // 78: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 79: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	80, // [80:80] is the sub-list for method output_type
-	80, // [80:80] is the sub-list for method input_type
-	80, // [80:80] is the sub-list for extension type_name
-	80, // [80:80] is the sub-list for extension extendee
-	0,  // [0:80] is the sub-list for field type_name
+	62, // 50: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	63, // 51: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	42, // 52: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	51, // 53: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,  // 54: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 55: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	64, // 56: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	65, // 57: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	66, // 58: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	64, // 59: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 60: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	63, // 61: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	65, // 62: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68, // 63: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	35, // 64: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	32, // 65: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	69, // 66: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	34, // 67: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	33, // 68: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	70, // 69: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	71, // 70: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	64, // 71: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	65, // 72: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 73: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	72, // 74: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	42, // 75: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 76: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	73, // 77: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	53, // 78: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	53, // 79: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	57, // 80: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 81: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	82, // [82:82] is the sub-list for method output_type
+	82, // [82:82] is the sub-list for method input_type
+	82, // [82:82] is the sub-list for extension type_name
+	82, // [82:82] is the sub-list for extension extendee
+	0,  // [0:82] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

@@ -10,7 +10,9 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v12 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
@@ -128,9 +130,17 @@ type Run struct {
 	// Whether the deletion of the run has begun. Only the index of runs has it: no method returns such a run.
 	Deleting bool `protobuf:"varint,21,opt,name=deleting,proto3" json:"deleting,omitempty"`
 	// Name of the person or program that started the run, unique in the tenant.
-	StartedBy     string `protobuf:"bytes,22,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	StartedBy string `protobuf:"bytes,22,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
+	// Revision of the agent with which the run was started. Returned only by `GetRun`.
+	AgentRevision uint32 `protobuf:"varint,23,opt,name=agent_revision,json=agentRevision,proto3" json:"agent_revision,omitempty"`
+	// Hash of the resolution plan. Empty until a worker has prepared the run, and in runs of versions that
+	// did not record a plan. Returned only by `GetRun`.
+	PlanHash string `protobuf:"bytes,24,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
+	// The answer, if it has a schema; `output` is then its JSON. Unset until the run has given one. Returned
+	// only by `GetRun`.
+	StructuredOutput *structpb.Struct `protobuf:"bytes,25,opt,name=structured_output,json=structuredOutput,proto3" json:"structured_output,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -310,6 +320,27 @@ func (x *Run) GetStartedBy() string {
 	return ""
 }
 
+func (x *Run) GetAgentRevision() uint32 {
+	if x != nil {
+		return x.AgentRevision
+	}
+	return 0
+}
+
+func (x *Run) GetPlanHash() string {
+	if x != nil {
+		return x.PlanHash
+	}
+	return ""
+}
+
+func (x *Run) GetStructuredOutput() *structpb.Struct {
+	if x != nil {
+		return x.StructuredOutput
+	}
+	return nil
+}
+
 // A wait for the next attempt of a model call that its provider failed.
 type ModelWait struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -429,8 +460,10 @@ type StartRunRequest struct {
 	// Media to generate. This version generates none: if its mode is not `chat`, the request is
 	// refused with UNIMPLEMENTED.
 	MediaGeneration *MediaGeneration `protobuf:"bytes,14,opt,name=media_generation,json=mediaGeneration,proto3" json:"media_generation,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
+	OutputSchema  *structpb.Struct `protobuf:"bytes,15,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StartRunRequest) Reset() {
@@ -557,6 +590,13 @@ func (x *StartRunRequest) GetWorkflowTarget() string {
 func (x *StartRunRequest) GetMediaGeneration() *MediaGeneration {
 	if x != nil {
 		return x.MediaGeneration
+	}
+	return nil
+}
+
+func (x *StartRunRequest) GetOutputSchema() *structpb.Struct {
+	if x != nil {
+		return x.OutputSchema
 	}
 	return nil
 }
@@ -911,7 +951,9 @@ func (x *WatchRunResponse) GetEndStatus() RunStatus {
 type GetRunRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the run.
-	RunId         string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Whether the response has the resolution plan.
+	IncludePlan   bool `protobuf:"varint,2,opt,name=include_plan,json=includePlan,proto3" json:"include_plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -953,11 +995,20 @@ func (x *GetRunRequest) GetRunId() string {
 	return ""
 }
 
+func (x *GetRunRequest) GetIncludePlan() bool {
+	if x != nil {
+		return x.IncludePlan
+	}
+	return false
+}
+
 // Response of `GetRun`.
 type GetRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run.
-	Run           *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
+	// What the agent became for the run. Set only if requested, and once a worker has prepared the run.
+	Plan          *v12.ResolutionPlan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -995,6 +1046,13 @@ func (*GetRunResponse) Descriptor() ([]byte, []int) {
 func (x *GetRunResponse) GetRun() *Run {
 	if x != nil {
 		return x.Run
+	}
+	return nil
+}
+
+func (x *GetRunResponse) GetPlan() *v12.ResolutionPlan {
+	if x != nil {
+		return x.Plan
 	}
 	return nil
 }
@@ -2237,7 +2295,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xae\a\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb8\b\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -2263,7 +2321,10 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"model_wait\x18\x14 \x01(\v2\x17.reeve.run.v1.ModelWaitR\tmodelWait\x12\x1a\n" +
 	"\bdeleting\x18\x15 \x01(\bR\bdeleting\x12\x1d\n" +
 	"\n" +
-	"started_by\x18\x16 \x01(\tR\tstartedBy\x1a9\n" +
+	"started_by\x18\x16 \x01(\tR\tstartedBy\x12%\n" +
+	"\x0eagent_revision\x18\x17 \x01(\rR\ragentRevision\x12\x1b\n" +
+	"\tplan_hash\x18\x18 \x01(\tR\bplanHash\x12D\n" +
+	"\x11structured_output\x18\x19 \x01(\v2\x17.google.protobuf.StructR\x10structuredOutput\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xa5\x01\n" +
@@ -2272,7 +2333,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x120\n" +
-	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xd4\x05\n" +
+	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\x92\x06\n" +
 	"\x0fStartRunRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x16\n" +
 	"\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n" +
@@ -2289,7 +2350,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\fchat_context\x18\v \x01(\v2\x19.reeve.run.v1.ChatContextR\vchatContext\x12%\n" +
 	"\x0ememory_enabled\x18\f \x01(\bR\rmemoryEnabled\x12)\n" +
 	"\x0fworkflow_target\x18\r \x01(\tB\x00R\x0eworkflowTarget\x12H\n" +
-	"\x10media_generation\x18\x0e \x01(\v2\x1d.reeve.run.v1.MediaGenerationR\x0fmediaGeneration\x1a9\n" +
+	"\x10media_generation\x18\x0e \x01(\v2\x1d.reeve.run.v1.MediaGenerationR\x0fmediaGeneration\x12<\n" +
+	"\routput_schema\x18\x0f \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01R\x05tools\"'\n" +
@@ -2312,11 +2374,13 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x12!\n" +
 	"\fresume_token\x18\x04 \x01(\tR\vresumeToken\x126\n" +
 	"\n" +
-	"end_status\x18\x03 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\tendStatus\"(\n" +
+	"end_status\x18\x03 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\tendStatus\"K\n" +
 	"\rGetRunRequest\x12\x17\n" +
-	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"5\n" +
+	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12!\n" +
+	"\finclude_plan\x18\x02 \x01(\bR\vincludePlan\"i\n" +
 	"\x0eGetRunResponse\x12#\n" +
-	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\"\xf5\x01\n" +
+	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\x122\n" +
+	"\x04plan\x18\x02 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xf5\x01\n" +
 	"\x0fListRunsRequest\x12\x1d\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
 	"\n" +
@@ -2476,13 +2540,15 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(*CostSummary)(nil),              // 37: reeve.run.v1.CostSummary
 	(IncompleteReason)(0),            // 38: reeve.run.v1.IncompleteReason
 	(*RunOrigin)(nil),                // 39: reeve.run.v1.RunOrigin
-	(*v1.Message)(nil),               // 40: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 41: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 42: reeve.run.v1.ChatContext
-	(EventFamily)(0),                 // 43: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 44: reeve.run.v1.RunEvent
-	(*durationpb.Duration)(nil),      // 45: google.protobuf.Duration
-	(*v1.ExecutionTree)(nil),         // 46: reeve.thread.v1.ExecutionTree
+	(*structpb.Struct)(nil),          // 40: google.protobuf.Struct
+	(*v1.Message)(nil),               // 41: reeve.thread.v1.Message
+	(*v11.WorkspaceFile)(nil),        // 42: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 43: reeve.run.v1.ChatContext
+	(EventFamily)(0),                 // 44: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 45: reeve.run.v1.RunEvent
+	(*v12.ResolutionPlan)(nil),       // 46: reeve.agent.v1.ResolutionPlan
+	(*durationpb.Duration)(nil),      // 47: google.protobuf.Duration
+	(*v1.ExecutionTree)(nil),         // 48: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	34, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
@@ -2494,64 +2560,67 @@ var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	38, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	39, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
 	2,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
-	35, // 9: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
-	40, // 10: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	41, // 11: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	32, // 12: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
-	0,  // 13: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	42, // 14: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	4,  // 15: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
-	1,  // 16: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	7,  // 17: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	43, // 18: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	44, // 19: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	34, // 20: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 21: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	34, // 22: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	12, // 23: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
-	34, // 24: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
-	33, // 25: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
-	35, // 26: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
-	35, // 27: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
-	12, // 28: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
-	45, // 29: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
-	15, // 30: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
-	16, // 31: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
-	34, // 32: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
-	35, // 33: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
-	1,  // 34: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	46, // 35: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 36: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	1,  // 37: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
-	30, // 38: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 39: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	3,  // 40: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	6,  // 41: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	9,  // 42: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	11, // 43: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 44: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
-	20, // 45: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	22, // 46: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
-	24, // 47: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
-	18, // 48: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	26, // 49: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	28, // 50: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	5,  // 51: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	8,  // 52: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	10, // 53: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	17, // 54: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 55: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
-	21, // 56: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	23, // 57: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
-	25, // 58: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
-	19, // 59: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	27, // 60: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	29, // 61: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	51, // [51:62] is the sub-list for method output_type
-	40, // [40:51] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	40, // 9: reeve.run.v1.Run.structured_output:type_name -> google.protobuf.Struct
+	35, // 10: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
+	41, // 11: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	42, // 12: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	32, // 13: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	0,  // 14: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
+	43, // 15: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	4,  // 16: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
+	40, // 17: reeve.run.v1.StartRunRequest.output_schema:type_name -> google.protobuf.Struct
+	1,  // 18: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	7,  // 19: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	44, // 20: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	45, // 21: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	34, // 22: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	1,  // 23: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	46, // 24: reeve.run.v1.GetRunResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	34, // 25: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	12, // 26: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	34, // 27: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
+	33, // 28: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
+	35, // 29: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
+	35, // 30: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
+	12, // 31: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	47, // 32: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
+	15, // 33: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
+	16, // 34: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
+	34, // 35: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
+	35, // 36: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
+	1,  // 37: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	48, // 38: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 39: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	1,  // 40: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
+	30, // 41: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 42: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	3,  // 43: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	6,  // 44: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	9,  // 45: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	11, // 46: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	13, // 47: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
+	20, // 48: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	22, // 49: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
+	24, // 50: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	18, // 51: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	26, // 52: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	28, // 53: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	5,  // 54: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	8,  // 55: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	10, // 56: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	17, // 57: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	14, // 58: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
+	21, // 59: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	23, // 60: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
+	25, // 61: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	19, // 62: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	27, // 63: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	29, // 64: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	54, // [54:65] is the sub-list for method output_type
+	43, // [43:54] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }

@@ -26,9 +26,10 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from reeve.access.v1 import role_pb2 as reeve_dot_access_dot_v1_dot_role__pb2
 from reeve.agent.v1 import agent_spec_pb2 as reeve_dot_agent_dot_v1_dot_agent__spec__pb2
 from reeve.agent.v1 import model_spec_pb2 as reeve_dot_agent_dot_v1_dot_model__spec__pb2
+from reeve.agent.v1 import resolution_plan_pb2 as reeve_dot_agent_dot_v1_dot_resolution__plan__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\"\x13\n\x11ListModelsRequest\"\x89\x01\n\x12ListModelsResponse\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xe9\x01\n\x05\x41gent\x12-\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n\ncreated_by\x18\x05 \x01(\tR\tcreatedBy:\x00\"_\n\rSpecViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06reason\x18\x03 \x01(\tR\x06reason\"E\n\x12\x43reateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"^\n\x13\x43reateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\".\n\x0fGetAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"?\n\x10GetAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\"S\n\x11ListAgentsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"k\n\x12ListAgentsResponse\x12-\n\x06\x61gents\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\x06\x61gents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n\x19ListAgentRevisionsRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"y\n\x1aListAgentRevisionsResponse\x12\x33\n\trevisions\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\trevisions\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n\x12UpdateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\"^\n\x13UpdateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"1\n\x12\x44\x65leteAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"\x15\n\x13\x44\x65leteAgentResponse\"G\n\x14ValidateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xad\x01\n\x15ValidateAgentResponse\x12=\n\nviolations\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\x12\x39\n\nnormalized\x18\x03 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\nnormalized\"}\n\x13\x45xplainAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12-\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n\x07\x63ontext\x18\x03 \x01(\tB\x00R\x07\x63ontext\"\xfa\x01\n\x14\x45xplainAgentResponse\x12;\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.reeve.agent.v1.AccessExplanationR\x07\x65ntries\x12.\n\x06limits\x18\x02 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n\rpolicy_limits\x18\x03 \x03(\x0b\x32\x1b.reeve.agent.v1.PolicyLimitR\x0cpolicyLimits\x12\x14\n\x05rules\x18\x04 \x03(\tR\x05rules\x12\x1d\n\nhas_policy\x18\x05 \x01(\x08R\thasPolicy\"\x81\x01\n\x11\x41\x63\x63\x65ssExplanation\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61llowed\x18\x03 \x01(\x08R\x07\x61llowed\x12\x12\n\x04rule\x18\x04 \x01(\tR\x04rule\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\"I\n\x0bPolicyLimit\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12\x10\n\x03max\x18\x02 \x01(\x01R\x03max\x12\x12\n\x04rule\x18\x03 \x01(\tR\x04rule2\xd3\x06\n\x0c\x41gentService\x12V\n\x0b\x43reateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n\x08GetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n\nListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12p\n\x12ListAgentRevisions\x12).reeve.agent.v1.ListAgentRevisionsRequest\x1a*.reeve.agent.v1.ListAgentRevisionsResponse\"\x03\x90\x02\x01\x12V\n\x0bUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n\x0b\x44\x65leteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12\x61\n\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12^\n\x0c\x45xplainAgent\x12#.reeve.agent.v1.ExplainAgentRequest\x1a$.reeve.agent.v1.ExplainAgentResponse\"\x03\x90\x02\x01\x12X\n\nListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01\x42V\n\x12\x64\x65v.reeve.agent.v1B\x11\x41gentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\"\x13\n\x11ListModelsRequest\"\x89\x01\n\x12ListModelsResponse\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xe9\x01\n\x05\x41gent\x12-\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n\ncreated_by\x18\x05 \x01(\tR\tcreatedBy:\x00\"_\n\rSpecViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06reason\x18\x03 \x01(\tR\x06reason\"E\n\x12\x43reateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"^\n\x13\x43reateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\".\n\x0fGetAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"?\n\x10GetAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\"S\n\x11ListAgentsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"k\n\x12ListAgentsResponse\x12-\n\x06\x61gents\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\x06\x61gents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n\x19ListAgentRevisionsRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"y\n\x1aListAgentRevisionsResponse\x12\x33\n\trevisions\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\trevisions\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n\x12UpdateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\"^\n\x13UpdateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"1\n\x12\x44\x65leteAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"\x15\n\x13\x44\x65leteAgentResponse\"G\n\x14ValidateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xa9\x02\n\x15ValidateAgentResponse\x12=\n\nviolations\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\x12\x39\n\nnormalized\x18\x03 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\nnormalized\x12\x46\n\x0fwarning_details\x18\x04 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\x0ewarningDetails\x12\x32\n\x04plan\x18\x05 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\x99\x01\n\x13\x45xplainAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12-\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n\x07\x63ontext\x18\x03 \x01(\tB\x00R\x07\x63ontext\x12\x1a\n\x07subject\x18\x04 \x01(\tB\x00R\x07subject\"\xa8\x04\n\x14\x45xplainAgentResponse\x12;\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.reeve.agent.v1.AccessExplanationR\x07\x65ntries\x12.\n\x06limits\x18\x02 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n\rpolicy_limits\x18\x03 \x03(\x0b\x32\x1b.reeve.agent.v1.PolicyLimitR\x0cpolicyLimits\x12\x14\n\x05rules\x18\x04 \x03(\tR\x05rules\x12\x1d\n\nhas_policy\x18\x05 \x01(\x08R\thasPolicy\x12\x32\n\x04plan\x18\x06 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12=\n\nviolations\x18\x07 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x39\n\x08warnings\x18\x08 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\x08warnings\x12\x35\n\x07\x63\x61llers\x18\t \x03(\x0b\x32\x1b.reeve.agent.v1.ToolCallersR\x07\x63\x61llers\x12\x1a\n\x08\x64\x65\x63iders\x18\n \x03(\tR\x08\x64\x65\x63iders\x12+\n\x05roles\x18\x0b \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\"N\n\x0bToolCallers\x12\x12\n\x04tool\x18\x01 \x01(\tR\x04tool\x12+\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\"\x81\x01\n\x11\x41\x63\x63\x65ssExplanation\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61llowed\x18\x03 \x01(\x08R\x07\x61llowed\x12\x12\n\x04rule\x18\x04 \x01(\tR\x04rule\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\"I\n\x0bPolicyLimit\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12\x10\n\x03max\x18\x02 \x01(\x01R\x03max\x12\x12\n\x04rule\x18\x03 \x01(\tR\x04rule2\xd3\x06\n\x0c\x41gentService\x12V\n\x0b\x43reateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n\x08GetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n\nListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12p\n\x12ListAgentRevisions\x12).reeve.agent.v1.ListAgentRevisionsRequest\x1a*.reeve.agent.v1.ListAgentRevisionsResponse\"\x03\x90\x02\x01\x12V\n\x0bUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n\x0b\x44\x65leteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12\x61\n\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12^\n\x0c\x45xplainAgent\x12#.reeve.agent.v1.ExplainAgentRequest\x1a$.reeve.agent.v1.ExplainAgentResponse\"\x03\x90\x02\x01\x12X\n\nListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01\x42V\n\x12\x64\x65v.reeve.agent.v1B\x11\x41gentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,50 +49,52 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AGENTSERVICE'].methods_by_name['ExplainAgent']._serialized_options = b'\220\002\001'
   _globals['_AGENTSERVICE'].methods_by_name['ListModels']._loaded_options = None
   _globals['_AGENTSERVICE'].methods_by_name['ListModels']._serialized_options = b'\220\002\001'
-  _globals['_LISTMODELSREQUEST']._serialized_start=181
-  _globals['_LISTMODELSREQUEST']._serialized_end=200
-  _globals['_LISTMODELSRESPONSE']._serialized_start=203
-  _globals['_LISTMODELSRESPONSE']._serialized_end=340
-  _globals['_AGENT']._serialized_start=343
-  _globals['_AGENT']._serialized_end=576
-  _globals['_SPECVIOLATION']._serialized_start=578
-  _globals['_SPECVIOLATION']._serialized_end=673
-  _globals['_CREATEAGENTREQUEST']._serialized_start=675
-  _globals['_CREATEAGENTREQUEST']._serialized_end=744
-  _globals['_CREATEAGENTRESPONSE']._serialized_start=746
-  _globals['_CREATEAGENTRESPONSE']._serialized_end=840
-  _globals['_GETAGENTREQUEST']._serialized_start=842
-  _globals['_GETAGENTREQUEST']._serialized_end=888
-  _globals['_GETAGENTRESPONSE']._serialized_start=890
-  _globals['_GETAGENTRESPONSE']._serialized_end=953
-  _globals['_LISTAGENTSREQUEST']._serialized_start=955
-  _globals['_LISTAGENTSREQUEST']._serialized_end=1038
-  _globals['_LISTAGENTSRESPONSE']._serialized_start=1040
-  _globals['_LISTAGENTSRESPONSE']._serialized_end=1147
-  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_start=1149
-  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_end=1269
-  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_start=1271
-  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_end=1392
-  _globals['_UPDATEAGENTREQUEST']._serialized_start=1394
-  _globals['_UPDATEAGENTREQUEST']._serialized_end=1491
-  _globals['_UPDATEAGENTRESPONSE']._serialized_start=1493
-  _globals['_UPDATEAGENTRESPONSE']._serialized_end=1587
-  _globals['_DELETEAGENTREQUEST']._serialized_start=1589
-  _globals['_DELETEAGENTREQUEST']._serialized_end=1638
-  _globals['_DELETEAGENTRESPONSE']._serialized_start=1640
-  _globals['_DELETEAGENTRESPONSE']._serialized_end=1661
-  _globals['_VALIDATEAGENTREQUEST']._serialized_start=1663
-  _globals['_VALIDATEAGENTREQUEST']._serialized_end=1734
-  _globals['_VALIDATEAGENTRESPONSE']._serialized_start=1737
-  _globals['_VALIDATEAGENTRESPONSE']._serialized_end=1910
-  _globals['_EXPLAINAGENTREQUEST']._serialized_start=1912
-  _globals['_EXPLAINAGENTREQUEST']._serialized_end=2037
-  _globals['_EXPLAINAGENTRESPONSE']._serialized_start=2040
-  _globals['_EXPLAINAGENTRESPONSE']._serialized_end=2290
-  _globals['_ACCESSEXPLANATION']._serialized_start=2293
-  _globals['_ACCESSEXPLANATION']._serialized_end=2422
-  _globals['_POLICYLIMIT']._serialized_start=2424
-  _globals['_POLICYLIMIT']._serialized_end=2497
-  _globals['_AGENTSERVICE']._serialized_start=2500
-  _globals['_AGENTSERVICE']._serialized_end=3351
+  _globals['_LISTMODELSREQUEST']._serialized_start=219
+  _globals['_LISTMODELSREQUEST']._serialized_end=238
+  _globals['_LISTMODELSRESPONSE']._serialized_start=241
+  _globals['_LISTMODELSRESPONSE']._serialized_end=378
+  _globals['_AGENT']._serialized_start=381
+  _globals['_AGENT']._serialized_end=614
+  _globals['_SPECVIOLATION']._serialized_start=616
+  _globals['_SPECVIOLATION']._serialized_end=711
+  _globals['_CREATEAGENTREQUEST']._serialized_start=713
+  _globals['_CREATEAGENTREQUEST']._serialized_end=782
+  _globals['_CREATEAGENTRESPONSE']._serialized_start=784
+  _globals['_CREATEAGENTRESPONSE']._serialized_end=878
+  _globals['_GETAGENTREQUEST']._serialized_start=880
+  _globals['_GETAGENTREQUEST']._serialized_end=926
+  _globals['_GETAGENTRESPONSE']._serialized_start=928
+  _globals['_GETAGENTRESPONSE']._serialized_end=991
+  _globals['_LISTAGENTSREQUEST']._serialized_start=993
+  _globals['_LISTAGENTSREQUEST']._serialized_end=1076
+  _globals['_LISTAGENTSRESPONSE']._serialized_start=1078
+  _globals['_LISTAGENTSRESPONSE']._serialized_end=1185
+  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_start=1187
+  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_end=1307
+  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_start=1309
+  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_end=1430
+  _globals['_UPDATEAGENTREQUEST']._serialized_start=1432
+  _globals['_UPDATEAGENTREQUEST']._serialized_end=1529
+  _globals['_UPDATEAGENTRESPONSE']._serialized_start=1531
+  _globals['_UPDATEAGENTRESPONSE']._serialized_end=1625
+  _globals['_DELETEAGENTREQUEST']._serialized_start=1627
+  _globals['_DELETEAGENTREQUEST']._serialized_end=1676
+  _globals['_DELETEAGENTRESPONSE']._serialized_start=1678
+  _globals['_DELETEAGENTRESPONSE']._serialized_end=1699
+  _globals['_VALIDATEAGENTREQUEST']._serialized_start=1701
+  _globals['_VALIDATEAGENTREQUEST']._serialized_end=1772
+  _globals['_VALIDATEAGENTRESPONSE']._serialized_start=1775
+  _globals['_VALIDATEAGENTRESPONSE']._serialized_end=2072
+  _globals['_EXPLAINAGENTREQUEST']._serialized_start=2075
+  _globals['_EXPLAINAGENTREQUEST']._serialized_end=2228
+  _globals['_EXPLAINAGENTRESPONSE']._serialized_start=2231
+  _globals['_EXPLAINAGENTRESPONSE']._serialized_end=2783
+  _globals['_TOOLCALLERS']._serialized_start=2785
+  _globals['_TOOLCALLERS']._serialized_end=2863
+  _globals['_ACCESSEXPLANATION']._serialized_start=2866
+  _globals['_ACCESSEXPLANATION']._serialized_end=2995
+  _globals['_POLICYLIMIT']._serialized_start=2997
+  _globals['_POLICYLIMIT']._serialized_end=3070
+  _globals['_AGENTSERVICE']._serialized_start=3073
+  _globals['_AGENTSERVICE']._serialized_end=3924
 # @@protoc_insertion_point(module_scope)

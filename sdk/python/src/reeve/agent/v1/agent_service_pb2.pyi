@@ -4,6 +4,7 @@ from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.access.v1 import role_pb2 as _role_pb2
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
+from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -141,38 +142,64 @@ class ValidateAgentRequest(_message.Message):
     def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
 
 class ValidateAgentResponse(_message.Message):
-    __slots__ = ("violations", "warnings", "normalized")
+    __slots__ = ("violations", "warnings", "normalized", "warning_details", "plan")
     VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     NORMALIZED_FIELD_NUMBER: _ClassVar[int]
+    WARNING_DETAILS_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
     violations: _containers.RepeatedCompositeFieldContainer[SpecViolation]
     warnings: _containers.RepeatedScalarFieldContainer[str]
     normalized: _agent_spec_pb2.AgentSpec
-    def __init__(self, violations: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., normalized: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
+    warning_details: _containers.RepeatedCompositeFieldContainer[SpecViolation]
+    plan: _resolution_plan_pb2.ResolutionPlan
+    def __init__(self, violations: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., normalized: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., warning_details: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ...) -> None: ...
 
 class ExplainAgentRequest(_message.Message):
-    __slots__ = ("agent_id", "roles", "context")
+    __slots__ = ("agent_id", "roles", "context", "subject")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     ROLES_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
     context: str
-    def __init__(self, agent_id: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., context: _Optional[str] = ...) -> None: ...
+    subject: str
+    def __init__(self, agent_id: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., context: _Optional[str] = ..., subject: _Optional[str] = ...) -> None: ...
 
 class ExplainAgentResponse(_message.Message):
-    __slots__ = ("entries", "limits", "policy_limits", "rules", "has_policy")
+    __slots__ = ("entries", "limits", "policy_limits", "rules", "has_policy", "plan", "violations", "warnings", "callers", "deciders", "roles")
     ENTRIES_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     POLICY_LIMITS_FIELD_NUMBER: _ClassVar[int]
     RULES_FIELD_NUMBER: _ClassVar[int]
     HAS_POLICY_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    VIOLATIONS_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    CALLERS_FIELD_NUMBER: _ClassVar[int]
+    DECIDERS_FIELD_NUMBER: _ClassVar[int]
+    ROLES_FIELD_NUMBER: _ClassVar[int]
     entries: _containers.RepeatedCompositeFieldContainer[AccessExplanation]
     limits: _agent_spec_pb2.Limits
     policy_limits: _containers.RepeatedCompositeFieldContainer[PolicyLimit]
     rules: _containers.RepeatedScalarFieldContainer[str]
     has_policy: bool
-    def __init__(self, entries: _Optional[_Iterable[_Union[AccessExplanation, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., policy_limits: _Optional[_Iterable[_Union[PolicyLimit, _Mapping]]] = ..., rules: _Optional[_Iterable[str]] = ..., has_policy: _Optional[bool] = ...) -> None: ...
+    plan: _resolution_plan_pb2.ResolutionPlan
+    violations: _containers.RepeatedCompositeFieldContainer[SpecViolation]
+    warnings: _containers.RepeatedCompositeFieldContainer[SpecViolation]
+    callers: _containers.RepeatedCompositeFieldContainer[ToolCallers]
+    deciders: _containers.RepeatedScalarFieldContainer[str]
+    roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
+    def __init__(self, entries: _Optional[_Iterable[_Union[AccessExplanation, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., policy_limits: _Optional[_Iterable[_Union[PolicyLimit, _Mapping]]] = ..., rules: _Optional[_Iterable[str]] = ..., has_policy: _Optional[bool] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., violations: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., callers: _Optional[_Iterable[_Union[ToolCallers, _Mapping]]] = ..., deciders: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ...) -> None: ...
+
+class ToolCallers(_message.Message):
+    __slots__ = ("tool", "roles")
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    ROLES_FIELD_NUMBER: _ClassVar[int]
+    tool: str
+    roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
+    def __init__(self, tool: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ...) -> None: ...
 
 class AccessExplanation(_message.Message):
     __slots__ = ("kind", "name", "allowed", "rule", "reason")
