@@ -17,6 +17,7 @@ import { inbox } from "./benchmarks/scale/inbox.ts";
 import { isolation } from "./benchmarks/isolation.ts";
 import { longThread } from "./benchmarks/scale/long-thread.ts";
 import { manyRuns } from "./benchmarks/scale/many-runs.ts";
+import { resolution } from "./benchmarks/resolution.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
 import { steps } from "./benchmarks/steps.ts";
@@ -32,6 +33,7 @@ import { jsonOf, lineOf, tableOf } from "./figure.ts";
 
 const benchmarks = [
   fold,
+  resolution,
   conversation,
   turns,
   steps,

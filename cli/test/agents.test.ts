@@ -81,7 +81,7 @@ test("the start of a run prints the warnings about its agent", async () => {
   const { code, stdout, stderr } = await reeve("run", "worker", "go");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^run_[a-z0-9]+\n$/);
-  expect(stderr).toContain('warning: excluded_tools: the tool "gone" does not exist');
+  expect(stderr).toContain('warning: excluded_tools[0]: the tool "gone" does not exist');
 });
 
 test("a spec and a prompt of - come from standard input", async () => {
@@ -107,14 +107,22 @@ test("explain lists what an agent may use, and why not", async () => {
   const { code, stdout, stderr } = await agents("explain", "explained", "--role", "runner");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^KIND +NAME +ACCESS +RULE +REASON$/m);
-  expect(stdout).toMatch(/^tool +read_file +withheld +the agent's tool filter removes it$/m);
+  expect(stdout).toMatch(
+    /^tool +read_file +withheld +excluded_tools +the agent's tool filter removes it$/m,
+  );
   expect(stdout).toMatch(/^model +known +allowed$/m);
   expect(stdout).toMatch(/^pool +default +allowed$/m);
+  expect(stdout).toMatch(/^add_todo +safe +runtime +default +allow +runner$/m);
+  expect(stdout).toMatch(/^max-rounds +builtin +always$/m);
+  expect(stdout).toMatch(/^resolution plan: [0-9a-f]{64}$/m);
   expect(stderr).toBe("this deployment has no operator's policy\n");
   const { stdout: json } = await agents("explain", "explained", "--json", "--context", "editor");
   expect(JSON.parse(json)).toMatchObject({ limits: {} });
   expect((await agents("explain", "explained", "--role", "king")).stderr).toContain(
     "use one of: viewer",
+  );
+  expect((await agents("explain", "explained", "--as", "zoe")).stderr).toContain(
+    '"zoe" has started no run',
   );
   expect((await agents("explain", "nobody")).stderr).toContain("agent nobody not found");
 });

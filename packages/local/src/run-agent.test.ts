@@ -70,6 +70,6 @@ test("a run with a `decide` function accepts approvals", async () => {
 // Requirement: RES-9
 test("a run has the warnings of the validation", async () => {
   const { warnings, ended } = run({ excludedTools: ["gone"] });
-  expect(warnings).toEqual([expect.stringMatching(/^excluded_tools: the tool "gone"/)]);
+  expect(warnings).toEqual([expect.stringMatching(/^excluded_tools\[0\]: the tool "gone"/)]);
   await ended;
 });

@@ -78,11 +78,11 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
 
   // Requirement: CFG-10, DUR-6, DUR-7
   test("an unsupported feature is refused with the name of its field", async () => {
-    const spec = { ...specOf("ambitious"), pluginIds: ["p"], delegates: ["other"] };
+    const spec = { ...specOf("ambitious"), delegates: ["other"] };
     expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
       kind: "unsupported",
       reason: "UNSUPPORTED_CAPABILITY",
-      fields: ["spec.plugin_ids UNSUPPORTED_CAPABILITY", "spec.delegates UNSUPPORTED_CAPABILITY"],
+      fields: ["spec.delegates UNSUPPORTED_CAPABILITY"],
     });
     const started = client().runs.startRun({
       agentId: "known",

@@ -8,9 +8,11 @@ import { withClient } from "../../context.ts";
 import { jsonLine } from "../../render/json-line.ts";
 import { oneLine } from "../../render/plain-text.ts";
 import { table } from "../../render/table.ts";
+import { explainedPlan } from "./explained-plan.ts";
 
 interface ExplainOptions {
   readonly role?: readonly Role[];
+  readonly as?: string;
   readonly context: "plain" | "thread" | "editor";
   readonly json?: true;
 }
@@ -18,7 +20,9 @@ interface ExplainOptions {
 /** Shows what an agent may use, and what withholds the rest. */
 export function explainCommand(context: Context): Command {
   const command = new Command("explain")
-    .description("List what an agent may use, and which rule or other reason withholds the rest.")
+    .description(
+      "List what an agent may use and what withholds the rest, what admits each tool, and what happens to its calls.",
+    )
     .argument("<agent>", "id of the agent")
     .addOption(
       new Option(
@@ -26,23 +30,31 @@ export function explainCommand(context: Context): Command {
         "roles of the caller who starts the run (default: those of the token)",
       ).argParser(addRole),
     )
+    .option(
+      "--as <user>",
+      "explain for a user, with the roles of the last run that the user started",
+    )
     .addOption(
       new Option("--context <context>", "where the run takes place")
         .choices(["plain", "thread", "editor"])
         .default("plain"),
     )
     .option("--json", "print the explanation as JSON");
-  return command.action((agentId: string, { role = [], context: place, json }: ExplainOptions) =>
-    withClient(context, command, async (reeve) => {
-      const options = { ...context, roles: role, context: place };
-      const explained = await reeve.agents.explain(agentId, options);
-      if (json === true) {
-        context.terminal.out(jsonLine(ExplainAgentResponseSchema, explained));
-        return;
-      }
-      context.terminal.out(table(["KIND", "NAME", "ACCESS", "RULE", "REASON"], rowsOf(explained)));
-      for (const line of notesOf(explained)) context.terminal.note(`${line}\n`);
-    }),
+  return command.action(
+    (agentId: string, { role = [], as: subject = "", context: place, json }: ExplainOptions) =>
+      withClient(context, command, async (reeve) => {
+        const options = { ...context, roles: role, context: place, subject };
+        const explained = await reeve.agents.explain(agentId, options);
+        if (json === true) {
+          context.terminal.out(jsonLine(ExplainAgentResponseSchema, explained));
+          return;
+        }
+        context.terminal.out(
+          table(["KIND", "NAME", "ACCESS", "RULE", "REASON"], rowsOf(explained)),
+        );
+        context.terminal.out(explainedPlan(explained));
+        for (const line of notesOf(explained)) context.terminal.note(`${line}\n`);
+      }),
   );
 }
 
@@ -52,12 +64,15 @@ function addRole(name: string, before: readonly Role[] = []): readonly Role[] {
   throw new InvalidArgumentError(`use one of: ${[...allRoles].map(roleName).join(", ")}.`);
 }
 
-function rowsOf({ entries }: ExplainAgentResponse): readonly (readonly string[])[] {
+function rowsOf({ entries, plan }: ExplainAgentResponse): readonly (readonly string[])[] {
+  const excludedBy = new Map(plan?.excludedTools.map((tool) => [tool.name, tool.excludedBy]));
+  const ruleOf = (kind: string, name: string) =>
+    kind === "tool" ? (excludedBy.get(name) ?? "") : "";
   return entries.map(({ kind, name, allowed, rule, reason }) => [
     kind,
     oneLine(name, 128),
     allowed ? "allowed" : "withheld",
-    oneLine(rule, 128),
+    oneLine(rule === "" ? ruleOf(kind, name) : rule, 128),
     oneLine(reason, 500),
   ]);
 }

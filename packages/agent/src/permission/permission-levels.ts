@@ -1,10 +1,9 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-import { create, toJson } from "@bufbuild/protobuf";
-import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { create } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { PolicyPermission, RunPrepared } from "@reeve/contracts/run";
 import { PolicyPermissionSchema } from "@reeve/contracts/run";
 import { PermissionBehavior } from "@reeve/contracts/tool";
+import { sectionOf } from "../plugins/section-violations.ts";
 import { parseRule } from "./parse-rule.ts";
 import type { CallPattern } from "./permission-rule.ts";
 import type { PermissionSection } from "./permission-schema.ts";
@@ -35,16 +34,6 @@ export interface LevelRule {
 /** The section of an agent spec that has its permission rules. */
 export const permissionSectionName = "permission";
 
-/** Returns the section as JSON. Undefined: the agent has none. */
-export function permissionSectionOf({
-  sections,
-}: Pick<AgentSpec, "sections">): JsonValue | undefined {
-  const value = sections[permissionSectionName];
-  if (value === undefined) return undefined;
-  // A value without a kind, which only a broken client sends, is no section, and is refused as such.
-  return value.kind.case === undefined ? null : toJson(ValueSchema, value);
-}
-
 const ofSections = new WeakMap<object, PermissionLevel>();
 
 /**
@@ -58,7 +47,7 @@ export function agentLevel(
   if (spec === undefined || value === undefined) return undefined;
   const known = ofSections.get(value);
   if (known !== undefined) return known;
-  const parsed = permissionSchema.safeParse(permissionSectionOf(spec));
+  const parsed = permissionSchema.safeParse(sectionOf(spec, permissionSectionName));
   const level: PermissionLevel = parsed.success ? levelOf(parsed.data) : denyingAll("agent", "");
   ofSections.set(value, level);
   return level;

@@ -70,7 +70,7 @@ describe("the permission section of an agent", () => {
   test("warns about a permission rule in a filter", () => {
     const allowedTools = { values: [{ kind: { case: "stringValue" as const, value: "grep(x)" } }] };
     expect(check({ allowedTools }).warnings).toEqual([
-      'allowed_tools: "grep(x)" looks like a permission rule; a filter takes only names of tools',
+      'allowed_tools[0]: "grep(x)" looks like a permission rule; a filter takes only names of tools',
     ]);
   });
 });

@@ -84,7 +84,7 @@ describe("a model is rejected", () => {
   });
 
   test("when the reference is ambiguous", () => {
-    const ambiguous = failure(ErrorReason.MODEL_NOT_FOUND, "AMBIGUOUS_MODEL_REFERENCE");
+    const ambiguous = failure(ErrorReason.AMBIGUOUS_MODEL_REFERENCE, "AMBIGUOUS_MODEL_REFERENCE");
     const twice = catalogOf([...catalog.models, ...catalog.models]);
     expect(() => resolve("default", twice)).toThrow(ambiguous);
     const different = catalogOf([

@@ -12,8 +12,7 @@ export interface ResolvedModel {
 
 /**
  * Returns the model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason
- * MODEL_NOT_FOUND or PROVIDER_NOT_FOUND, whose violation names the rule. A reference that matches several different models is an
- * error as well. A model without a price in the registry has its list price, if that is built in.
+ * MODEL_NOT_FOUND, PROVIDER_NOT_FOUND, or, for a reference that matches several different models, AMBIGUOUS_MODEL_REFERENCE. A model without a price in the registry has its list price, if that is built in.
  */
 export function resolveModel(
   { model: reference }: { readonly model: string },
@@ -77,9 +76,7 @@ function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
 type Rule = "MODEL_NOT_FOUND" | "PROVIDER_NOT_FOUND" | "AMBIGUOUS_MODEL_REFERENCE";
 
 function unresolved(rule: Rule, message: string): Failure {
-  const reason =
-    rule === "PROVIDER_NOT_FOUND" ? ErrorReason.PROVIDER_NOT_FOUND : ErrorReason.MODEL_NOT_FOUND;
-  return new Failure("precondition", reason, message, {
+  return new Failure("precondition", ErrorReason[rule], message, {
     violations: [{ field: "model", description: message, reason: rule }],
   });
 }

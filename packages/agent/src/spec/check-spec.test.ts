@@ -212,7 +212,7 @@ test("a tool that does not exist is reported with the closest name", () => {
   const allowedTools = fromJson(ListValueSchema, ["write_fil"]);
   const { warnings, violations } = check({ allowedTools, hitlTools: ["write_fil"] });
   expect(warnings).toContain(
-    'allowed_tools: the tool "write_fil" does not exist at the moment; did you mean write_file?',
+    'allowed_tools[0]: the tool "write_fil" does not exist at the moment; did you mean write_file?',
   );
   expect(violations).toMatchObject([{ field: "hitl_tools[0]", reason: "TOOL_NOT_FOUND" }]);
 });

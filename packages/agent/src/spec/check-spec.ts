@@ -7,12 +7,16 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
-import { permissionViolations, permissionWarnings } from "../permission/permission-problems.ts";
+import { permissionWarnings } from "../permission/permission-problems.ts";
+import { pluginStage } from "../plugins/plugin-stage.ts";
+import { endpointViolations } from "../resolve/remote-endpoint.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
 import { stepUpProblems } from "../deciders/step-up.ts";
 import { operatorWaitProblems, waitWarnings } from "../deciders/wait-of.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
+import type { SpecWarning } from "./spec-warning.ts";
+import { warningOf, warningText } from "./spec-warning.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitViolations } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
@@ -40,6 +44,8 @@ export interface CheckedSpec {
   /** Everything that is wrong with the spec, each with its field. Empty when the spec is valid. */
   readonly violations: readonly Violation[];
   readonly warnings: readonly string[];
+  /** The warnings, each with its field. */
+  readonly details: readonly SpecWarning[];
 }
 
 /**
@@ -54,12 +60,13 @@ export function checkSpec(
   const tooLarge = sizeViolations(given);
   const spec = normalized(given);
   // The other checks compare lists with each other.
-  if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [] };
+  if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [], details: [] };
   const maxima = loweredMaxima(offer.models.maxima, policy.limits);
   const models = checkModels(spec, { ...offer.models, ...(maxima && { maxima }) });
   const belt = beltOf(spec, offer.tools, policy);
   const withheld = policyProblems(spec, offer.models, policy);
   const sandboxes = sandboxProblems(spec, belt.tools, offer.tools);
+  const plugins = pluginStage(spec, { policy, hasMemory: false });
   const violations = [
     ...ruleViolations(AgentSpecSchema, given),
     ...idViolations(spec),
@@ -67,7 +74,8 @@ export function checkSpec(
     ...deciderProblems(given.approvalPolicy),
     ...stepUpProblems(given.approvalPolicy, offer.hasPasskeys ?? false),
     ...operatorWaitProblems(spec, policy.waitMs),
-    ...permissionViolations(spec),
+    ...plugins.violations,
+    ...endpointViolations(spec),
     ...models.violations,
     ...limitViolations(spec, offer.models.maxima),
     ...belt.violations,
@@ -77,18 +85,22 @@ export function checkSpec(
     ...withheld.violations,
     ...unsupportedFields(spec),
   ];
-  return {
-    spec,
-    violations: distinct(violations),
-    warnings: [
-      ...models.warnings,
-      ...sandboxes.warnings,
-      ...belt.warnings,
-      ...permissionWarnings(spec, belt),
+  const details = [
+    ...[...models.warnings, ...sandboxes.warnings].map(warningOf),
+    ...plugins.warnings,
+    ...belt.warnings,
+    ...permissionWarnings(spec, belt),
+    ...[
       ...waitWarnings(spec.approvalPolicy, belt.tools),
       ...withheld.warnings,
       ...unlistedWarnings(spec, offer.tools),
-    ],
+    ].map(warningOf),
+  ];
+  return {
+    spec,
+    violations: distinct(violations),
+    warnings: details.map(warningText),
+    details,
   };
 }
 
@@ -133,6 +145,9 @@ function beltOf(
       excluded: new Map(),
       withheld: new Map(),
       denied: new Map(),
+      admittedBy: new Map(),
+      filteredBy: new Map(),
+      offered: new Map(),
       warnings: [],
     };
     return { ...none, violations: [violation] };

@@ -153,13 +153,10 @@ describe("a spec is rejected for", () => {
   });
 });
 
-// Requirement: CFG-10, RES-3, RES-4, RES-5, RES-6, RES-7
+// Requirement: CFG-10, RES-7
 describe("a spec is rejected for a field that is not supported yet", () => {
   const unsupported: readonly (readonly [string, SpecInit])[] = [
-    ["plugin_ids", { pluginIds: ["p"] }],
-    ["sections.retry", { sections: { retry: { kind: { case: "boolValue", value: true } } } }],
     ["delegates", { delegates: ["other"] }],
-    ["endpoint", { endpoint: { url: "http://x" } }],
   ];
 
   test.each(unsupported)("%s", (field, init) => {

@@ -1,5 +1,6 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { FailureKind, Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { listViolations, shortened } from "@reeve/platform/list-violations";
 import type { CheckedSpec } from "./check-spec.ts";
@@ -15,7 +16,15 @@ export function validSpec({ spec, violations, warnings }: CheckedRequest): {
 } {
   if (spec !== undefined && violations.length === 0) return { spec, warnings };
   const message = `agent ${shortened(spec?.id ?? "", 100)} is not valid: ${listViolations(violations)}`;
-  throw violations.every(({ reason }) => reason === unsupportedCapability)
-    ? new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, { violations })
-    : new Failure("invalid", ErrorReason.INVALID_AGENT, message, { violations });
+  throw new Failure(...refusalOf(violations), message, { violations });
+}
+
+/** A spec that only asks for what this version does not have is unsupported, not invalid. */
+function refusalOf(violations: readonly Violation[]): readonly [FailureKind, ErrorReason] {
+  const areAll = (name: string) => violations.every(({ reason }) => reason === name);
+  if (areAll(unsupportedCapability)) return ["unsupported", ErrorReason.UNSUPPORTED_CAPABILITY];
+  if (areAll("UNSUPPORTED_REMOTE_BACKEND")) {
+    return ["unsupported", ErrorReason.UNSUPPORTED_REMOTE_BACKEND];
+  }
+  return ["invalid", ErrorReason.INVALID_AGENT];
 }

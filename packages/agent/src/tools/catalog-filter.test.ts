@@ -4,6 +4,7 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { warningText } from "../spec/spec-warning.ts";
 import { catalogFilter, filterWarnings } from "./catalog-filter.ts";
 
 interface Selection {
@@ -93,9 +94,9 @@ test("warns of a name and a pattern that match no tool, and of a permission rule
     allowedPatterns: ["*"],
     excludedPatterns: ["web_*"],
   });
-  expect(filterWarnings(spec, all)).toEqual([
-    expect.stringMatching(/^allowed_tools: .*"gerp"/),
-    expect.stringMatching(/^allowed_tools: "Bash\(npm \*\)" looks like a permission rule/),
-    expect.stringMatching(/^excluded_tool_patterns: "web_\*" currently matches no tool/),
+  expect(filterWarnings(spec, all).map(warningText)).toEqual([
+    expect.stringMatching(/^allowed_tools\[1\]: .*"gerp"/),
+    expect.stringMatching(/^allowed_tools\[2\]: "Bash\(npm \*\)" looks like a permission rule/),
+    expect.stringMatching(/^excluded_tool_patterns\[0\]: "web_\*" currently matches no tool/),
   ]);
 });

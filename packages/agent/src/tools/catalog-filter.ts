@@ -1,4 +1,5 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
+import type { SpecWarning } from "../spec/spec-warning.ts";
 import { closestName } from "../text/closest-name.ts";
 import type { NamePattern } from "./name-pattern.ts";
 import { parseNamePattern } from "./name-pattern.ts";
@@ -45,29 +46,70 @@ export function suggestion(name: string, known: Iterable<string>): string {
   return closest === undefined ? "" : `; did you mean ${closest}?`;
 }
 
+/** What lets a tool through the filter, or keeps it out: a field of the spec, with the pattern that matches. */
+export interface FilterDecision {
+  readonly isIn: boolean;
+  readonly by: string;
+}
+
+/** Returns a function that says what the filter of a spec decides about a tool, and which entry decides. */
+export function filterDecision(spec: Selection): (name: string) => FilterDecision {
+  const isIn = catalogFilter(spec);
+  const { allowedTools, allowedToolPatterns } = spec;
+  const allowsAll = allowedTools === undefined && allowedToolPatterns === undefined;
+  const allowed = entryOf(
+    "allowed",
+    stringsOf(allowedTools).strings,
+    stringsOf(allowedToolPatterns).strings,
+  );
+  const excluded = entryOf("excluded", spec.excludedTools, spec.excludedToolPatterns);
+  const absent = allowedTools === undefined ? "allowed_tool_patterns" : "allowed_tools";
+  return (name) => {
+    if (isIn(name)) return { isIn: true, by: allowsAll ? "default" : (allowed(name) ?? absent) };
+    return { isIn: false, by: excluded(name) ?? absent };
+  };
+}
+
+/** Returns a function that names the field, or the field and the pattern, that a tool matches first. Undefined: none. */
+function entryOf(
+  verb: "allowed" | "excluded",
+  literals: readonly string[],
+  patterns: readonly string[],
+): (name: string) => string | undefined {
+  const names = new Set(literals);
+  const parsed = patterns.map((text) => ({ text, pattern: parseNamePattern(text) }));
+  return (name) => {
+    if (names.has(name)) return `${verb}_tools`;
+    const found = parsed.find(({ pattern }) => pattern?.matches(name) === true);
+    return found === undefined ? undefined : `${verb}_tool_patterns: ${found.text}`;
+  };
+}
+
 /** Returns warnings about names and patterns of a spec that are probably mistakes, given the tools that exist. */
-export function filterWarnings(spec: Selection, tools: readonly string[]): readonly string[] {
+export function filterWarnings(spec: Selection, tools: readonly string[]): readonly SpecWarning[] {
   const entries = [
     ["allowed_tools", stringsOf(spec.allowedTools).strings],
     ["excluded_tools", spec.excludedTools],
     ["allowed_tool_patterns", stringsOf(spec.allowedToolPatterns).strings],
     ["excluded_tool_patterns", spec.excludedToolPatterns],
   ] as const;
-  return entries.flatMap(([field, names]) =>
-    names.flatMap((name) => {
+  const known = new Set(tools);
+  return entries.flatMap(([list, names]) =>
+    names.flatMap((name, index): readonly SpecWarning[] => {
+      const field = `${list}[${index}]`;
       if (/^\S+\(.*\)$/.test(name)) {
-        return [
-          `${field}: "${name}" looks like a permission rule; a filter takes only names of tools`,
-        ];
+        const description = `"${name}" looks like a permission rule; a filter takes only names of tools`;
+        return [{ field, description, reason: "PERMISSION_SHAPED_ENTRY" }];
       }
-      if (field.endsWith("patterns")) {
+      if (list.endsWith("patterns")) {
         const pattern = parseNamePattern(name);
         const isUnused = pattern !== undefined && !tools.some((tool) => pattern.matches(tool));
-        return isUnused ? [`${field}: "${name}" currently matches no tool`] : [];
+        const description = `"${name}" currently matches no tool; correct it, or remove it`;
+        return isUnused ? [{ field, description, reason: "UNMATCHED_PATTERN" }] : [];
       }
-      return tools.includes(name)
-        ? []
-        : [`${field}: the tool "${name}" does not exist at the moment${suggestion(name, tools)}`];
+      if (known.has(name)) return [];
+      const description = `the tool "${name}" does not exist at the moment${suggestion(name, tools)}`;
+      return [{ field, description, reason: "UNKNOWN_TOOL" }];
     }),
   );
 }

@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
 import { runtimeSource } from "./runtime-tools.ts";
 import type { Toolbelt } from "./toolbelt.ts";
+import { warningText } from "../spec/spec-warning.ts";
 import { toolbelt } from "./toolbelt.ts";
 
 function beltOf(spec: MessageInitShape<typeof AgentSpecSchema>, catalogs = offer.tools): Toolbelt {
@@ -42,7 +43,9 @@ test("has no tools that execute code without isolation, and warns an agent that 
     const allowedTools = fromJson(ListValueSchema, ["execute_code", "grep"]);
     const belt = beltOf({ permissionClasses: ["execute"], allowedTools }, open);
     expect(names(belt)).toEqual(["grep"]);
-    expect(belt.warnings).toEqual([expect.stringMatching(/"execute_code".*sandbox/)]);
+    expect(belt.warnings.map(warningText)).toEqual([
+      expect.stringMatching(/"execute_code".*sandbox/),
+    ]);
   }
 });
 
@@ -178,7 +181,7 @@ test.each([
     const belt = toolbelt(spec, catalogs, { isEditor, extraTools: [], policy: unrestricted });
     expect(names(belt)).toEqual([]);
     expect(belt.excluded.get("draw")).toContain("no node registry");
-    expect(belt.warnings).toEqual(
+    expect(belt.warnings.map(warningText)).toEqual(
       [/^permission_classes\[1\]: this deployment has no node registry/, ...warnings].map(
         (pattern): unknown => expect.stringMatching(pattern),
       ),

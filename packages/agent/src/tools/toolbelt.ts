@@ -6,7 +6,7 @@ import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { deniesTool, describeDecision } from "../permission/decide-call.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
-import { catalogFilter, exclusionFilter, filterWarnings } from "./catalog-filter.ts";
+import { exclusionFilter, filterDecision, filterWarnings } from "./catalog-filter.ts";
 import { companionsOf } from "./companion-tools.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
 import { exclusionReason } from "./exclusion-reason.ts";
@@ -16,6 +16,8 @@ import {
   runtimeTools,
   retrieveArtifact,
 } from "./runtime-tools.ts";
+import type { SpecWarning } from "../spec/spec-warning.ts";
+import { warningOf } from "../spec/spec-warning.ts";
 import { stringsOf } from "../spec/string-list.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { unrestricted, withheldTool } from "../policy/caller-policy.ts";
@@ -31,7 +33,13 @@ export interface Toolbelt {
   readonly withheld: ReadonlyMap<string, Withheld>;
   /** The tools that the agent would have if no permission rule denied all of their calls, by name. */
   readonly denied: ReadonlyMap<string, PermissionDecision>;
-  readonly warnings: readonly string[];
+  /** What admits each tool of the agent, by name. */
+  readonly admittedBy: ReadonlyMap<string, string>;
+  /** The entry of the spec's filter that keeps a tool out, by name. */
+  readonly filteredBy: ReadonlyMap<string, string>;
+  /** All tools that are offered, by name. */
+  readonly offered: ReadonlyMap<string, OfferedTool>;
+  readonly warnings: readonly SpecWarning[];
 }
 
 /** What decides, beside the agent, which tools a run can have. */
@@ -59,28 +67,34 @@ export function toolbelt(
   const offered = offeredTools(catalogs, [...runtimeTools(spec), ...context.extraTools]);
   const { policy } = context;
   const ownReasonOf = exclusionReason(spec, policy.grants);
-  const isInFilter = catalogFilter(spec);
+  const decisionOf = filterDecision(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
   const excluded = new Map<string, string>();
   const withheld = new Map<string, Withheld>();
   const denied = new Map<string, PermissionDecision>();
   const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(isDefined);
-  const missing: string[] = [];
+  const admittedBy = new Map<string, string>();
+  const filteredBy = new Map<string, string>();
+  const missing: SpecWarning[] = [];
   for (const [name, tool] of offered) {
     const ownReason = ownReasonOf(tool);
     const byPolicy = withheldTool(policy, tool.descriptor, catalogs);
+    const filter = decisionOf(name);
     const before =
-      ownReason ?? (isInFilter(name) ? byPolicy?.reason : "the agent's tool filter removes it");
+      ownReason ?? (filter.isIn ? byPolicy?.reason : "the agent's tool filter removes it");
     const denial = before === undefined ? deniesTool(levels, tool.descriptor) : undefined;
     if (denial !== undefined) denied.set(name, denial);
     const reason = before ?? (denial && `${describeDecision(denial)} denies every call of it`);
-    if (reason === undefined) tools.push(tool.descriptor);
-    else excluded.set(name, reason);
+    if (reason === undefined) {
+      tools.push(tool.descriptor);
+      admittedBy.set(name, filter.by);
+    } else excluded.set(name, reason);
+    if (ownReason === undefined && !filter.isIn) filteredBy.set(name, filter.by);
     if (byPolicy !== undefined && reason === byPolicy.reason) withheld.set(name, byPolicy);
     // An agent that names a tool, and excludes it nowhere, expects to have it.
-    if (ownReason !== undefined && named.has(name) && isInFilter(name)) {
-      missing.push(`allowed_tools: the agent does not have "${name}": ${ownReason}`);
+    if (ownReason !== undefined && named.has(name) && filter.isIn) {
+      missing.push(warningOf(`allowed_tools: the agent does not have "${name}": ${ownReason}`));
     }
   }
   // A result must not name a tool that the agent lacks, unless the agent excludes it expressly.
@@ -92,18 +106,22 @@ export function toolbelt(
     if (withheldTool(policy, tool.descriptor, catalogs) !== undefined) continue;
     if (deniesTool(levels, tool.descriptor) !== undefined) continue;
     tools.push(tool.descriptor);
+    admittedBy.set(name, "companion");
     excluded.delete(name);
+    filteredBy.delete(name);
   }
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     excluded,
     withheld,
     denied,
+    admittedBy,
+    filteredBy,
+    offered,
     warnings: [
       ...filterWarnings(spec, [...offered.keys()]),
       ...missing,
-      ...withheldWarnings(withheld),
-      ...editorWarnings(spec, context),
+      ...[...withheldWarnings(withheld), ...editorWarnings(spec, context)].map(warningOf),
     ],
   };
 }

@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import type { Policy } from "@reeve/agent/policy/policy";
+import { recordedPlan } from "@reeve/agent/resolve/recorded-plan";
 import type { ResolvedAgent } from "@reeve/agent/resolve/resolve-agent";
 import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { ResolvedModel } from "@reeve/agent/resolve/resolve-model";
@@ -74,6 +75,7 @@ async function prepared(
       history: [...history],
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
       warnings: [...warnings],
+      plan: recordedPlan(resolved.plan),
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });

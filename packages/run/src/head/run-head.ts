@@ -295,6 +295,8 @@ export function runOf(head: RunHead): Run {
     unknownEventSequence,
     incompleteReason: head.incompleteReason,
     plan: [...head.plan],
+    agentRevision: head.created?.agentRevision ?? 0,
+    planHash: head.prepared?.plan?.hash ?? "",
     ...(head.origin && { origin: head.origin }),
     ...(createdAt && { createdAt }),
     ...(endedAt && { endedAt }),

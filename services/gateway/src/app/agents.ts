@@ -143,9 +143,9 @@ export function checkAgent(
 ): CheckedRequest {
   if (given === undefined) {
     const missing = { field: "spec", description: "is required", reason: "REQUIRED" };
-    return { violations: mergeViolations(shape, [missing]), warnings: [] };
+    return { violations: mergeViolations(shape, [missing]), warnings: [], details: [] };
   }
-  const { spec, violations, warnings } = checkSpec(
+  const { spec, violations, ...warnings } = checkSpec(
     given,
     offer(),
     policyForTenant(policy(), tenant),
@@ -154,7 +154,7 @@ export function checkAgent(
     ...violation,
     field: `spec.${violation.field}`,
   }));
-  return { spec, violations: mergeViolations(shape, others), warnings };
+  return { spec, violations: mergeViolations(shape, others), ...warnings };
 }
 
 /** Returns the ids of some agents of a tenant: a request for an unknown agent must not read a large tenant. */

@@ -270,7 +270,7 @@ test("a start returns the warnings of the agent and of the request, but not when
   const editing = create(StartRunRequestSchema, init);
   expect((await startRun(ports, ann, editing, never)).warnings).toEqual([
     expect.stringMatching(/^budget_awareness: the context window of the model "known"/),
-    expect.stringMatching(/^excluded_tools: the tool "gone" does not exist/),
+    expect.stringMatching(/^excluded_tools\[0\]: the tool "gone" does not exist/),
     expect.stringMatching(/^chat_context: .* workflow_id has no effect/),
   ]);
   expect((await startRun(ports, ann, editing, never)).warnings).toEqual([]);

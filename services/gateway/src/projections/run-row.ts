@@ -45,9 +45,15 @@ export const rowKinds = kindsIn({
   treeStored: false,
 });
 
-/** Returns what a list shows of a run: everything but its output, its plan, and its wait for a model. */
+/** Returns what a list shows of a run: everything that no method but `GetRun` returns is left out. */
 export function rowOf(head: RunHead): Run {
-  const row = create(RunSchema, { ...runOf(head), output: "", plan: [] });
+  const row = create(RunSchema, {
+    ...runOf(head),
+    output: "",
+    plan: [],
+    agentRevision: 0,
+    planHash: "",
+  });
   delete row.modelWait;
   return row;
 }

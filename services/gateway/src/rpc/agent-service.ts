@@ -15,7 +15,8 @@ import {
   updateAgent,
 } from "../app/agents.ts";
 import { limitRevisionReads, listAgentRevisions } from "../app/agent-revisions.ts";
-import { explainAgentAccess } from "../app/explain-agent.ts";
+import { explainAgentAccess } from "../app/explain/explain-agent.ts";
+import { planOfSpec } from "../app/explain/explain-plan.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
 
 /** How many warnings a response lists. */
@@ -23,7 +24,10 @@ export const maxWarnings = 50;
 
 /** Returns the handlers of AgentService. */
 export function agentService(
-  ports: Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom" | "holders">,
+  ports: Pick<
+    GatewayPorts,
+    "agents" | "offer" | "policy" | "assertRoom" | "holders" | "runLists" | "log"
+  >,
   { log }: { readonly log: Pick<Logger, "warn"> },
 ): ServiceImpl<typeof AgentService> {
   const reads = limitRevisionReads();
@@ -76,6 +80,7 @@ export function agentService(
       const { tenant } = principalOf(context);
       const checked = checkAgent(sent(spec, context), tenant, ports);
       const reported = reportedViolations(checked.violations);
+      const plan = checked.violations.length === 0 ? planOfSpec(checked.spec, ports) : undefined;
       const more = checked.violations.length - reported.length;
       return {
         violations: reported.map((violation) => ({
@@ -87,7 +92,9 @@ export function agentService(
           ...(more > 0 ? [`${more} more violations are not listed; fix the others first`] : []),
           ...checked.warnings.slice(0, maxWarnings),
         ],
+        warningDetails: checked.details.slice(0, maxWarnings),
         ...(checked.spec && { normalized: checked.spec }),
+        ...(plan && { plan }),
       };
     },
   };

@@ -1,4 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import { planOfRun } from "@reeve/agent/resolve/recorded-plan";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
 import { RunService } from "@reeve/contracts/run";
@@ -98,9 +99,11 @@ export function runService(
         }
       }
     },
-    getRun: async ({ runId }, context) => {
+    getRun: async ({ runId, includePlan }, context) => {
       const key = runKeyOf(principalOf(context).tenant, runId);
-      return { run: runOf(await readRun(ports.log, key, context.signal)) };
+      const head = await readRun(ports.log, key, context.signal);
+      const plan = includePlan ? planOfRun(head.prepared) : undefined;
+      return { run: runOf(head), ...(plan && { plan }) };
     },
     getExecutionTree: async ({ runId }, context) => {
       const { tenant, subject } = principalOf(context);

@@ -50,5 +50,5 @@ export function requestSummary(
 ): RenderedRequest {
   const { endAt, window } = contextLimit(state, frame);
   const room = Math.floor((endAt ?? window) / frame.scale);
-  return summaryRequest(frame, removed, room, maxTokens);
+  return summaryRequest(state, frame, removed, room, maxTokens);
 }

@@ -1,3 +1,4 @@
+import { summaryInstructionsOf } from "@reeve/agent/plugins/compaction-section";
 import { exposeTools } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
@@ -30,13 +31,16 @@ export function answerRequest(
 
 /** Returns the request for a summary of the oldest `removed` units of a frame, with at most `maxInputTokens`. */
 export function summaryRequest(
+  { head: { created } }: RunState,
   frame: Frame,
   removed: number,
   maxInputTokens: number,
   maxTokens: number | undefined,
 ): RenderedRequest {
+  const own = summaryInstructionsOf(created?.spec);
+  const instructions = own === "" ? summaryInstructions : `${summaryInstructions}\n\n${own}`;
   const withText = (text: string): RenderedRequest => ({
-    instructions: summaryInstructions,
+    instructions,
     messages: [{ role: "user", text }],
     tools: [],
     parallelToolCalls: true,

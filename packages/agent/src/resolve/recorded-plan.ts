@@ -1,0 +1,63 @@
+import { create } from "@bufbuild/protobuf";
+import type { PlannedModel, ResolutionPlan } from "@reeve/contracts/agent";
+import {
+  PlannedModelSchema,
+  PlannedToolSchema,
+  ResolutionPlanSchema,
+} from "@reeve/contracts/agent";
+import type { RunPrepared } from "@reeve/contracts/run";
+import { nameOfClass } from "../tools/permission-classes.ts";
+
+/** Returns what the log of a run records of a plan: what its other fields do not contain. */
+export function recordedPlan({
+  plugins,
+  tools,
+  excludedTools,
+  excludedCount,
+  hash,
+}: ResolutionPlan): ResolutionPlan {
+  return create(ResolutionPlanSchema, {
+    plugins,
+    excludedTools,
+    excludedCount,
+    hash,
+    // The class and the source of a tool are in its descriptor.
+    tools: tools.map(({ name, admittedBy, calls, callRules }) =>
+      create(PlannedToolSchema, { name, admittedBy, calls, callRules }),
+    ),
+  });
+}
+
+/** Returns the plan of a run as `resolveAgent` made it. Undefined: the log has none. */
+export function planOfRun(prepared: RunPrepared | undefined): ResolutionPlan | undefined {
+  const plan = prepared?.plan;
+  if (prepared === undefined || plan === undefined) return undefined;
+  const descriptors = new Map(prepared.tools.map((tool) => [tool.name, tool]));
+  return create(ResolutionPlanSchema, {
+    ...plan,
+    models: modelsOf(prepared),
+    ...(prepared.limits && { limits: prepared.limits }),
+    tools: plan.tools.map((tool) => {
+      const { permissionClass, source, pool } = descriptors.get(tool.name) ?? {};
+      return create(PlannedToolSchema, {
+        ...tool,
+        ...(permissionClass !== undefined && { permissionClass: nameOfClass(permissionClass) }),
+        ...(source !== undefined && { source }),
+        ...(pool !== undefined && { pool }),
+      });
+    }),
+  });
+}
+
+function modelsOf({ model, planningModel, fallbacks }: RunPrepared): PlannedModel[] {
+  const named = [
+    ["executor", model] as const,
+    ["planner", planningModel] as const,
+    ...fallbacks.map((fallback) => ["fallback", fallback.model] as const),
+  ];
+  return named.flatMap(([role, each]) => {
+    if (each === undefined) return [];
+    const { id, provider, upstreamName } = each;
+    return [create(PlannedModelSchema, { role, id, provider, upstreamName })];
+  });
+}

@@ -1,0 +1,137 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
+import type {
+  AgentSpec,
+  ExcludedTool,
+  PlannedModelSchema,
+  PlannedToolSchema,
+  ResolutionPlan,
+} from "@reeve/contracts/agent";
+import { ExcludedToolSchema, ResolutionPlanSchema } from "@reeve/contracts/agent";
+import { digestText } from "@reeve/contracts/digest/batch-digest";
+import { jsonDigest } from "@reeve/contracts/digest/json-digest";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { callOutlook } from "../permission/call-outlook.ts";
+import { describeDecision } from "../permission/decide-call.ts";
+import type { PermissionLevel } from "../permission/permission-levels.ts";
+import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
+import type { PluginStage } from "../plugins/plugin-stage.ts";
+import type { CallerPolicy } from "../policy/caller-policy.ts";
+import type { GatedTools } from "../tools/gated-tools.ts";
+import { nameOfClass } from "../tools/permission-classes.ts";
+import { askUserName, runtimeSource } from "../tools/runtime-tools.ts";
+import type { Toolbelt } from "../tools/toolbelt.ts";
+import type { LookupStage } from "./lookup-stage.ts";
+import type { ResolvedModel } from "./resolve-model.ts";
+
+/** How many tools that an agent does not have a plan lists. */
+const maxExcluded = 200;
+/** How many rules a plan lists for the calls of one tool. */
+const maxCallRules = 20;
+
+/** The results of the three stages. */
+export interface Stages {
+  readonly lookup: LookupStage;
+  readonly plugins: PluginStage;
+  readonly belt: Toolbelt;
+  readonly gated: GatedTools;
+}
+
+/** Returns the plan of a resolution, with its hash. */
+export function resolutionPlan(
+  spec: AgentSpec,
+  { lookup, plugins: { plugins }, belt, gated }: Stages,
+  policy: CallerPolicy,
+): ResolutionPlan {
+  const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(
+    (level) => level !== undefined,
+  );
+  const further = new Set(gated.further);
+  const tools = belt.tools.map((tool) => plannedTool(tool, { spec, belt, levels, further }));
+  const plan = create(ResolutionPlanSchema, {
+    plugins: [...plugins],
+    tools,
+    models: plannedModels(lookup),
+    limits: lookup.limits,
+  });
+  const hash = digestText(jsonDigest(toJson(ResolutionPlanSchema, plan)));
+  // What the agent does not have changes with what others offer, so it is not a part of the hash.
+  const names = [...belt.excluded.keys()].toSorted();
+  const excludedTools = names.slice(0, maxExcluded).map((name) => excludedTool(name, belt));
+  return { ...plan, excludedTools, excludedCount: names.length, hash };
+}
+
+interface ToolPlanning {
+  readonly spec: AgentSpec;
+  readonly belt: Toolbelt;
+  readonly levels: readonly PermissionLevel[];
+  /** Tools that require an approval although `hitl_tools` does not name them. */
+  readonly further: ReadonlySet<string>;
+}
+
+function plannedTool(
+  tool: ToolDescriptor,
+  planning: ToolPlanning,
+): MessageInitShape<typeof PlannedToolSchema> {
+  const { name, permissionClass, source, pool } = tool;
+  const { calls, rules } = callsOf(tool, planning);
+  return {
+    name,
+    permissionClass: nameOfClass(permissionClass),
+    source,
+    pool,
+    admittedBy: planning.belt.admittedBy.get(name) ?? "",
+    calls,
+    callRules: rules.slice(0, maxCallRules),
+  };
+}
+
+function callsOf(tool: ToolDescriptor, { spec, levels, further }: ToolPlanning) {
+  const { calls, rules } = callOutlook(levels, tool);
+  const gates = [
+    ...(spec.hitlTools.includes(tool.name) || further.has(tool.name) ? ["hitl_tools"] : []),
+    ...(tool.name === askUserName && tool.source === runtimeSource ? ["questions"] : []),
+  ];
+  if (gates.length === 0) return { calls, rules };
+  // A conditional rule may still deny a call that people would decide on.
+  const mayDeny = calls === "depends" && rules.some((rule) => rule.startsWith("deny "));
+  return { calls: mayDeny ? "depends" : "ask", rules: [...gates, ...rules] };
+}
+
+function excludedTool(
+  name: string,
+  { offered, excluded, withheld, denied, filteredBy }: Toolbelt,
+): ExcludedTool {
+  const { descriptor } = offered.get(name) ?? {};
+  const denial = denied.get(name);
+  const rule = withheld.get(name)?.rule;
+  return create(ExcludedToolSchema, {
+    name,
+    permissionClass: descriptor === undefined ? "" : nameOfClass(descriptor.permissionClass),
+    source: descriptor?.source ?? "",
+    excludedBy:
+      (denial && describeDecision(denial)) ??
+      (rule === undefined ? undefined : `policy: ${rule}`) ??
+      filteredBy.get(name) ??
+      "",
+    reason: excluded.get(name) ?? "",
+  });
+}
+
+function plannedModels({
+  executor,
+  planner,
+  fallback,
+}: LookupStage): MessageInitShape<typeof PlannedModelSchema>[] {
+  const named: readonly (readonly [string, ResolvedModel])[] = [
+    ["executor", executor],
+    ...(planner === undefined ? [] : [["planner", planner] as const]),
+    ...fallback.permitted.map((each) => ["fallback", each] as const),
+  ];
+  return named.map(([role, { model }]) => ({
+    role,
+    id: model.id,
+    provider: model.provider,
+    upstreamName: model.upstreamName,
+  }));
+}
