@@ -79,6 +79,7 @@ export function runAgent(
       messages: request.messages,
       labels: request.labels,
       ...(request.chatContext && { chatContext: request.chatContext }),
+      ...(request.outputSchema && { outputSchema: request.outputSchema }),
       startedBy: "local",
       agentAuthor: "local",
       // The run joins the caller's trace, if there is one.

@@ -6,7 +6,7 @@ import type { LevelRule, PermissionLevel } from "./permission-levels.ts";
 const { ASK, ALLOW, DENY } = PermissionBehavior;
 
 /** What the permission rules say about the calls of a tool before their arguments are known. */
-export interface CallOutlook {
+interface CallOutlook {
   /** `allow`: no rule asks or denies; `ask`: a person decides on each call; `depends`: the arguments decide. */
   readonly calls: "allow" | "ask" | "depends";
   /** The rules that decide, in the order in which they are tried. */

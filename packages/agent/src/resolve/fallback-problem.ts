@@ -6,6 +6,13 @@ export function fallbackProblem(fallback: ResolvedModel, first: ResolvedModel): 
   return `the model "${fallback.model.id}" does not call tools, but "${first.model.id}" does, from which it takes over; choose another model`;
 }
 
+/** Returns why a model cannot give an answer that has a schema. Undefined: it can. */
+export function answerProblem(model: ResolvedModel): string | undefined {
+  return callsTools(model)
+    ? undefined
+    : `the model "${model.model.id}" does not call tools, which an answer with a schema needs; choose another model`;
+}
+
 function callsTools({ model, provider }: ResolvedModel): boolean {
   return (model.capabilities ?? provider.capabilities)?.tools ?? true;
 }

@@ -30,7 +30,7 @@ const maxExcluded = 200;
 const maxCallRules = 20;
 
 /** The results of the three stages. */
-export interface Stages {
+interface Stages {
   readonly lookup: LookupStage;
   readonly plugins: PluginStage;
   readonly belt: Toolbelt;

@@ -14,9 +14,11 @@ import type { Offer } from "../spec/check-spec.ts";
 import type { SpecWarning } from "../spec/spec-warning.ts";
 import { warningOf, warningText } from "../spec/spec-warning.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
+import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
-import { lookupStage } from "./lookup-stage.ts";
+import { answerProblem } from "./fallback-problem.ts";
+import { invalidAgent, lookupStage } from "./lookup-stage.ts";
 import { resolutionPlan } from "./resolution-plan.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { toolStage } from "./tool-stage.ts";
@@ -45,6 +47,8 @@ export interface ResolvedAgent {
   readonly gated: readonly string[];
   /** Whether a run with memory gets what is remembered of its user. */
   readonly recalls: boolean;
+  /** The tool that ends a run whose answer has a schema. Undefined: the answer is text. */
+  readonly finish: ToolDescriptor | undefined;
   /** What the agent becomes, and why. */
   readonly plan: ResolutionPlan;
   readonly warnings: readonly string[];
@@ -100,10 +104,23 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     withheld,
     gated: gated.further,
     recalls: noRecall === undefined,
+    finish: finishOf(spec, executor, context),
     plan: resolutionPlan(spec, { lookup, plugins, belt, gated }, policy),
     warnings: [...new Set(details.map(warningText))],
     details,
   };
+}
+
+/** Returns the tool that ends the run. Throws if the answer has a schema, and the model calls no tools. */
+function finishOf(
+  { outputSchema: own }: AgentSpec,
+  executor: ResolvedModel,
+  { outputSchema = own }: ToolContext,
+): ToolDescriptor | undefined {
+  if (outputSchema === undefined) return undefined;
+  const problem = answerProblem(executor);
+  if (problem !== undefined) throw invalidAgent(`output_schema: ${problem}`);
+  return finishTool(outputSchema, "run");
 }
 
 /** Throws if a plugin does not exist, or cannot read its section: a run must not start without a part of its settings. */
@@ -125,7 +142,7 @@ function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): With
 }
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */
-type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId">;
+type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" | "outputSchema">;
 
 /** Returns what decides which tools a run can have, from the request that started it, and from who started it. */
 export function toolContextOf(
@@ -137,6 +154,7 @@ export function toolContextOf(
     isEditor: request.chatContext?.kind === ChatContextKind.EDITOR,
     extraTools: request.memoryEnabled ? longTermMemoryTools : [],
     policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
+    outputSchema: request.outputSchema,
   };
 }
 

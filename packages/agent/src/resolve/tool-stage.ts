@@ -15,7 +15,7 @@ import { invalidAgent } from "./lookup-stage.ts";
 import { sandboxProblems } from "./sandbox-problems.ts";
 
 /** The tools of an agent, and which of them require an approval. */
-export interface ToolStage {
+interface ToolStage {
   readonly belt: Toolbelt;
   readonly gated: GatedTools;
   /** Warnings about settings that some toolhosts do not honor. */

@@ -1,6 +1,7 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ListValue } from "@bufbuild/protobuf/wkt";
 import type { Violation } from "@reeve/platform/failure";
+import { outputSchemaProblem } from "../schema/schema-problem.ts";
 import { isUnknownRole } from "../deciders/unknown-role.ts";
 import { checkNetwork } from "./check-network.ts";
 import { parseNamePattern } from "../tools/name-pattern.ts";
@@ -23,6 +24,7 @@ export function checkFields(spec: AgentSpec): readonly Violation[] {
     ...checkNetwork(spec),
     ...classes(spec),
     ...answerers(spec),
+    ...outputSchema(spec),
   ];
 }
 
@@ -89,6 +91,11 @@ function answerers({ questions }: AgentSpec): readonly Violation[] {
       ? [violation(`questions.groups[${index}]`, "MALFORMED", `"${group}" names no role`)]
       : [],
   );
+}
+
+function outputSchema({ outputSchema: schema }: AgentSpec): readonly Violation[] {
+  const problem = schema === undefined ? undefined : outputSchemaProblem(schema);
+  return problem === undefined ? [] : [violation("output_schema", "MALFORMED", problem)];
 }
 
 function classes({ permissionClasses }: AgentSpec): readonly Violation[] {

@@ -1,7 +1,7 @@
 import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import { fallbackProblem } from "../resolve/fallback-problem.ts";
+import { answerProblem, fallbackProblem } from "../resolve/fallback-problem.ts";
 import { modelWarnings } from "../resolve/model-warnings.ts";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
@@ -27,6 +27,7 @@ export function checkModels(
     violations: [
       ...named.flatMap(({ field, found }) => ("model" in found ? [] : renamed(found, field))),
       ...fallbackViolations(named),
+      ...answerViolations(spec, named),
       ...priceViolations(spec, resolved, models),
     ],
     warnings: [...new Set(warnings)],
@@ -69,6 +70,18 @@ function fallbackViolations(named: readonly NamedModel[]): readonly Violation[] 
       ? []
       : [{ field, description, reason: "UNSUPPORTED_CAPABILITY" }];
   });
+}
+
+function answerViolations(
+  { outputSchema }: AgentSpec,
+  named: readonly NamedModel[],
+): readonly Violation[] {
+  const first = named.find(({ field }) => field === "model")?.found;
+  if (outputSchema === undefined || first === undefined || !("model" in first)) return [];
+  const description = answerProblem(first);
+  return description === undefined
+    ? []
+    : [{ field: "output_schema", description, reason: "UNSUPPORTED_CAPABILITY" }];
 }
 
 function priceViolations(

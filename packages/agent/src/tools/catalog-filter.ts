@@ -47,7 +47,7 @@ export function suggestion(name: string, known: Iterable<string>): string {
 }
 
 /** What lets a tool through the filter, or keeps it out: a field of the spec, with the pattern that matches. */
-export interface FilterDecision {
+interface FilterDecision {
   readonly isIn: boolean;
   readonly by: string;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -50,6 +51,8 @@ export interface ToolContext {
   readonly extraTools: readonly ToolDescriptor[];
   /** What the operator's policy decides for the run. */
   readonly policy: CallerPolicy;
+  /** JSON Schema of the answer, in place of that of the agent. */
+  readonly outputSchema?: JsonObject | undefined;
 }
 
 const defaultContext: ToolContext = { isEditor: false, extraTools: [], policy: unrestricted };

@@ -18,13 +18,16 @@ import { isFinished, isOutOfRetries, requiresResult } from "./subtasks/finish-su
 /** Returns the facts that end a frame after a step: it has answered, or is out of retries. None if it continues. */
 export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
   if (requiresResult(frame)) {
-    if (isFinished(frame)) return completeFrame(state, frame);
+    if (isFinished(frame)) return hasMessages(state, frame) ? [] : completeFrame(state, frame);
     return isOutOfRetries(frame) ? failWithoutResult(state, frame) : [];
   }
   const hasAnswered = frame.hasTurn && frame.calls.length === 0;
-  // A message that arrived during the answer gets a step as well.
-  const isDone = hasAnswered && (frame.id !== rootId || state.head.pendingMessages.size === 0);
-  return isDone ? afterAnswer(state, frame) : [];
+  return hasAnswered && !hasMessages(state, frame) ? afterAnswer(state, frame) : [];
+}
+
+/** Whether a message arrived during the answer, which gets a step as well. */
+function hasMessages({ head }: RunState, { id }: Frame): boolean {
+  return id === rootId && head.pendingMessages.size > 0;
 }
 
 /** Returns the facts after an answer: none if it is truncated and the model is asked to continue. */
@@ -52,10 +55,10 @@ export function outsideSteps(frame: Frame): Frame {
   return frame.id === rootId ? { ...frame, step: 0 } : frame;
 }
 
-/** Returns the facts of a subtask that gave no result that fits its schema. */
+/** Returns the facts of a subtask or a run that gave no result that fits its schema. */
 export function failWithoutResult(state: RunState, frame: Frame): readonly Fact[] {
   const message = "no call of finish_subtask fitted the schema of the result";
-  return failFrame(state, frame, "schema_not_satisfied", message);
+  return failFrame(state, outsideSteps(frame), "schema_not_satisfied", message);
 }
 
 /** Returns the facts of a frame that has answered: the end of the run, the end of a subtask, or the plan. */

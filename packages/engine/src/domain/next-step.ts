@@ -11,7 +11,7 @@ import { beforeModelCall } from "./model/before-model-call.ts";
 import { answerSize } from "./model/call-size.ts";
 import { countsTokens } from "./model/needs-count.ts";
 import type { RunState } from "./state/run-state.ts";
-import { requiresResult } from "./subtasks/finish-subtask.ts";
+import { isFinished, requiresResult } from "./subtasks/finish-subtask.ts";
 
 /** Returns the facts that start the next step of a frame, or end it when it is done or out of budget. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
@@ -46,8 +46,10 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
 }
 
 /** Whether the last step answered, and a message arrived meanwhile: it is work of its own, with its own limit of steps. */
-function isAskedAfterAnswer({ head }: RunState, { id, step, calls }: Frame): boolean {
-  return id === rootId && step > 0 && calls.length === 0 && head.pendingMessages.size > 0;
+function isAskedAfterAnswer({ head }: RunState, frame: Frame): boolean {
+  const { id, step, calls } = frame;
+  const hasAnswered = calls.length === 0 || isFinished(frame);
+  return id === rootId && step > 0 && hasAnswered && head.pendingMessages.size > 0;
 }
 
 /** The size of the messages that one step injects. The next step injects the rest. */

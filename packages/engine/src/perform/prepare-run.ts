@@ -51,7 +51,7 @@ async function prepared(
   const policy = policyOf(runId, created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   const resolved = resolveAgent(spec, ports.catalogs(), place);
-  const { limits, retry, executor, planner, fallbacks, tools, gated, warnings } = resolved;
+  const { limits, retry, executor, planner, fallbacks, tools, gated, finish, warnings } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
@@ -62,7 +62,7 @@ async function prepared(
       model: executor.model,
       scripted: executor.provider.scripted,
       gatedTools: [...gated],
-      tools: capabilities?.tools === false ? [] : [...tools],
+      tools: capabilities?.tools === false ? [] : [...tools, ...(finish ? [finish] : [])],
       ...(capabilities && { capabilities }),
       ...(planner && { planningModel: planner.model }),
       ...(planning && { planningCapabilities: planning }),

@@ -1,3 +1,4 @@
+import { outputSchemaProblem } from "@reeve/agent/schema/schema-problem";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { ChatContextKind, OnBusy } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
@@ -15,7 +16,15 @@ export function startViolations(request: StartRunRequest): readonly Violation[] 
     ...threadViolations(request),
     ...pathViolations(request),
     ...contextViolations(request),
+    ...outputSchemaViolations(request),
   ];
+}
+
+function outputSchemaViolations({ outputSchema }: StartRunRequest): readonly Violation[] {
+  const problem = outputSchema === undefined ? undefined : outputSchemaProblem(outputSchema);
+  return problem === undefined
+    ? []
+    : [{ field: "output_schema", description: problem, reason: "MALFORMED" }];
 }
 
 function conversationViolations({ input, messages }: StartRunRequest): readonly Violation[] {

@@ -1,4 +1,6 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type {
@@ -10,6 +12,7 @@ import type {
   RunPrepared,
 } from "@reeve/contracts/run";
 import { IncompleteReason, Phase, RunSchema } from "@reeve/contracts/run";
+import type { ToolResult } from "@reeve/contracts/tool";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";
@@ -40,6 +43,8 @@ export interface RunHead extends RunSummary, Ownership {
   readonly output: Linked<TextPart> | undefined;
   /** The step at the root that began the answer which the next text continues. Undefined: it begins an answer. */
   readonly continuedStep: number | undefined;
+  /** The last answer with a schema at the root. Undefined: there is none. */
+  readonly structured: JsonObject | undefined;
   /** The steps of the plan; none without a plan. */
   readonly plan: readonly string[];
   /** The failed model calls that wait for their next attempt. */
@@ -80,6 +85,7 @@ export const emptyHead: RunHead = {
   approvals: undefined,
   output: undefined,
   continuedStep: undefined,
+  structured: undefined,
   plan: [],
   modelWaits: new Map(),
   spent: emptyLedger,
@@ -143,8 +149,11 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       return { ...head, plan: event.value.steps };
     case "toolCallStarted":
       return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
-    case "toolResult":
-      return { ...head, outstandingCalls: withoutCall(head, event.value.result?.callId) };
+    case "toolResult": {
+      const { result } = event.value;
+      const structured = answerIn(envelope, result) ?? head.structured;
+      return { ...head, structured, outstandingCalls: withoutCall(head, result?.callId) };
+    }
     case "runClaimed":
     case "runParked":
     case "status":
@@ -169,6 +178,17 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case undefined:
       return head;
   }
+}
+
+/** Returns the answer of the run that a result of the tool which ends it has. Undefined: it is another result. */
+function answerIn(
+  { parentId, phase }: RunEvent,
+  result: ToolResult | undefined,
+): JsonObject | undefined {
+  const isAtRoot = parentId === "" && phase !== Phase.PLANNER;
+  return isAtRoot && result?.name === finishSubtaskName && !result.isError
+    ? result.structured
+    : undefined;
 }
 
 function withText(
@@ -245,8 +265,9 @@ export function messageOf({ messages }: RunHead, messageId: string): SubmittedMe
   return findNewest(messages, (message) => message.messageId === messageId);
 }
 
-/** Returns the output of the run: its last answer at the root. */
-export function outputOf({ output }: RunHead): string {
+/** Returns the output of the run: its last answer at the root, as JSON if it has a schema. */
+export function outputOf({ output, structured }: RunHead): string {
+  if (structured !== undefined) return JSON.stringify(structured);
   const parts: string[] = [];
   const step = output?.value.step;
   for (let part = output; part !== undefined && part.value.step === step; part = part.before) {
@@ -286,6 +307,7 @@ export function runOf(head: RunHead): Run {
     status,
     lastSequence: head.lastSequence,
     output: outputOf(head),
+    ...(head.structured && { structuredOutput: head.structured }),
     inputPreview,
     pendingApprovals: head.pendingApprovals,
     labels,

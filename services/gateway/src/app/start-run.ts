@@ -84,6 +84,7 @@ export async function startRun(
     memoryEnabled: request.memoryEnabled,
     cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
+    ...(request.outputSchema && { outputSchema: request.outputSchema }),
   });
   return { run: await createRun(ports, key, created, request.onBusy, signal), warnings };
 }

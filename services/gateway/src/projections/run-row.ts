@@ -55,6 +55,7 @@ export function rowOf(head: RunHead): Run {
     planHash: "",
   });
   delete row.modelWait;
+  delete row.structuredOutput;
   return row;
 }
 

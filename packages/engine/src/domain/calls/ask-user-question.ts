@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Question } from "@reeve/contracts/tool";
 import { QuestionSchema } from "@reeve/contracts/tool";
-import { schemaProblem } from "../schema/validate-arguments.ts";
+import { schemaProblem } from "@reeve/agent/schema/schema-problem";
 
 const maxMessage = 4_000;
 const maxChoices = 50;

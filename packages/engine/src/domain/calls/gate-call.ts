@@ -7,6 +7,7 @@ import type { BoundContent, PermissionDecision, ToolDescriptor } from "@reeve/co
 import { PermissionBehavior, PermissionClass, ToolStatus } from "@reeve/contracts/tool";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { askQuestion, endQuestion, isAskUser } from "./ask-user.ts";
 import { approvedCall } from "./approved-call.ts";
@@ -22,7 +23,7 @@ import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
-import { scopeOf } from "../state/frame.ts";
+import { rootId, scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { refuse } from "./tool-result.ts";
 import { argumentProblems } from "../schema/validate-arguments.ts";
@@ -111,7 +112,9 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
   // The arguments of an approved call may be other ones than when it was requested.
   const isDecided = approval === undefined || approval.state === ApprovalState.APPROVED;
   const tool = frame.tools.get(pending.call.name);
-  const permission = isDecided && tool ? permissionOf(state, frame, tool, pending) : undefined;
+  // The answer of a run is no call that rules are about.
+  const isRuled = isDecided && !(frame.id === rootId && pending.call.name === finishSubtaskName);
+  const permission = isRuled && tool ? permissionOf(state, frame, tool, pending) : undefined;
   if (permission?.behavior === PermissionBehavior.DENY) {
     const denial = `${describeDecision(permission)} denies this call`;
     return { kind: "refused", problem: denial, status: ToolStatus.ERROR, permission };

@@ -4,7 +4,7 @@ import { editedNote } from "@reeve/run/tree/edited-note";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
-import { plannerId } from "../state/frame.ts";
+import { plannerId, rootId } from "../state/frame.ts";
 import { continuesAnswers, reasonOfUnit } from "../incomplete-answer.ts";
 import type { PromptMessage } from "./model.ts";
 import { planNote } from "../planner/planner-prompt.ts";
@@ -91,10 +91,10 @@ function notesOf(state: RunState, { id, subtask }: Frame): readonly string[] {
   return [...recalled, id === plannerId ? "" : planNote(state.plan)];
 }
 
-/** Returns the reminder for a subtask that answered with text although its result has a schema. */
-function reminderFor({ tools }: Frame, { calls }: TurnUnit): string | undefined {
+/** Returns the reminder for a subtask or a run that answered with text although its result has a schema. */
+function reminderFor({ id, tools }: Frame, { calls }: TurnUnit): string | undefined {
   return calls.length === 0 && tools.has(finishSubtaskName)
-    ? `Call ${finishSubtaskName} with the result to end this subtask; go on if it is not done.`
+    ? `Call ${finishSubtaskName} with the result to end this ${id === rootId ? "run" : "subtask"}; go on if it is not done.`
     : undefined;
 }
 

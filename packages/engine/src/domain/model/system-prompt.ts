@@ -10,13 +10,16 @@ import type { Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import { plannerPrompt } from "../planner/planner-prompt.ts";
 import type { RunState } from "../state/run-state.ts";
+import { requiresResult } from "../subtasks/finish-subtask.ts";
 
 /** Returns the system prompt of a frame: the agent's instructions, and the rules for a planner, the root, or a subtask. */
 export function systemPrompt(state: RunState, frame: Frame): string {
   const spec = state.head.created?.spec;
   const agent = spec?.instructions ?? "";
   if (frame.id === plannerId) return paragraphs(agent, plannerPrompt(spec));
-  if (frame.id === rootId) return paragraphs(agent, rootRules(state, frame));
+  if (frame.id === rootId) {
+    return paragraphs(agent, rootRules(state, frame), requiresResult(frame) ? finishRunRule : "");
+  }
   return paragraphs(
     agent,
     childRules(frame),
@@ -52,6 +55,8 @@ function childRules({ tools }: Frame): string {
 }
 
 const finishRule = `End this subtask by calling ${finishSubtaskName} with the result; text alone does not end it.`;
+
+const finishRunRule = `Give your answer by calling ${finishSubtaskName}; text alone does not end the run.`;
 
 function paragraphs(...texts: readonly string[]): string {
   return texts.filter((text) => text !== "").join("\n\n");

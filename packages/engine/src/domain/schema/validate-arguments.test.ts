@@ -2,7 +2,8 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
-import { argumentProblems, schemaProblem } from "./validate-arguments.ts";
+import { schemaProblem } from "@reeve/agent/schema/schema-problem";
+import { argumentProblems } from "./validate-arguments.ts";
 
 const problems = (inputSchema: JsonObject, args: JsonObject) =>
   argumentProblems(create(ToolDescriptorSchema, { name: "t", inputSchema }), args);

@@ -19,16 +19,6 @@ export function argumentProblems(tool: ToolDescriptor, args: JsonObject): readon
   return more > 0 ? [...listed, `and ${more} more`] : listed;
 }
 
-/** Returns why a JSON Schema is invalid or cannot be enforced completely; undefined if it can. */
-export function schemaProblem(schema: JsonObject): string | undefined {
-  const compiled = compileSchema(schema);
-  if (compiled.kind === "invalid") return compiled.problem;
-  const [pattern] = compiled.unsupported;
-  return pattern === undefined
-    ? undefined
-    : `the pattern ${JSON.stringify(pattern)} cannot be matched in linear time; avoid look-around, back-references, and large repetitions`;
-}
-
 function descriptionOf({ instancePath, message = "is not valid", params }: ErrorObject): string {
   const where = instancePath.slice(1).replaceAll("/", ".");
   const allowed: unknown = params["allowedValues"];

@@ -16,6 +16,7 @@ import { reachedProvider } from "@reeve/run/head/reached-provider";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
 import { withNewest, withUnit } from "./units.ts";
+import { isFinished } from "../subtasks/finish-subtask.ts";
 import { recordQuestion } from "../calls/questions.ts";
 
 /** Applies one event to a frame. Returns the same frame for events that do not concern it. */
@@ -225,7 +226,7 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEv
 
 function takeMessage(frame: Frame, text: string): Frame {
   const newest = frame.units.newest?.value;
-  const hadAnswered = newest?.kind === "turn" && newest.calls.length === 0;
+  const hadAnswered = newest?.kind === "turn" && (newest.calls.length === 0 || isFinished(newest));
   return {
     ...frame,
     answeredStep: hadAnswered ? frame.step - 1 : frame.answeredStep,

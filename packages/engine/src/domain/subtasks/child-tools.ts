@@ -1,8 +1,7 @@
-import { create } from "@bufbuild/protobuf";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
-import { objectSchema } from "@reeve/agent/schema/object-schema";
+import { PermissionClass } from "@reeve/contracts/tool";
 import { companionsOf } from "@reeve/agent/tools/companion-tools";
+import { finishTool } from "@reeve/agent/tools/finish-tool";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Frame, Job } from "../state/frame.ts";
 
@@ -41,16 +40,7 @@ export function childTools(
     if (tool !== undefined) tools.set(name, tool);
   }
   if (outputSchema !== undefined) {
-    tools.set(
-      finishSubtaskName,
-      create(ToolDescriptorSchema, {
-        name: finishSubtaskName,
-        description: "Ends this subtask with its result. Call it exactly once, when you are done.",
-        inputSchema: objectSchema(outputSchema),
-        permissionClass: PermissionClass.SUBAGENT,
-        source: "runtime",
-      }),
-    );
+    tools.set(finishSubtaskName, finishTool(outputSchema, "subtask"));
   }
   return tools;
 }

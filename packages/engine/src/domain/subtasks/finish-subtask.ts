@@ -3,7 +3,8 @@ import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
-import { scopeOf } from "../state/frame.ts";
+import { rootId, scopeOf } from "../state/frame.ts";
+import { approvedCall } from "../calls/approved-call.ts";
 import { refuse, toolResultFact } from "../calls/tool-result.ts";
 import { unitsOf } from "../state/units.ts";
 
@@ -14,21 +15,38 @@ const maxRetries = 3;
 export function finishSubtask(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
   const isFinished = frame.calls.some(isAccepted);
   if (isFinished) {
-    const content = "an earlier call of finish_subtask has already finished the subtask";
+    const content = `an earlier call of finish_subtask has already finished ${nameOf(frame)}`;
     return [refuse(call, scopeOf(frame), content, ToolStatus.ERROR, nowMs)];
   }
   const { callId, name } = call.call;
-  const result = create(ToolResultSchema, { callId, name, content: "the subtask is finished" });
+  const content = `${nameOf(frame)} is finished`;
+  // A subtask has its result in the result of the call that started it.
+  const structured = frame.id === rootId ? approvedCall(call).arguments : undefined;
+  const result = create(ToolResultSchema, {
+    callId,
+    name,
+    content,
+    ...(structured && { structured }),
+  });
   return [toolResultFact(call, scopeOf(frame), result, nowMs)];
 }
 
-/** Whether the frame is a subtask whose result has a schema: only a call of `finish_subtask` ends it. */
-export function requiresResult({ subtask }: Frame): boolean {
-  return subtask?.job.outputSchema !== undefined;
+/**
+ * Whether the frame is a subtask or a root whose result has a schema: only a call of `finish_subtask` ends it. A root has the tool if
+ * the worker that prepared the run knew that.
+ */
+export function requiresResult({ id, subtask, tools }: Frame): boolean {
+  return subtask === undefined
+    ? id === rootId && tools.has(finishSubtaskName)
+    : subtask.job.outputSchema !== undefined;
+}
+
+function nameOf({ id }: Frame): string {
+  return id === rootId ? "the run" : "the subtask";
 }
 
 /** Whether a call of `finish_subtask` was accepted. */
-export function isFinished({ calls }: Frame): boolean {
+export function isFinished({ calls }: Pick<Frame, "calls">): boolean {
   return calls.some(isAccepted);
 }
 

@@ -12,7 +12,7 @@ import type { Call, Frame, Job } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { refuse } from "../calls/tool-result.ts";
-import { schemaProblem } from "../schema/validate-arguments.ts";
+import { schemaProblem } from "@reeve/agent/schema/schema-problem";
 import { inheritableTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 
