@@ -6,6 +6,7 @@ import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { compactionSchema, compactionSectionName } from "./compaction-section.ts";
 import { retryProblems, retrySectionName } from "./retry-section.ts";
 import { sectionViolations } from "./section-violations.ts";
+import { stopSchema, stopSectionName } from "./stop-section.ts";
 
 /** What decides, beside its spec, which plugins an agent has. */
 export interface PluginContext {
@@ -36,6 +37,15 @@ export const builtinPlugins: readonly BuiltinPlugin[] = [
   { id: "max-rounds", ...always },
   { id: "budgets", ...always },
   { id: "retry", ...always, section: { name: retrySectionName, problems: retryProblems } },
+  {
+    id: "stop-conditions",
+    addedBy: `sections.${stopSectionName}`,
+    section: {
+      name: stopSectionName,
+      problems: (spec) => sectionViolations(spec, stopSectionName, stopSchema),
+    },
+    isAdded: ({ sections }) => sections[stopSectionName] !== undefined,
+  },
   {
     id: "permission",
     addedBy: `sections.${permissionSectionName}`,

@@ -85,6 +85,11 @@ test.each<[string, Record<string, JsonValue>, string]>([
     { retry: { initial_backoff: "9s", max_backoff: "3s" } },
     "sections.retry",
   ],
+  ["an expression that is none", { stop: { content: ["("] } }, "sections.stop.content[0]"],
+  ["a lookahead", { stop: { content: ["a", "(?=x)"] } }, "sections.stop.content[1]"],
+  ["a row of no error", { stop: { consecutive_errors: 0 } }, "sections.stop.consecutive_errors"],
+  ["a loop of one turn", { stop: { repeated_turns: 1 } }, "sections.stop.repeated_turns"],
+  ["an unknown condition", { stop: { timeout: "3s" } }, "sections.stop.timeout"],
 ])("a section with %s is refused with its path", (_, sections, field) => {
   expect(violationsOf(sectionsOf(sections))).toEqual([`${field}: INVALID_PLUGIN_CONFIG`]);
   expect(() => resolve(sectionsOf(sections))).toThrow(field);

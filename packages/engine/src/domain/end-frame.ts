@@ -25,8 +25,8 @@ export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
   return hasAnswered && !hasMessages(state, frame) ? afterAnswer(state, frame) : [];
 }
 
-/** Whether a message arrived during the answer, which gets a step as well. */
-function hasMessages({ head }: RunState, { id }: Frame): boolean {
+/** Whether a message arrived during the last turn of the root, which gets a step as well. */
+export function hasMessages({ head }: RunState, { id }: Frame): boolean {
   return id === rootId && head.pendingMessages.size > 0;
 }
 

@@ -2,7 +2,7 @@ import type { MessageSubmitted } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
 import { limitsOf } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
-import { endIfDone, failFrame, failWithoutResult, outsideSteps } from "./end-frame.ts";
+import { endIfDone, failFrame, hasMessages, failWithoutResult, outsideSteps } from "./end-frame.ts";
 import type { Fact, Scope } from "./state/fact.ts";
 import { fact, rootScope } from "./state/fact.ts";
 import type { Frame } from "./state/frame.ts";
@@ -11,12 +11,18 @@ import { beforeModelCall } from "./model/before-model-call.ts";
 import { answerSize } from "./model/call-size.ts";
 import { countsTokens } from "./model/needs-count.ts";
 import type { RunState } from "./state/run-state.ts";
+import { endStopped } from "./stop/end-stopped.ts";
+import { stopAfterTurn } from "./stop/stop-after-turn.ts";
 import { isFinished, requiresResult } from "./subtasks/finish-subtask.ts";
 
 /** Returns the facts that start the next step of a frame, or end it when it is done or out of budget. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const ended = endIfDone(state, frame);
   if (ended.length > 0) return ended;
+  const stop = stopAfterTurn(state, frame);
+  if (stop !== undefined && !(stop.error === "" && hasMessages(state, frame))) {
+    return endStopped(state, frame, stop);
+  }
   const limits = limitsOf(state);
   const taken = frame.step - frame.answeredStep;
   if (taken >= limits.rounds && !isAskedAfterAnswer(state, frame)) {

@@ -70,7 +70,8 @@ pub struct AgentSpec {
     /// Settings of plugins, by section. `permission` has `default_behavior` (`ask`, `allow`, or `deny`;
     /// default: `ask`) and `rules`, each with `tool` (which calls it matches: `Tool`, `Tool(glob)`, or
     /// `Tool(path.to.argument ~ "glob")`) and `behavior`. `retry` has the fields of `RetryPolicy`.
-    /// `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
+    /// `stop` has conditions under which a run stops: `tools`, `content`, `repeated_turns`, and
+    /// `consecutive_errors`. `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
     /// section that no plugin of the agent reads causes a warning.
     #[prost(map = "string, message", tag = "19")]
     pub sections: ::std::collections::HashMap<

@@ -12,11 +12,18 @@ import { isPure, runRuntimeTool } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
 import { isSubagent, scheduleCalls } from "./schedule-calls.ts";
 import { aggregateResults } from "../subtasks/aggregate-results.ts";
+import { refuseStopped } from "../stop/end-stopped.ts";
+import { stopAfterTurn } from "../stop/stop-after-turn.ts";
 import { finishSubtask } from "../subtasks/finish-subtask.ts";
 import { startRemaining, spawnSubtasks } from "../subtasks/spawn-subtasks.ts";
 
 /** Returns the facts that follow in a step with a turn: those of its calls, and when all have results, the end of the step. */
 export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  const stop = stopAfterTurn(state, frame);
+  if (stop !== undefined) {
+    const refused = refuseStopped(frame, stop, nowMs);
+    if (refused.length > 0) return refused;
+  }
   const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
   if (gated.length > 0) return gated;
   for (const call of frame.calls) {

@@ -1,0 +1,92 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { Role } from "@reeve/contracts/thread";
+import { describe, expect, test } from "vitest";
+import { expectOrder } from "../../../test/support/event-order.ts";
+import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
+
+/** Returns a run of an agent with these stop conditions. */
+const stopping = (stop: JsonObject) =>
+  new PlayedRun(
+    { sections: { stop: fromJson(ValueSchema, stop) } },
+    { tools: [{ name: "search", source: "builtin" }] },
+  );
+const search = (query = "x") => ({ name: "search", args: { query } });
+const unknown = { name: "nothing" };
+const started = (run: PlayedRun) => run.all("toolCallStarted").length;
+
+// Requirement: RES-5
+describe("a run stops before the calls of a turn are executed", () => {
+  test("and completes when the model calls a tool that stops it", () => {
+    const run = stopping({ tools: ["search"] }).says("handing over");
+    run.turn(search(), { name: "list_todos" });
+    expect(run.end).toBe("completed");
+    expect(started(run)).toBe(0);
+    expect(run.all("toolResult").map(({ success }) => success)).toEqual([false, false]);
+    expect(run.all("status").at(-1)?.message).toBe("stopped: the model called search");
+    expectOrder(run.events);
+  });
+
+  test("and completes when the text of the turn matches", () => {
+    const run = stopping({ content: ["\\bDONE\\b"] }).says("not yet");
+    expect(run.turn(search()).result(0).end).toBeUndefined();
+    expect(run.says("all DONE now").turn(search()).end).toBe("completed");
+    expect(started(run)).toBe(1);
+    expectOrder(run.events);
+  });
+
+  test("and fails when it makes the same calls in so many turns in a row", () => {
+    const run = stopping({ repeated_turns: 3 });
+    for (const query of ["a", "a", "b", "b"]) run.turn(search(query)).result(0);
+    expect(run.end).toBeUndefined();
+    expect(run.turn(search("b")).end).toBe("error");
+    expect(run.all("error")).toMatchObject([{ reason: "loop_detected" }]);
+    expect(started(run)).toBe(4);
+    expectOrder(run.events);
+  });
+
+  test("and fails when so many calls in a row failed", () => {
+    const run = stopping({ consecutive_errors: 3 });
+    run.turn(unknown).turn(search()).result(0);
+    run.turn(unknown).turn({ ...unknown, args: { a: 1 } }, { ...unknown, args: { b: 1 } });
+    expect(run.end).toBeUndefined();
+    expect(run.turn(search()).end).toBe("error");
+    expect(run.all("error")).toMatchObject([{ reason: "consecutive_errors" }]);
+    expectOrder(run.events);
+  });
+});
+
+// Requirement: RES-5
+describe("a stop condition", () => {
+  test("of a subtask ends the subtask only", () => {
+    const run = stopping({ repeated_turns: 2 }).turn(subtask("a"));
+    const [child = ""] = run.subtasks;
+    run.turnIn(child, [search()]).result(0, "found", child).turnIn(child, [search()]);
+    expect(JSON.parse(run.resultsSeen()[0] ?? "")).toMatchObject({ error: "loop_detected" });
+    expect(run.says("sorry").turn().end).toBe("completed");
+    expectOrder(run.events);
+  });
+
+  test("that completes the run lets a message that arrived be taken up first", () => {
+    const run = stopping({ tools: ["search"] });
+    const message = { role: Role.USER, text: "wait" };
+    run.write({ case: "messageSubmitted", value: { messageId: "m1", message } });
+    expect(run.turn(search()).end).toBeUndefined();
+    expect(run.prompt().at(-1)).toMatchObject({ role: "user", text: "wait" });
+    expect(run.turn(search()).end).toBe("completed");
+  });
+
+  test("is the same for a worker that takes over between the refusals and the end", () => {
+    const whole = stopping({ tools: ["search"] }).turn(search());
+    const refused = whole.events.findIndex(({ event }) => event.case === "toolResult");
+    const taken = new PlayedRun({}, {}, whole.events.slice(0, refused + 1)).claimedAnew();
+    expect(taken.end).toBe("completed");
+  });
+
+  test("is none for an agent without the section", () => {
+    const run = new PlayedRun();
+    for (let turn = 1; turn <= 5; turn++) run.turn(search()).result(0);
+    expect(run.end).toBeUndefined();
+  });
+});
