@@ -14,12 +14,14 @@ import { approve, eventOf, expectCompleted, watchToEnd } from "./support/watchin
 const folder = mkdtempSync(join(tmpdir(), "reeve-policy-"));
 const file = join(folder, "policy.yaml");
 const model = "openai:any";
+const rubric = "Reject what changes files.";
 let models: PlayingServer;
 let deployment: Deployment;
 
 beforeAll(async () => {
   writeFileSync(file, "rules: []");
-  models = await startPlayingServer(({ messages }) => {
+  models = await startPlayingServer(({ system, messages }) => {
+    if (system.includes(rubric)) return { text: '{"advice":"approve","reason":"only a list"}' };
     const input = messages.find(({ role }) => role === "user")?.text ?? "";
     if (messages.at(-1)?.role === "tool") return { text: "done" };
     if (input.includes("list the files")) return { calls: [{ name: "list_files", args: {} }] };
@@ -149,6 +151,25 @@ test("a permission rule of the policy holds for its tenants and contexts, and fo
   );
   await approve(deployment, inThread);
   expect(await resultsOf(inThread, "list_files")).toEqual([expect.stringContaining("in-threads")]);
+});
+
+test("a model decides on a call whose class the policy of the agent names, and the log names it", async () => {
+  const votes = { classes: ["workspace_write"] };
+  await deployment.agent("reviewed", {
+    model,
+    hitlTools: ["list_files"],
+    approvalPolicy: { reviewer: { rubric, votes } },
+  });
+  await setPolicy("free", "limits: { max_rounds: 7 }");
+  const runId = await start("reviewed", "list the files");
+  expect(await resultsOf(runId, "list_files")).toHaveLength(1);
+  const events = await watchToEnd(deployment, runId);
+  const decided = events.findLast(({ event }) => event.case === "approval");
+  expect(decided?.event.value).toMatchObject({
+    approval: {
+      decision: { approved: true, reason: "only a list", reviewer: { model: expect.any(String) } },
+    },
+  });
 });
 
 test("an agent whose permission rules cannot be parsed is refused with their path", async () => {

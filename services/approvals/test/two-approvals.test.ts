@@ -96,6 +96,31 @@ test("a hundred deciders at two services reach one outcome across a kill of the 
     .toMatchObject({ state: ApprovalState.APPROVED, revision: 3 });
 });
 
+// Requirement: HITL-7
+test("people reject at two services by a threshold, and the person who started the run has no vote", async () => {
+  const alternatives = [{ name: "1", groups: ["security"], approvals: 2, denials: 2 }];
+  const approvalId = await bench.park({
+    alternatives,
+    excludedSubjects: ["ann"],
+    requestedBy: "ann",
+  });
+  const [ann] = bench.as("ann", "acme", ["security"]);
+  const [, eve] = bench.as("eve", "acme", ["security"]);
+  const [bob] = bench.as("bob", "acme", ["security"]);
+  const rejection = { approvalId, approved: false };
+  const refused = failureFrom(await ann.decideApproval(rejection).catch((error: unknown) => error));
+  expect(refused).toMatchObject({ kind: "denied" });
+  expect(refused.message).toContain("ann started the run");
+  expect((await eve.decideApproval(rejection)).approval?.state).toBe(ApprovalState.PENDING);
+  const approval = { approvalId, approved: true };
+  const [, dan] = bench.as("dan", "acme", ["security"]);
+  expect((await dan.decideApproval(approval)).approval?.state).toBe(ApprovalState.PENDING);
+  expect((await bob.decideApproval(rejection)).approval).toMatchObject({
+    state: ApprovalState.REJECTED,
+    alternatives: [{ approvalsGiven: 1, denialsGiven: 2 }],
+  });
+});
+
 test("a decision and the end of its run race, and exactly one wins", async () => {
   const approvalId = await bench.park();
   const [approvals] = bench.as("ann");
