@@ -1,13 +1,9 @@
-import { setTimeout } from "node:timers/promises";
 import type { Cluster } from "../cluster.ts";
 import type { Figure } from "../figure.ts";
 import { timesOf } from "../measure.ts";
 import { agentOf, approvalIdOf } from "./parked-runs.ts";
 
 const listings = 50;
-const counts = 3;
-/** Longer than the service keeps the numbers of a large inbox. */
-const restMs = 5_500;
 
 /** Measures pages of the inbox, without and with filters, and its numbers. The floor is one approval over the same connection. */
 export async function* listFigures(
@@ -41,11 +37,5 @@ export async function* listFigures(
     yield await figure(`100 approvals listed by ${what}`, listings, list);
   }
   const count = () => approvals.countApprovals({}, { signal });
-  const anew: number[] = [];
-  for (let turn = 0; turn < counts; turn++) {
-    await setTimeout(restMs, undefined, { signal });
-    anew.push(...(await timesOf(1, count)));
-  }
-  yield { name: `counted anew, ${pending} pending`, unit, values: anew, floors };
-  yield await figure("counted again", listings, count);
+  yield await figure("counted", listings, count);
 }

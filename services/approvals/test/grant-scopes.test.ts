@@ -40,9 +40,14 @@ async function lastOf(approvalId: string) {
 
 /**
  * Makes a grant of a scope with the decision of a first approval, and asks again: in the same run, in another run of the thread, in another
- * thread, and for another agent. Returns the states, once a grant that was made later has decided an approval that was requested later.
+ * thread, and for another agent. Returns the states, once so many are approved, and a grant that was made later has decided an approval that
+ * was requested later.
  */
-async function statesWith(scope: GrantScope, more: { maxUses?: number; expired?: boolean } = {}) {
+async function statesWith(
+  scope: GrantScope,
+  approved: number,
+  more: { readonly maxUses?: number; readonly expired?: boolean } = {},
+) {
   const agentId = `agent-${scope}-${more.maxUses ?? 0}-${more.expired === true}`;
   const threadId = `thread-${agentId}`;
   const [ann, others] = bench.as("ann");
@@ -67,8 +72,15 @@ async function statesWith(scope: GrantScope, more: { maxUses?: number; expired?:
   await others.decideApproval({ approvalId: known, approved: true, grant: forFence });
   const last = await asking(fence, "");
   await expect.poll(async () => (await lastOf(last))?.state, { timeout: 20_000 }).toBe(APPROVED);
+  const states = () => Promise.all(asked.map(async (id) => (await lastOf(id))?.state));
+  // Another process may have taken the use, and decide with it a moment later.
+  await expect
+    .poll(async () => (await states()).filter((state) => state === APPROVED).length, {
+      timeout: 20_000,
+    })
+    .toBe(approved);
   return {
-    states: await Promise.all(asked.map(async (id) => (await lastOf(id))?.state)),
+    states: await states(),
     uses: (await others.listGrants({ agentId })).grants[0]?.uses.length,
     decided: await Promise.all(asked.map(async (id) => (await lastOf(id))?.decision)),
   };
@@ -82,9 +94,10 @@ test.each([
 ] as const)(
   "a grant for the %s decides the calls of its scope, and no others",
   async (_, scope, states) => {
-    const found = await statesWith(scope);
+    const approved = states.filter((state) => state === APPROVED).length;
+    const found = await statesWith(scope, approved);
     expect(found.states).toEqual(states);
-    expect(found.uses).toBe(states.filter((state) => state === APPROVED).length);
+    expect(found.uses).toBe(approved);
     for (const decision of found.decided.filter((each) => each !== undefined)) {
       expect(decision).toMatchObject({
         decidedBy: "ann",
@@ -110,10 +123,10 @@ test.each([
 ] as const)(
   "a grant for the %s decides as many calls as it says, and none after it has expired",
   async (_, scope) => {
-    const once = await statesWith(scope, { maxUses: 1 });
+    const once = await statesWith(scope, 1, { maxUses: 1 });
     expect(once.states.filter((state) => state === APPROVED)).toHaveLength(1);
     expect(once.uses).toBe(1);
-    const expired = await statesWith(scope, { expired: true });
+    const expired = await statesWith(scope, 0, { expired: true });
     expect(expired.states).toEqual([PENDING, PENDING, PENDING, PENDING]);
   },
 );
