@@ -1151,7 +1151,8 @@ type ApprovalPolicy struct {
 	// Who may approve a call alone and at once in an emergency. If unset, nobody by this policy. It does
 	// not apply to questions of tools.
 	BreakGlass *BreakGlass `protobuf:"bytes,8,opt,name=break_glass,json=breakGlass,proto3" json:"break_glass,omitempty"`
-	// A model that advises the people who decide. If unset, none does. It does not apply to questions.
+	// A model that advises the people who decide, and votes if its `votes` are set. If unset, none does. It
+	// does not apply to questions.
 	Reviewer *Reviewer `protobuf:"bytes,9,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
 	// Calls that people approve only with a passkey. If unset, none by this policy. It does not apply to
 	// questions, and not to rejections.
@@ -1317,15 +1318,18 @@ func (x *StepUpPolicy) GetClasses() []string {
 	return nil
 }
 
-// Has the model of the agent advise the people who decide on a call. It decides nothing, and the call
-// can be decided before the advice is there. Each review is a model call of the run.
+// Has the model of the agent advise the people who decide on a call. It decides nothing unless its
+// `votes` are set, and the call can be decided before the advice is there. Each review is a model call
+// of the run.
 type Reviewer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the model looks for.
 	Rubric string `protobuf:"bytes,1,opt,name=rubric,proto3" json:"rubric,omitempty"`
 	// Names of the tools whose calls are reviewed, or patterns in which `*` stands for any characters. If
 	// empty, all calls that need an approval.
-	Tools         []string `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
+	Tools []string `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
+	// The calls for which the advice is a vote. If unset, it is never one.
+	Votes         *ReviewerVotes `protobuf:"bytes,3,opt,name=votes,proto3" json:"votes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1374,6 +1378,71 @@ func (x *Reviewer) GetTools() []string {
 	return nil
 }
 
+func (x *Reviewer) GetVotes() *ReviewerVotes {
+	if x != nil {
+		return x.Votes
+	}
+	return nil
+}
+
+// The calls for which the advice of a reviewer is a vote. Advice that is unsure is none. A vote counts for
+// the alternatives with `reviewer`; without alternatives in the policy, it decides. It never approves a
+// call that needs a passkey, nor one before its wait has ended or in a freeze.
+type ReviewerVotes struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Permission classes, such as `workspace_write`: the tools of these classes. Must not be empty.
+	Classes []string `protobuf:"bytes,1,rep,name=classes,proto3" json:"classes,omitempty"`
+	// Whether only advice to reject is a vote. Required with `exclude_requester` and `exclude_author`, which
+	// ask for another person.
+	RejectsOnly   bool `protobuf:"varint,2,opt,name=rejects_only,json=rejectsOnly,proto3" json:"rejects_only,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReviewerVotes) Reset() {
+	*x = ReviewerVotes{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReviewerVotes) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReviewerVotes) ProtoMessage() {}
+
+func (x *ReviewerVotes) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReviewerVotes.ProtoReflect.Descriptor instead.
+func (*ReviewerVotes) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ReviewerVotes) GetClasses() []string {
+	if x != nil {
+		return x.Classes
+	}
+	return nil
+}
+
+func (x *ReviewerVotes) GetRejectsOnly() bool {
+	if x != nil {
+		return x.RejectsOnly
+	}
+	return false
+}
+
 // People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
 // the `waits` of the policy, but not of the waits and freezes of the operator. They must say so in the
 // decision, with a reason.
@@ -1394,7 +1463,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1406,7 +1475,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1419,7 +1488,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1465,7 +1534,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1477,7 +1546,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1490,7 +1559,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1521,7 +1590,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1533,7 +1602,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1546,7 +1615,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1583,14 +1652,16 @@ type DecisionAlternative struct {
 	// How many people must approve. 0 means 1.
 	Approvals uint32 `protobuf:"varint,5,opt,name=approvals,proto3" json:"approvals,omitempty"`
 	// How many people must reject. 0 means 1.
-	Denials       uint32 `protobuf:"varint,6,opt,name=denials,proto3" json:"denials,omitempty"`
+	Denials uint32 `protobuf:"varint,6,opt,name=denials,proto3" json:"denials,omitempty"`
+	// Whether a vote of the `reviewer` counts as that of a person. People must be enough without it.
+	Reviewer      bool `protobuf:"varint,7,opt,name=reviewer,proto3" json:"reviewer,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1602,7 +1673,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1615,7 +1686,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1658,6 +1729,13 @@ func (x *DecisionAlternative) GetDenials() uint32 {
 		return x.Denials
 	}
 	return 0
+}
+
+func (x *DecisionAlternative) GetReviewer() bool {
+	if x != nil {
+		return x.Reviewer
+	}
+	return false
 }
 
 var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
@@ -1815,10 +1893,14 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	" \x01(\v2\x1c.reeve.agent.v1.StepUpPolicyR\x06stepUp\"B\n" +
 	"\fStepUpPolicy\x12\x16\n" +
 	"\x05tools\x18\x01 \x03(\tB\x00R\x05tools\x12\x1a\n" +
-	"\aclasses\x18\x02 \x03(\tB\x00R\aclasses\"<\n" +
+	"\aclasses\x18\x02 \x03(\tB\x00R\aclasses\"q\n" +
 	"\bReviewer\x12\x18\n" +
 	"\x06rubric\x18\x01 \x01(\tB\x00R\x06rubric\x12\x16\n" +
-	"\x05tools\x18\x02 \x03(\tB\x00R\x05tools\"\x97\x01\n" +
+	"\x05tools\x18\x02 \x03(\tB\x00R\x05tools\x123\n" +
+	"\x05votes\x18\x03 \x01(\v2\x1d.reeve.agent.v1.ReviewerVotesR\x05votes\"N\n" +
+	"\rReviewerVotes\x12\x1a\n" +
+	"\aclasses\x18\x01 \x03(\tB\x00R\aclasses\x12!\n" +
+	"\frejects_only\x18\x02 \x01(\bR\vrejectsOnly\"\x97\x01\n" +
 	"\n" +
 	"BreakGlass\x12\x18\n" +
 	"\x06people\x18\x01 \x03(\tB\x00R\x06people\x12\x18\n" +
@@ -1831,14 +1913,15 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\valternative\x18\x02 \x01(\v2#.reeve.agent.v1.DecisionAlternativeR\valternative\"W\n" +
 	"\fApprovalWait\x12\x16\n" +
 	"\x05tools\x18\x01 \x03(\tB\x00R\x05tools\x12/\n" +
-	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\x04wait\"\xb5\x01\n" +
+	"\x04wait\x18\x02 \x01(\v2\x19.google.protobuf.DurationB\x00R\x04wait\"\xd1\x01\n" +
 	"\x13DecisionAlternative\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12\x18\n" +
 	"\x06filter\x18\x02 \x01(\tB\x00R\x06filter\x12\x18\n" +
 	"\x06people\x18\x03 \x03(\tB\x00R\x06people\x12\x18\n" +
 	"\x06groups\x18\x04 \x03(\tB\x00R\x06groups\x12\x1e\n" +
 	"\tapprovals\x18\x05 \x01(\rB\x00R\tapprovals\x12\x1a\n" +
-	"\adenials\x18\x06 \x01(\rB\x00R\adenialsBS\n" +
+	"\adenials\x18\x06 \x01(\rB\x00R\adenials\x12\x1a\n" +
+	"\breviewer\x18\a \x01(\bR\breviewerBS\n" +
 	"\x12dev.reeve.agent.v1B\x0eAgentSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
@@ -1853,7 +1936,7 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
 	(*QuestionPolicy)(nil),      // 1: reeve.agent.v1.QuestionPolicy
@@ -1868,23 +1951,24 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*ApprovalPolicy)(nil),      // 10: reeve.agent.v1.ApprovalPolicy
 	(*StepUpPolicy)(nil),        // 11: reeve.agent.v1.StepUpPolicy
 	(*Reviewer)(nil),            // 12: reeve.agent.v1.Reviewer
-	(*BreakGlass)(nil),          // 13: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 14: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 15: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 16: reeve.agent.v1.DecisionAlternative
-	nil,                         // 17: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 18: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 19: google.protobuf.ListValue
-	(*structpb.Struct)(nil),     // 20: google.protobuf.Struct
-	(*durationpb.Duration)(nil), // 21: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 22: google.protobuf.Value
+	(*ReviewerVotes)(nil),       // 13: reeve.agent.v1.ReviewerVotes
+	(*BreakGlass)(nil),          // 14: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 15: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 16: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 17: reeve.agent.v1.DecisionAlternative
+	nil,                         // 18: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 19: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 20: google.protobuf.ListValue
+	(*structpb.Struct)(nil),     // 21: google.protobuf.Struct
+	(*durationpb.Duration)(nil), // 22: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 23: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	17, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	18, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	18, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	19, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
 	4,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	19, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	19, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	20, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	20, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
 	5,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
 	6,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
 	8,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
@@ -1892,34 +1976,35 @@ var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
 	3,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
 	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
 	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
-	20, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
-	21, // 13: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	21, // 14: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	21, // 15: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	21, // 16: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	21, // 17: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	21, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
+	22, // 13: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	22, // 14: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	22, // 15: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	22, // 16: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	22, // 17: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
 	6,  // 18: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	19, // 19: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	19, // 20: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	21, // 21: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	21, // 22: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	20, // 19: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	20, // 20: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	22, // 21: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	22, // 22: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
 	9,  // 23: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	21, // 24: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	16, // 25: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	15, // 26: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	14, // 27: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	13, // 28: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	22, // 24: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	17, // 25: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	16, // 26: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	15, // 27: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	14, // 28: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
 	12, // 29: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
 	11, // 30: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
-	21, // 31: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	16, // 32: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	21, // 33: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	22, // 34: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	35, // [35:35] is the sub-list for method output_type
-	35, // [35:35] is the sub-list for method input_type
-	35, // [35:35] is the sub-list for extension type_name
-	35, // [35:35] is the sub-list for extension extendee
-	0,  // [0:35] is the sub-list for field type_name
+	13, // 31: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
+	22, // 32: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	17, // 33: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	22, // 34: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	23, // 35: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	36, // [36:36] is the sub-list for method output_type
+	36, // [36:36] is the sub-list for method input_type
+	36, // [36:36] is the sub-list for extension type_name
+	36, // [36:36] is the sub-list for extension extendee
+	0,  // [0:36] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -1940,7 +2025,7 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   19,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

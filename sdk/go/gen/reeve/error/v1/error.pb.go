@@ -135,6 +135,9 @@ const (
 	// PERMISSION_DENIED: the response of an authenticator, or the invitation, is not valid: it is for
 	// somebody or something else, was used, has expired, or is malformed. Begin again.
 	ErrorReason_ERROR_REASON_PASSKEY_REFUSED ErrorReason = 57
+	// FAILED_PRECONDITION: a runtime of an earlier version is alive, which would ignore a rule of the agent.
+	// The metadata names the runtimes (`runtimes`) and the rule (`field`).
+	ErrorReason_ERROR_REASON_RUNTIME_OUTDATED ErrorReason = 58
 	// NOT_FOUND: the run has no tool call with this id.
 	ErrorReason_ERROR_REASON_CALL_NOT_FOUND ErrorReason = 60
 	// FAILED_PRECONDITION: the call has no result yet, and therefore no receipt.
@@ -207,6 +210,7 @@ var (
 		55: "ERROR_REASON_PASSKEY_REQUIRED",
 		56: "ERROR_REASON_PASSKEYS_NOT_CONFIGURED",
 		57: "ERROR_REASON_PASSKEY_REFUSED",
+		58: "ERROR_REASON_RUNTIME_OUTDATED",
 		60: "ERROR_REASON_CALL_NOT_FOUND",
 		61: "ERROR_REASON_CALL_NOT_ENDED",
 		62: "ERROR_REASON_CALL_NOT_DECIDED",
@@ -265,6 +269,7 @@ var (
 		"ERROR_REASON_PASSKEY_REQUIRED":                   55,
 		"ERROR_REASON_PASSKEYS_NOT_CONFIGURED":            56,
 		"ERROR_REASON_PASSKEY_REFUSED":                    57,
+		"ERROR_REASON_RUNTIME_OUTDATED":                   58,
 		"ERROR_REASON_CALL_NOT_FOUND":                     60,
 		"ERROR_REASON_CALL_NOT_ENDED":                     61,
 		"ERROR_REASON_CALL_NOT_DECIDED":                   62,
@@ -309,7 +314,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xaf\x0f\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd2\x0f\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -357,7 +362,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1aERROR_REASON_VOTES_USED_UP\x106\x12!\n" +
 	"\x1dERROR_REASON_PASSKEY_REQUIRED\x107\x12(\n" +
 	"$ERROR_REASON_PASSKEYS_NOT_CONFIGURED\x108\x12 \n" +
-	"\x1cERROR_REASON_PASSKEY_REFUSED\x109\x12\x1f\n" +
+	"\x1cERROR_REASON_PASSKEY_REFUSED\x109\x12!\n" +
+	"\x1dERROR_REASON_RUNTIME_OUTDATED\x10:\x12\x1f\n" +
 	"\x1bERROR_REASON_CALL_NOT_FOUND\x10<\x12\x1f\n" +
 	"\x1bERROR_REASON_CALL_NOT_ENDED\x10=\x12!\n" +
 	"\x1dERROR_REASON_CALL_NOT_DECIDED\x10>\x12$\n" +
