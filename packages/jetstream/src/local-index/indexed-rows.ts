@@ -92,9 +92,9 @@ export class IndexedRows<Item, Field extends string> {
     this.direction = definition.direction;
     this.#definition = definition;
     this.#database = database;
-    const fixed = ["key", "tenant", "kind", "position", "bytes"];
+    const fixed = ["key", "tenant", "kind", "position"];
     const measured = definition.measure === undefined ? [] : ["at", "amount"];
-    const columns = [...fixed, ...fieldsOf(definition), ...measured];
+    const columns = [...fixed, ...fieldsOf(definition), ...measured, "bytes"];
     const changes = columns.slice(2).map((column) => `${column} = excluded.${column}`);
     this.#upsert = database.sql.prepare(
       `INSERT INTO records (${columns.join()}) VALUES (${columns.map(() => "?").join()})
@@ -111,17 +111,20 @@ export class IndexedRows<Item, Field extends string> {
     const counted: readonly string[] = countedFields;
     const columnsOf = (field: string) =>
       field === "" ? "kind" : counted.includes(field) ? `kind, ${field}` : `${field}, kind`;
+    // With the amount, outlines are read from the index alone.
+    const last = measure === undefined ? "position" : "position, amount";
     const indexes = ["", ...fields].map(
       (field) =>
-        `CREATE INDEX IF NOT EXISTS ${indexOf(field)} ON records (tenant, ${columnsOf(field)}, position);`,
+        `CREATE INDEX IF NOT EXISTS ${indexOf(field)} ON records (tenant, ${columnsOf(field)}, ${last});`,
     );
     const sums = ["tenant", "at", ...fields, "amount"].join();
     if (measure !== undefined) {
       indexes.push(`CREATE INDEX IF NOT EXISTS by_measure ON records (${sums});`);
     }
+    // The bytes are last: what follows a large value in a row is read page by page of it.
     return `/* version ${version}, kinds ${kinds.join()} */ CREATE TABLE IF NOT EXISTS records (
-      id INTEGER PRIMARY KEY, key TEXT UNIQUE, tenant TEXT, kind INTEGER, position TEXT, bytes BLOB
-      ${fields.map((field) => `, ${field} TEXT`).join("")} ${measure ? ", at REAL, amount REAL" : ""}
+      id INTEGER PRIMARY KEY, key TEXT UNIQUE, tenant TEXT, kind INTEGER, position TEXT,
+      ${fields.map((field) => `${field} TEXT, `).join("")} ${measure ? "at REAL, amount REAL, " : ""} bytes BLOB
     ); ${indexes.join(" ")}`;
   }
 
@@ -131,7 +134,7 @@ export class IndexedRows<Item, Field extends string> {
     const values = fieldsOf(this.#definition).map((field) => fields[field](record));
     const kind = this.#knownKind(this.#definition.kindOf(record));
     const measured = measure === undefined ? [] : [measure.at(record), measure.amount(record)];
-    this.#upsert.run(key, tenantOf(key), kind, orderOf(record), bytes, ...values, ...measured);
+    this.#upsert.run(key, tenantOf(key), kind, orderOf(record), ...values, ...measured, bytes);
   }
 
   /** Deletes a record, if it is there. Call it in `write` of the database. */
@@ -158,27 +161,40 @@ export class IndexedRows<Item, Field extends string> {
   }
 
   /**
-   * Returns the first selected records in the order of lists, at most `limit`, without their bytes: counting them costs a small
-   * part of what decoding them costs.
+   * Returns the first records in the order of lists, at most `limit`, without their bytes: counting them costs a small part of what
+   * decoding them costs. They have the kinds and the first given field of the selection, and say whether they have the others.
    */
   outline(selection: Selection<Field>, range: OrderRange, limit: number): readonly RowOutline[] {
+    const { sql, values } = this.outlineQuery(selection, range);
+    return this.#database.sql
+      .prepare(sql)
+      .all({ ...values, limit })
+      .map((row) => ({
+        order: String(row["position"]),
+        kind: Number(row["kind"]),
+        amount: Number(row["amount"]),
+        isSelected: row["is_selected"] === 1,
+      }));
+  }
+
+  /** Returns the query of `outline`, and the values of its parameters but the limit. */
+  outlineQuery(selection: Selection<Field>, range: OrderRange) {
     const { source, conditions, values } = this.#source(selection);
-    const parts = {
-      source,
-      conditions,
-      kinds: this.#kindsOf(selection),
-      hasMeasure: this.#definition.measure !== undefined,
-      isAscending: this.direction === "ascending",
-    };
-    const reading = this.#database.sql.prepare(outlineQuery(parts, range));
-    const given = Object.entries({ ...values, ...range, limit }).filter(
-      (entry): entry is [string, string | number] => entry[1] !== undefined,
+    const sql = outlineQuery(
+      {
+        source,
+        conditions: conditions.slice(0, 2),
+        otherConditions: conditions.slice(2),
+        kinds: this.#kindsOf(selection),
+        hasMeasure: this.#definition.measure !== undefined,
+        isAscending: this.direction === "ascending",
+      },
+      range,
     );
-    return reading.all(Object.fromEntries(given)).map((row) => ({
-      order: String(row["position"]),
-      kind: Number(row["kind"]),
-      amount: Number(row["amount"]),
-    }));
+    const given = Object.entries({ ...values, ...range }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    return { sql, values: Object.fromEntries(given) };
   }
 
   /** Returns how many records are selected; of more than `limit` of a kind, that there are as many. */
@@ -242,7 +258,10 @@ export class IndexedRows<Item, Field extends string> {
     return { sql, values: { ...values, ...(after !== undefined && { after }) } };
   }
 
-  /** Returns the index that has the fewest records besides the selected ones, and the conditions without that of the kind. */
+  /**
+   * Returns the index that has the fewest records besides the selected ones, and the conditions without that of the kind: first those
+   * of the tenant and of the index.
+   */
   #source({ tenant, fields }: Selection<Field>) {
     const given = fieldsOf(this.#definition).filter((field) => fields?.[field] !== undefined);
     return {

@@ -267,6 +267,44 @@ test("records are counted from an index in its order, and nothing else", async (
   ]);
 });
 
+test("outlines are read in the order of their index, up to a limit, also of records that another field excludes", async () => {
+  const measured = {
+    ...agentIndex,
+    fields: { model: agentIndex.fields.model, name: agentIndex.fields.model },
+    measure: { at: () => 0, amount: () => 1 },
+  };
+  using database = await IndexDatabase.open(
+    { folder: undefined, name: "agents" },
+    IndexedRows.layout(measured),
+  );
+  const rows = new IndexedRows(measured, database);
+  const planOf = (fields: { readonly model?: string; readonly name?: string }) => {
+    const { sql, values } = rows.outlineQuery({ tenant: "acme", kinds: [1], fields }, {});
+    return database.sql
+      .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+      .all({ ...values, limit: 1 })
+      .map(({ detail }) => String(detail));
+  };
+  expect(planOf({ model: "m" })).toEqual([
+    "SEARCH records USING COVERING INDEX by_model (tenant=? AND model=? AND kind=?)",
+  ]);
+  expect(planOf({ model: "m", name: "n" })).toEqual([
+    "SEARCH records USING INDEX by_model (tenant=? AND model=? AND kind=?)",
+  ]);
+  database.write({ instance: "i", revision: 1 }, () => {
+    for (let at = 0; at < 5; at++) {
+      rows.put(`acme.${at}`, agent(`agent-${at}`, 1), new Uint8Array(1));
+    }
+  });
+  const model = measured.fields.model(agent("agent-0", 1));
+  const selection = { tenant: "acme", fields: { model, name: "other" } };
+  expect(rows.outline(selection, {}, 3).map(({ isSelected }) => isSelected)).toEqual([
+    false,
+    false,
+    false,
+  ]);
+});
+
 test("a page of 20,000 records reads no more than it shows", async () => {
   const definition = { ...agentIndex, direction: "descending" } as const;
   using database = await IndexDatabase.open(

@@ -50,10 +50,11 @@ export class SharedCounts {
   #begin(key: string, tenant: string, request: CountRunsRequest): Entry {
     // Not the signal of the caller: others wait for the same counts.
     const counts = this.#counted(tenant, request, AbortSignal.timeout(maxCountMs));
+    const beganMs = this.#clock.now();
     const entry: Entry = { counts, expiresMs: Number.POSITIVE_INFINITY };
     this.#entries.set(key, entry);
     void counts.then(
-      () => (entry.expiresMs = this.#clock.now() + maxAgeMs),
+      () => (entry.expiresMs = beganMs + maxAgeMs),
       () => {
         if (this.#entries.get(key) === entry) this.#entries.delete(key);
       },
@@ -62,12 +63,13 @@ export class SharedCounts {
   }
 
   async #counted(tenant: string, request: CountRunsRequest, signal: AbortSignal): Promise<Counts> {
-    using permit = await this.#counting.acquire(tenant, signal);
-    if (permit === undefined) {
-      const message = "too many counts of runs are being made; try again in a second";
-      throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { retryAfterMs });
+    try {
+      using permit = await this.#counting.acquire(tenant, signal);
+      if (permit === undefined) throw tooMany();
+      return await countRuns(this.#lists, tenant, request, signal);
+    } catch (error) {
+      throw signal.aborted ? tooMany() : error;
     }
-    return await countRuns(this.#lists, tenant, request, signal);
   }
 
   #removeExpired(): void {
@@ -81,6 +83,11 @@ export class SharedCounts {
       this.#entries.delete(key);
     }
   }
+}
+
+function tooMany(): Failure {
+  const message = "too many counts of runs are being made; try again in a second";
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { retryAfterMs });
 }
 
 function textOf(request: CountRunsRequest): string {
