@@ -30,6 +30,11 @@ function watch(ports: Ports, request: Request = {}) {
   const messages = watchApprovals(ports, approver("ada"), wanted, never)[Symbol.asyncIterator]();
   let token = "";
   return {
+    /** Returns how many approvals the next message has. */
+    async message(): Promise<number> {
+      const { value } = await messages.next();
+      return value?.approvals.length ?? NaN;
+    },
     /** The token of the last message. */
     get token(): string {
       return token;
@@ -175,6 +180,15 @@ test("a watch resumes after the last message, with the approvals that were close
   await put(numbered(5, { state: REJECTED }));
   await put(numbered(1, { revision: 1 }));
   expect(await resumed.next()).toEqual([[1, PENDING]]);
+});
+
+test("a watch of closed approvals begins with none, and searches none of those that wait", async () => {
+  const ports = await openLists(...Array.from({ length: 150 }, (_, index) => numbered(index + 1)));
+  await using watched = watch(ports, { filter: { states: [APPROVED] } });
+  expect(await watched.message()).toBe(0);
+  await putInto(ports)(numbered(2, { state: REJECTED, revision: 1 }));
+  await putInto(ports)(numbered(1, { state: APPROVED, revision: 1 }));
+  expect(await watched.next()).toEqual([[1, APPROVED]]);
 });
 
 test("a watch with a token of another inbox begins anew, and one with a text that is no token is refused", async () => {

@@ -76,7 +76,10 @@ async function* selectNews(
   const ofRun = (each: Approval) => runId === "" || each.runId === runId;
   const isMatch = matching(filter, caller);
   const shown = new ShownApprovals();
-  if (!mayResume) {
+  const { states } = filter;
+  const hasPending = states.length === 0 || states.includes(ApprovalState.PENDING);
+  if (!mayResume && !hasPending) yield { approvals: [], position: start };
+  else if (!mayResume) {
     const pages = pendingPages(lists, caller, { runId, filter, start }, signal);
     for await (const { items: approvals, nextPageToken } of pages) {
       for (const each of approvals) shown.isNews(each);
