@@ -33,23 +33,23 @@ function roughly(ms: number): string {
   return `${Math.floor(seconds / 86_400)} d`;
 }
 
-const exact = new Intl.DateTimeFormat(undefined, {
-  dateStyle: "medium",
-  timeStyle: "long",
-});
-const clock = new Intl.DateTimeFormat(undefined, {
-  hour: "2-digit",
-  minute: "2-digit",
-  second: "2-digit",
-  fractionalSecondDigits: 3,
-  hourCycle: "h23",
-});
+// Made when they are needed: each costs a part of the first view.
+let exact: Intl.DateTimeFormat | undefined;
+let clock: Intl.DateTimeFormat | undefined;
 
 /** The exact time in the zone of the reader. */
 export function formatExact(timeMs: number): string {
+  exact ??= new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
   return exact.format(timeMs);
 }
 
 export function formatClock(timeMs: number): string {
+  clock ??= new Intl.DateTimeFormat(undefined, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    fractionalSecondDigits: 3,
+    hourCycle: "h23",
+  });
   return clock.format(timeMs);
 }

@@ -24,7 +24,7 @@ export function RunTable({ runs, chosen, onChoose, onChooseAll, onEnd }: RunTabl
     count: runs.length,
     estimateSize: () => 62,
     getItemKey: (index) => runs[index]?.runId ?? index,
-    overscan: 15,
+    overscan: 8,
     scrollMargin: topOf(body.current),
   });
   const items = rows.getVirtualItems();

@@ -1,6 +1,7 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunService } from "@reeve/contracts/run";
 import { isTerminal } from "../../../format/names.ts";
+import { msOf } from "../../../format/time.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { Permitted } from "../../../access/permitted.tsx";
 import { ApprovalPanel } from "../../approval/approval-panel.tsx";
@@ -13,7 +14,11 @@ import { useStickToEnd } from "./use-stick-to-end.ts";
 /** The run as a conversation: text, calls, and what subtasks did, in the order in which it happened. */
 export function Conversation({ snapshot }: RunViewProps) {
   const { run, state } = snapshot;
-  const end = useStickToEnd(run.version, !isTerminal(run.status));
+  const end = useStickToEnd({
+    version: run.version,
+    isLive: !isTerminal(run.status),
+    newestMs: msOf(run.events.at(-1)?.time),
+  });
   const pending = [...run.approvals.values()].filter(
     (approval) => approval.state === ApprovalState.PENDING,
   );

@@ -4,9 +4,31 @@ import { useEffect, useRef } from "react";
 /** How far from the end a person still follows, in pixels. */
 const slack = 160;
 
-/** Keeps the end in view while new content arrives, unless the person has scrolled up. */
-export function useStickToEnd(version: number, isLive: boolean): RefObject<HTMLDivElement | null> {
+/** An event of this age is not part of what the run does now. */
+const maxLiveAgeMs = 5_000;
+/** After this time without an event, the history of the run has arrived. */
+const idleMs = 300;
+
+interface Followed {
+  /** Changes with every event. */
+  readonly version: number;
+  /** Whether the run may go on. */
+  readonly isLive: boolean;
+  /** Time of the newest event. */
+  readonly newestMs: number | undefined;
+}
+
+/**
+ * Keeps the end in view while new content arrives, unless the person has scrolled up. The history of a run is not followed: it may be
+ * that of a run that has ended, which is read from its start.
+ */
+export function useStickToEnd({
+  version,
+  isLive,
+  newestMs = 0,
+}: Followed): RefObject<HTMLDivElement | null> {
   const end = useRef<HTMLDivElement>(null);
+  const isCaughtUp = useRef(false);
   const isAtEnd = useRef(true);
   useEffect(() => {
     const onScroll = () => {
@@ -18,7 +40,21 @@ export function useStickToEnd(version: number, isLive: boolean): RefObject<HTMLD
   }, []);
   useEffect(() => {
     // A run without an event has nothing to scroll to.
-    if (version > 0 && isLive && isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
-  }, [version, isLive]);
+    if (version === 0 || !isLive) return undefined;
+    const follow = () => {
+      isCaughtUp.current = true;
+      if (isAtEnd.current) end.current?.scrollIntoView({ block: "end" });
+    };
+    if (isCaughtUp.current || Date.now() - newestMs < maxLiveAgeMs) {
+      follow();
+      return undefined;
+    }
+    // It began at its start, so what arrives next does not mean that the person has scrolled up.
+    const timer = setTimeout(() => {
+      isAtEnd.current = true;
+      follow();
+    }, idleMs);
+    return () => clearTimeout(timer);
+  }, [version, isLive, newestMs]);
   return end;
 }
