@@ -9,13 +9,17 @@ import { draftIdOf, runDraft } from "./run-draft.ts";
 
 const never = new AbortController().signal;
 
-/** A server that stores agents, and keeps what runs were started with. */
-function served() {
+/** A server that stores agents, lists those that are not hidden, and keeps what runs were started with. */
+function served(hidden = "") {
   const stored = new Map<string, AgentSpec[]>();
   const started: string[] = [];
   const transport = createRouterTransport(({ service }) => {
     service(AgentService, {
+      listAgents: () => ({
+        agents: [...stored.keys()].filter((id) => id !== hidden).map((id) => ({ spec: { id } })),
+      }),
       createAgent: ({ spec }) => {
+        if (stored.has(spec?.id ?? "")) throw new ConnectError("exists", Code.AlreadyExists);
         stored.set(spec?.id ?? "", spec === undefined ? [] : [spec]);
         return {};
       },
@@ -59,6 +63,13 @@ test("a draft runs as a new revision of an agent of its own, and changes no othe
     ["Writer (draft)", "b"],
   ]);
   expect(started).toEqual(['writer-draft@1 {"draft":"true"}', 'writer-draft@2 {"draft":"true"}']);
+});
+
+test("a draft that the list does not show is found, too", async () => {
+  const { started, run } = served("writer-draft");
+  await run({ id: "writer", name: "Writer", model: "a" });
+  await run({ id: "writer", name: "Writer", model: "b" });
+  expect(started.at(-1)).toBe('writer-draft@2 {"draft":"true"}');
 });
 
 test("the id of a draft is a valid id, and a draft is its own draft", () => {

@@ -6,7 +6,7 @@ import type { agents, runs } from "../../../api/transport.ts";
 
 /** What a draft is tried with. */
 interface DraftClients {
-  readonly agents: Pick<typeof agents, "createAgent" | "updateAgent">;
+  readonly agents: Pick<typeof agents, "listAgents" | "createAgent" | "updateAgent">;
   readonly runs: Pick<typeof runs, "startRun">;
 }
 
@@ -29,15 +29,28 @@ export async function runDraft(
 ): Promise<string> {
   const id = draftIdOf(spec.id);
   const draft = create(AgentSpecSchema, { ...spec, id, name: draftName(spec) });
-  try {
-    await agents.updateAgent({ spec: draft, revision: 0 }, { signal });
-  } catch (error) {
-    if (ConnectError.from(error).code !== Code.NotFound) throw error;
-    await agents.createAgent({ spec: draft }, { signal });
-  }
+  await save(agents, draft, signal);
   const labels = { draft: "true" };
   const { run } = await runs.startRun({ agentId: id, input, labels, requestId }, { signal });
   return run?.runId ?? "";
+}
+
+async function save(
+  agents: DraftClients["agents"],
+  draft: AgentSpec,
+  signal: AbortSignal,
+): Promise<void> {
+  const known = await agents.listAgents({ pageSize: 1_000 }, { signal });
+  if (!known.agents.some(({ spec }) => spec?.id === draft.id)) {
+    try {
+      await agents.createAgent({ spec: draft }, { signal });
+      return;
+    } catch (error) {
+      // The list may be longer, and somebody else may try a draft of the same agent.
+      if (ConnectError.from(error).code !== Code.AlreadyExists) throw error;
+    }
+  }
+  await agents.updateAgent({ spec: draft, revision: 0 }, { signal });
 }
 
 function draftName({ id, name }: AgentSpec): string {
