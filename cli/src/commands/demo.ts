@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { openClient } from "../context.ts";
@@ -50,6 +49,8 @@ export function demoCommand(context: Context): Command {
     await using resources = new AsyncDisposableStack();
     const folder = await openDemoDir(options, resources);
     const { environment, signal } = context;
+    // Loaded only now, so that other commands start faster.
+    const { createLogger } = await import("@reeve/platform/telemetry/logger");
     const log = createLogger("reeve", environment["REEVE_LOG_LEVEL"] || "error");
     await ensureConsole(environment, (text) => context.terminal.note(text), signal);
     const embedded = resources.use(

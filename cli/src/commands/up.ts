@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TriedSource } from "@reeve/toolhost/tools/external-tools";
 import { keepCompiledModules } from "@reeve/platform/process/keep-compiled-modules";
-import { createLogger } from "@reeve/platform/telemetry/logger";
 import { Command } from "commander";
 import { untilAborted } from "../abort.ts";
 import type { Context } from "../context.ts";
@@ -39,6 +38,8 @@ export function upCommand(context: Context): Command {
     const { environment, signal, terminal } = context;
     const { listen, portNats, withoutSandbox, dataDir } = command.optsWithGlobals<Options>();
     const level = environment["REEVE_LOG_LEVEL"] || "warn";
+    // Loaded only now, so that other commands start faster.
+    const { createLogger } = await import("@reeve/platform/telemetry/logger");
     await ensureConsole(environment, (text) => terminal.note(text), signal);
     await using embedded = await startOnThisMachine(
       {

@@ -1,13 +1,11 @@
 import type { Run } from "@reeve/client";
 import type { StoredRunBatch } from "@reeve/contracts/run";
 import type { VerifiedLog } from "@reeve/engine/verify/verify-run-log";
-import { verifyRunLog } from "@reeve/engine/verify/verify-run-log";
 import { statusName } from "@reeve/run/head/run-status";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { exitCodes, UsageError } from "../exit-code.ts";
-import { verifyReceipt } from "./receipts/verify-receipt.ts";
 
 export function verifyCommand(context: Context): Command {
   const command = new Command("verify")
@@ -33,6 +31,8 @@ export function verifyCommand(context: Context): Command {
     if (key !== undefined) {
       if (expect !== undefined) throw new UsageError("--expect is about the log of a run");
       const options = { key, log, json: json === true };
+      // Loaded only now, so that other commands start faster.
+      const { verifyReceipt } = await import("./receipts/verify-receipt.ts");
       context.exitCode = await verifyReceipt(context, runId, options);
       return;
     }
@@ -51,6 +51,7 @@ export function verifyCommand(context: Context): Command {
         indexed ??= part.indexedRun;
       }
       const current = batches.length === 0 ? undefined : await reeve.getRun(runId, context);
+      const { verifyRunLog } = await import("@reeve/engine/verify/verify-run-log");
       const verified = verifyRunLog(runId, { subject, batches, indexed, current }, expected);
       context.terminal.out(json === true ? asJson(verified) : render(verified));
       return verified.problems.length === 0 ? exitCodes.ok : exitCodes.altered;
