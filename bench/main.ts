@@ -1,5 +1,5 @@
 /**
- * Benchmarks: `npm run bench [-- --json] [--only <name>]…`. Everything runs on this machine over loopback with bounded load,
+ * Benchmarks: `npm run bench [-- --json] [--only <name>]… [--peers]`. Everything runs on this machine over loopback with bounded load,
  * and each figure is printed with a floor that was measured in the same run.
  */
 import process from "node:process";
@@ -17,6 +17,7 @@ import { inbox } from "./benchmarks/scale/inbox.ts";
 import { isolation } from "./benchmarks/isolation.ts";
 import { longThread } from "./benchmarks/scale/long-thread.ts";
 import { manyRuns } from "./benchmarks/scale/many-runs.ts";
+import { peers } from "./benchmarks/peers.ts";
 import { resolution } from "./benchmarks/resolution.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
@@ -53,6 +54,7 @@ const benchmarks = [
   againstLocal,
   streams,
   fair,
+  peers,
   containers,
   consoleScreens,
   clients,
@@ -62,10 +64,15 @@ const defaultMs = 60_000;
 const maxInAllMs = 170_000;
 
 const { values: options } = parseArgs({
-  options: { json: { type: "boolean" }, only: { type: "string", multiple: true } },
+  options: {
+    json: { type: "boolean" },
+    only: { type: "string", multiple: true },
+    peers: { type: "boolean", default: false },
+  },
 });
+const only = options.peers ? [...(options.only ?? []), peers.name] : options.only;
 const names = benchmarks.map(({ name }) => name);
-const unknown = (options.only ?? []).filter((name) => !names.includes(name));
+const unknown = (only ?? []).filter((name) => !names.includes(name));
 if (unknown.length > 0) {
   console.error(`unknown benchmark ${unknown.join(", ")}; known benchmarks: ${names.join(", ")}`);
   process.exit(2);
@@ -74,7 +81,7 @@ if (unknown.length > 0) {
 const figures: Figure[] = [];
 const all = AbortSignal.timeout(maxInAllMs);
 for (const { name, maxMs, measure } of benchmarks) {
-  const isAsked = options.only === undefined ? maxMs === undefined : options.only.includes(name);
+  const isAsked = only === undefined ? maxMs === undefined : only.includes(name);
   if (!isAsked) continue;
   const bound = AbortSignal.timeout(maxMs ?? defaultMs);
   const signal = maxMs === undefined ? AbortSignal.any([all, bound]) : bound;

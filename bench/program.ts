@@ -6,6 +6,8 @@ import { createInterface } from "node:readline";
 
 interface ProgramOptions {
   readonly environment?: NodeJS.ProcessEnv;
+  /** Where it works. Default: where this process does. */
+  readonly folder?: string;
   /** The output that is read; the other one is inherited. */
   readonly reads?: "stdout" | "stderr";
 }
@@ -17,7 +19,7 @@ export class Program implements AsyncDisposable {
 
   constructor(
     args: readonly string[],
-    { environment = process.env, reads = "stdout" }: ProgramOptions = {},
+    { environment = process.env, folder, reads = "stdout" }: ProgramOptions = {},
   ) {
     const [out, error] =
       reads === "stdout" ? (["pipe", "inherit"] as const) : (["inherit", "pipe"] as const);
@@ -25,6 +27,7 @@ export class Program implements AsyncDisposable {
     this.#child = spawn(process.execPath, args, {
       stdio: ["ignore", out, error, "ipc"],
       env: environment,
+      ...(folder !== undefined && { cwd: folder }),
     });
   }
 
