@@ -11,6 +11,7 @@ const programs = {
   toolhost: "services/toolhost/src/main.ts",
   approvals: "services/approvals/src/main.ts",
   reeve: "cli/src/main.ts",
+  "progress-server": "services/toolhost/test/support/progress-server.ts",
 } as const;
 
 /** Names of modules that mean the folder of their file, unless the module defines them itself. */
@@ -18,7 +19,7 @@ const folderNames = /import\.meta\.dirname|(?<![\w$.])__dirname(?![\w$])/;
 const ownFolderName = /\b(?:const|let|var)\s+__dirname\b/;
 
 /**
- * Bundles the services and the command line, each with everything that it imports, and returns the folder. For tests, which start
+ * Bundles the services, the command line, and the MCP server of most tests, each with everything that it imports, and returns the folder. For tests, which start
  * hundreds of them: a bundle starts with a third of the processor time. A program finds its other files in the checkout.
  */
 export async function compilePrograms(): Promise<string> {

@@ -24,7 +24,6 @@ import { openConnection } from "@reeve/client";
 import { freePorts } from "../../support/free-ports.ts";
 import { inheritedEnv } from "../../support/inherited-env.ts";
 
-const root = join(import.meta.dirname, "../../..");
 const token = "test-token-0123456789";
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
@@ -130,8 +129,8 @@ export class Deployment implements AsyncDisposable {
     through?: (url: string) => Promise<string>,
   ): Promise<Deployment> {
     const folder = mkdtempSync(join(tmpdir(), "reeve-test-"));
-    const mcp = join(root, "services/toolhost/test/support/progress-server.ts");
-    const servers = { srv: { command: process.execPath, args: [mcp], sandbox: false } };
+    const mcp = { command: process.execPath, args: [programFile("progress-server")] };
+    const servers = { srv: { ...mcp, sandbox: false } };
     writeFileSync(join(folder, "mcp.json"), JSON.stringify({ servers }));
     const [port = 0, ...ports] = await freePorts(5);
     const given = typeof settings === "function" ? settings(ports[0] ?? 0) : settings;

@@ -3,13 +3,14 @@ import process from "node:process";
 
 const root = join(import.meta.dirname, "../../../..");
 
-/** The programs that tests start as processes of their own: the services, and the command line. */
+/** The programs that tests start as processes of their own: the services, the command line, and an MCP server. */
 const sources = {
   gateway: "services/gateway/src/main.ts",
   runtime: "services/runtime/src/main.ts",
   toolhost: "services/toolhost/src/main.ts",
   approvals: "services/approvals/src/main.ts",
   reeve: "cli/bin/reeve.mjs",
+  "progress-server": "services/toolhost/test/support/progress-server.ts",
 } as const;
 
 /**

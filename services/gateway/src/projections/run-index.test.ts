@@ -134,6 +134,18 @@ test("batches in order build the row without a read of the log", async () => {
   expect(await rowIn({ runs: table })).toEqual(await truth(runs));
 });
 
+test("batches of a run that arrive together are one write of its row", async () => {
+  const runs = await logWith(3);
+  const table = new MemoryTable<Run>();
+  const { feed, acknowledged } = feedOf(runs.batches);
+  await indexRuns(feed, { runs: table, log: { read }, logEnds: runs }, log, never);
+  expect(acknowledged).toHaveLength(3);
+  const [row, ...others] = await table.list("", never);
+  expect(others).toEqual([]);
+  // The first write of a table has the revision 1.
+  expect(row).toMatchObject({ revision: 1, record: await truth(runs) });
+});
+
 test("a batch whose log was deleted before it was indexed is not delivered again", async () => {
   const runs = await logWith();
   const [, second] = runs.batches.filter(isWanted);

@@ -8,6 +8,7 @@ import { readConfig } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { toolhostConfig } from "../../src/config.ts";
@@ -40,7 +41,7 @@ export async function runningToolhost(
   const server = starting.use(await startNatsServer({ storeDir, log }, signal));
   const nats = starting.use(await connectNats(server.url, { name: "test", log }, signal));
   const mcp = join(folder.path, "mcp.json");
-  const args = [join(import.meta.dirname, "progress-server.ts")];
+  const args = [programFile("progress-server")];
   await writeFile(
     mcp,
     JSON.stringify({ servers: { demo: { command: process.execPath, args, sandbox: false } } }),
