@@ -17,7 +17,7 @@ import { inbox } from "./benchmarks/scale/inbox.ts";
 import { isolation } from "./benchmarks/isolation.ts";
 import { longThread } from "./benchmarks/scale/long-thread.ts";
 import { manyRuns } from "./benchmarks/scale/many-runs.ts";
-import { peers } from "./benchmarks/peers.ts";
+import { peers } from "./peers/peers.ts";
 import { resolution } from "./benchmarks/resolution.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";

@@ -1,8 +1,8 @@
 import type { Benchmark, Figure } from "../figure.ts";
 import { median, rateOf, timesOf, warmUp } from "../measure.ts";
-import { installPeers } from "../peers/install-peers.ts";
-import type { Peer } from "../peers/peer.ts";
-import { reeveAsPeer, startPeers } from "../peers/peer.ts";
+import { installPeers } from "./install-peers.ts";
+import type { Peer } from "./peer.ts";
+import { reeveAsPeer, startPeers } from "./peer.ts";
 import { createAgent, tools } from "../runs.ts";
 import { System } from "../system.ts";
 
