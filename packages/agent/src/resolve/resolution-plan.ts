@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { create, toJson } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import type {
   AgentSpec,
   ExcludedTool,
@@ -8,8 +9,6 @@ import type {
   ResolutionPlan,
 } from "@reeve/contracts/agent";
 import { ExcludedToolSchema, ResolutionPlanSchema } from "@reeve/contracts/agent";
-import { digestText } from "@reeve/contracts/digest/batch-digest";
-import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { callOutlook } from "../permission/call-outlook.ts";
 import { describeDecision } from "../permission/decide-call.ts";
@@ -46,15 +45,17 @@ export function resolutionPlan(
   const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(
     (level) => level !== undefined,
   );
-  const further = new Set(gated.further);
-  const tools = belt.tools.map((tool) => plannedTool(tool, { spec, belt, levels, further }));
+  const asking = new Set([...spec.hitlTools, ...gated.further]);
+  const tools = belt.tools.map((tool) => plannedTool(tool, { belt, levels, asking }));
   const plan = create(ResolutionPlanSchema, {
     plugins: [...plugins],
     tools,
     models: plannedModels(lookup),
     limits: lookup.limits,
   });
-  const hash = digestText(jsonDigest(toJson(ResolutionPlanSchema, plan)));
+  // The message has no maps, so that equal plans have equal bytes.
+  const bytes = toBinary(ResolutionPlanSchema, plan);
+  const hash = createHash("sha256").update(bytes).digest("hex");
   // What the agent does not have changes with what others offer, so it is not a part of the hash.
   const names = [...belt.excluded.keys()].toSorted();
   const excludedTools = names.slice(0, maxExcluded).map((name) => excludedTool(name, belt));
@@ -62,11 +63,10 @@ export function resolutionPlan(
 }
 
 interface ToolPlanning {
-  readonly spec: AgentSpec;
   readonly belt: Toolbelt;
   readonly levels: readonly PermissionLevel[];
-  /** Tools that require an approval although `hitl_tools` does not name them. */
-  readonly further: ReadonlySet<string>;
+  /** Tools that require an approval: those of `hitl_tools`, and those that stand for tools of a source that are gone. */
+  readonly asking: ReadonlySet<string>;
 }
 
 function plannedTool(
@@ -86,10 +86,10 @@ function plannedTool(
   };
 }
 
-function callsOf(tool: ToolDescriptor, { spec, levels, further }: ToolPlanning) {
+function callsOf(tool: ToolDescriptor, { levels, asking }: ToolPlanning) {
   const { calls, rules } = callOutlook(levels, tool);
   const gates = [
-    ...(spec.hitlTools.includes(tool.name) || further.has(tool.name) ? ["hitl_tools"] : []),
+    ...(asking.has(tool.name) ? ["hitl_tools"] : []),
     ...(tool.name === askUserName && tool.source === runtimeSource ? ["questions"] : []),
   ];
   if (gates.length === 0) return { calls, rules };

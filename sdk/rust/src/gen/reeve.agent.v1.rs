@@ -641,8 +641,8 @@ pub struct ResolutionPlan {
     /// Limits of the run: those of the agent, bounded by those of the deployment and of the policy.
     #[prost(message, optional, tag = "6")]
     pub limits: ::core::option::Option<Limits>,
-    /// SHA-256 over the canonical JSON (RFC 8785) of the plugins, the tools, the models, and the limits, in
-    /// lowercase hexadecimal.
+    /// SHA-256 over this message in binary form, fields in the order of their numbers, without
+    /// `excluded_tools`, `excluded_count`, and `hash`, in lowercase hexadecimal.
     #[prost(string, tag = "7")]
     pub hash: ::prost::alloc::string::String,
 }

@@ -64,8 +64,8 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
   limits?: Limits | undefined;
 
   /**
-   * SHA-256 over the canonical JSON (RFC 8785) of the plugins, the tools, the models, and the limits, in
-   * lowercase hexadecimal.
+   * SHA-256 over this message in binary form, fields in the order of their numbers, without
+   * `excluded_tools`, `excluded_count`, and `hash`, in lowercase hexadecimal.
    *
    * @generated from field: string hash = 7;
    */

@@ -37,8 +37,8 @@ type ResolutionPlan struct {
 	Models []*PlannedModel `protobuf:"bytes,5,rep,name=models,proto3" json:"models,omitempty"`
 	// Limits of the run: those of the agent, bounded by those of the deployment and of the policy.
 	Limits *Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
-	// SHA-256 over the canonical JSON (RFC 8785) of the plugins, the tools, the models, and the limits, in
-	// lowercase hexadecimal.
+	// SHA-256 over this message in binary form, fields in the order of their numbers, without
+	// `excluded_tools`, `excluded_count`, and `hash`, in lowercase hexadecimal.
 	Hash          string `protobuf:"bytes,7,opt,name=hash,proto3" json:"hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
