@@ -8,6 +8,11 @@ import {
 import type { RunPrepared } from "@reeve/contracts/run";
 import { nameOfClass } from "../tools/permission-classes.ts";
 
+/** How many tools that an agent does not have the log of a run lists. */
+const maxExcluded = 50;
+const byDefault = "default";
+const allowed = "allow";
+
 /** Returns what the log of a run records of a plan: what its other fields do not contain. */
 export function recordedPlan({
   plugins,
@@ -18,12 +23,17 @@ export function recordedPlan({
 }: ResolutionPlan): ResolutionPlan {
   return create(ResolutionPlanSchema, {
     plugins,
-    excludedTools,
+    excludedTools: excludedTools.slice(0, maxExcluded),
     excludedCount,
     hash,
     // The class and the source of a tool are in its descriptor.
     tools: tools.map(({ name, admittedBy, calls, callRules }) =>
-      create(PlannedToolSchema, { name, admittedBy, calls, callRules }),
+      create(PlannedToolSchema, {
+        name,
+        admittedBy: admittedBy === byDefault ? "" : admittedBy,
+        calls: calls === allowed ? "" : calls,
+        callRules,
+      }),
     ),
   });
 }
@@ -41,6 +51,8 @@ export function planOfRun(prepared: RunPrepared | undefined): ResolutionPlan | u
       const { permissionClass, source, pool } = descriptors.get(tool.name) ?? {};
       return create(PlannedToolSchema, {
         ...tool,
+        admittedBy: tool.admittedBy || byDefault,
+        calls: tool.calls || allowed,
         ...(permissionClass !== undefined && { permissionClass: nameOfClass(permissionClass) }),
         ...(source !== undefined && { source }),
         ...(pool !== undefined && { pool }),

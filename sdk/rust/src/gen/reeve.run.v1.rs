@@ -594,8 +594,8 @@ pub struct RunPrepared {
     #[prost(message, optional, tag = "14")]
     pub policy: ::core::option::Option<PolicyDecision>,
     /// The resolution plan, without what other fields contain: its models, its limits, and of its tools
-    /// everything but `admitted_by`, `calls`, and `call_rules`. Unset in logs of versions that did not
-    /// record it.
+    /// everything but `admitted_by` (empty: `default`), `calls` (empty: `allow`), and `call_rules`. At most
+    /// 50 excluded tools. Unset in logs of versions that did not record it.
     #[prost(message, optional, tag = "15")]
     pub plan: ::core::option::Option<super::super::agent::v1::ResolutionPlan>,
 }

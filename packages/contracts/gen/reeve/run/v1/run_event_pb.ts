@@ -1466,8 +1466,8 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
 
   /**
    * The resolution plan, without what other fields contain: its models, its limits, and of its tools
-   * everything but `admitted_by`, `calls`, and `call_rules`. Unset in logs of versions that did not
-   * record it.
+   * everything but `admitted_by` (empty: `default`), `calls` (empty: `allow`), and `call_rules`. At most
+   * 50 excluded tools. Unset in logs of versions that did not record it.
    *
    * @generated from field: reeve.agent.v1.ResolutionPlan plan = 15;
    */

@@ -2969,8 +2969,8 @@ type RunPrepared struct {
 	// already. Unset if there was no policy.
 	Policy *PolicyDecision `protobuf:"bytes,14,opt,name=policy,proto3" json:"policy,omitempty"`
 	// The resolution plan, without what other fields contain: its models, its limits, and of its tools
-	// everything but `admitted_by`, `calls`, and `call_rules`. Unset in logs of versions that did not
-	// record it.
+	// everything but `admitted_by` (empty: `default`), `calls` (empty: `allow`), and `call_rules`. At most
+	// 50 excluded tools. Unset in logs of versions that did not record it.
 	Plan          *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
