@@ -84,6 +84,17 @@ test("the start of a run prints the warnings about its agent", async () => {
   expect(stderr).toContain('warning: excluded_tools[0]: the tool "gone" does not exist');
 });
 
+test("a run takes the schema of its answer from a file", async () => {
+  const schema = join(folder, "schema.json");
+  const run = async (text: string) => {
+    writeFileSync(schema, text);
+    return await reeve("run", "worker", "go", "--output-schema", schema);
+  };
+  expect(await run('{"type": "object"}')).toMatchObject({ code: 0 });
+  expect((await run('{"type": "banana"}')).stderr).toMatch(/output_schema .*JSON Schema/);
+  expect((await run("[]")).stderr).toContain("schema.json is no file with a JSON object");
+});
+
 test("a spec and a prompt of - come from standard input", async () => {
   const token = ["--token", tokens.acme];
   const spec = { input: "id: piped\nname: Piped\nmodel: nobody:x\nsudo: true\n" };

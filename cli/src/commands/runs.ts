@@ -1,4 +1,6 @@
+import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Run } from "@reeve/client";
 import { OnBusy, RunSchema, RunStatusSchema } from "@reeve/contracts/run";
 import { ExecutionTreeSchema } from "@reeve/contracts/thread";
@@ -11,6 +13,7 @@ import { parseLocalFile, readLocalFile } from "../files/local-file.ts";
 import { incompleteName } from "../render/incomplete.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { formatPrice } from "../render/numbers.ts";
+import { parseJsonObject } from "../parse-json-object.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
@@ -49,11 +52,13 @@ function runCommand(context: Context): Command {
         "what to do if the thread has an active run; default: reject",
       ).choices(Object.keys(onBusy)),
     )
+    .option("--output-schema <path>", "file with the JSON Schema of the answer, an object in JSON")
     .option("--memory", "recall memories of the user, and let the agent add some")
     .option("--json", "print the run as JSON, or with --watch one event per line");
   interface Options {
     readonly thread?: string;
     readonly onBusy?: keyof typeof onBusy;
+    readonly outputSchema?: string;
     readonly memory?: true;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
@@ -71,11 +76,14 @@ function runCommand(context: Context): Command {
         const { artifactId } = await reeve.upload({ name: basename(name), content }, context);
         files.push({ artifactId, path: name });
       }
+      const outputSchema =
+        options.outputSchema === undefined ? undefined : await readSchema(options.outputSchema);
       const request = {
         agentId,
         input: input === "-" ? await context.terminal.read() : input,
         files,
         memoryEnabled: options.memory === true,
+        ...(outputSchema && { outputSchema }),
         ...(options.thread !== undefined && {
           threadId: options.thread,
           onBusy: onBusy[options.onBusy ?? "reject"],
@@ -89,6 +97,15 @@ function runCommand(context: Context): Command {
       context.terminal.out(json ? jsonLine(RunSchema, run) : `${run.runId}\n`);
     });
   });
+}
+
+async function readSchema(path: string): Promise<JsonObject> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  const schema = parseJsonObject(text);
+  if (schema !== undefined) return schema;
+  throw new UsageError(
+    `${path} is no file with a JSON object; --output-schema takes a JSON Schema`,
+  );
 }
 
 const onBusy = {
