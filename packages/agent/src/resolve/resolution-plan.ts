@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { bytesDigest } from "@reeve/contracts/digest/bytes-digest";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type {
   AgentSpec,
@@ -54,8 +54,7 @@ export function resolutionPlan(
     limits: lookup.limits,
   });
   // The message has no maps, so that equal plans have equal bytes.
-  const bytes = toBinary(ResolutionPlanSchema, plan);
-  const hash = createHash("sha256").update(bytes).digest("hex");
+  const hash = bytesDigest(toBinary(ResolutionPlanSchema, plan));
   // What the agent does not have changes with what others offer, so it is not a part of the hash.
   const names = [...belt.excluded.keys()].toSorted();
   const excludedTools = names.slice(0, maxExcluded).map((name) => excludedTool(name, belt));
