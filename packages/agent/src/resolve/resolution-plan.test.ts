@@ -149,6 +149,7 @@ test("each warning about tools has its path and the name of its rule", () => {
         ],
       }),
       other: fromJson(ValueSchema, {}),
+      stop: fromJson(ValueSchema, { tools: ["read_file", "gone"] }),
     },
   });
   expect(details.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
@@ -158,5 +159,6 @@ test("each warning about tools has its path and the name of its rule", () => {
     "excluded_tool_patterns[0]: UNMATCHED_PATTERN",
     "sections.permission.rules[0]: ORPHAN_PERMISSION_RULE",
     "sections.permission.rules[1]: UNMATCHED_PERMISSION_RULE",
+    "sections.stop.tools[1]: UNKNOWN_TOOL",
   ]);
 });

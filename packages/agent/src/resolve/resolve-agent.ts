@@ -7,6 +7,7 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { permissionWarnings } from "../permission/permission-problems.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
+import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { permittedCredentials, permittedHosts } from "../policy/apply-policy.ts";
 import { policyFor, withheldTool } from "../policy/caller-policy.ts";
 import type { Policy, PolicyCaller, RunContext, Withheld } from "../policy/policy.ts";
@@ -77,6 +78,7 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     ...plugins.warnings,
     ...belt.warnings,
     ...permissionWarnings(spec, belt),
+    ...stopWarnings(spec, belt),
     ...[
       ...gated.warnings,
       ...fallback.warnings,

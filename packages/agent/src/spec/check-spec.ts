@@ -9,6 +9,7 @@ import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionWarnings } from "../permission/permission-problems.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
+import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { endpointViolations } from "../resolve/remote-endpoint.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
 import { stepUpProblems } from "../deciders/step-up.ts";
@@ -90,6 +91,7 @@ export function checkSpec(
     ...plugins.warnings,
     ...belt.warnings,
     ...permissionWarnings(spec, belt),
+    ...stopWarnings(spec, belt),
     ...[
       ...waitWarnings(spec.approvalPolicy, belt.tools),
       ...withheld.warnings,
