@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
 import { expectAccessible } from "../support/expect-accessible.ts";
+import { expectLayout } from "../support/expect-layout.ts";
 
 /** The other screens, and every screen with axe in both themes. */
 export function describeScreens(fixture: () => ConsoleFixture): void {
@@ -81,7 +82,7 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
   });
 
   describe.each(["light", "dark"] as const)("in the %s theme", (theme) => {
-    test("has no accessibility violation on any screen", async () => {
+    test("has no accessibility violation on any screen, each of which fits into a small and a large window", async () => {
       const runId = await fixture().finished("Nest the work.");
       await using shown = await fixture().open("/runs", theme);
       const { page } = shown;
@@ -106,6 +107,7 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
         await page.goto(`${fixture().deployment.url}${path}`);
         await page.locator(selector).first().waitFor();
         await expectAccessible(page);
+        await expectLayout(page);
         if (name !== undefined && theme === "dark") await fixture().picture(shown, name);
       }
       // With 404 the API says that a run has no workspace.
