@@ -39,6 +39,7 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     expect(await spec.innerText()).toContain("hitl_tools:\n  - write_file");
     await write(page, `${text}hitl_tools:\n  - none_such\n  - ""\n`);
     await page.getByText("Not valid").waitFor();
+    await page.getByLabel("Violations").getByText("hitl_tools").first().waitFor();
     const save = page.getByRole("button", { name: /^Save as revision/ });
     expect(await save.isDisabled()).toBe(true);
     await fixture().picture(shown, "agent");

@@ -25,7 +25,7 @@ interface AgentEditorProps {
 export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProps) {
   const isNew = revision === 0;
   const [format, setFormat] = useState<SpecFormat>("YAML");
-  const [text, setText] = useState(() => specAsYaml(stored));
+  const [{ text, version }, setDraft] = useState(() => ({ text: specAsYaml(stored), version: 0 }));
   const checked = useDeferredValue(text);
   const read = useMemo(() => readSpec(checked), [checked]);
   const validation = useQuery(
@@ -57,7 +57,8 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
     const { spec } = readSpec(text);
     if (spec === undefined) return;
     setFormat(next);
-    setText(next === "YAML" ? specAsYaml(spec) : specAsJson(spec));
+    const shown = next === "YAML" ? specAsYaml(spec) : specAsJson(spec);
+    setDraft((before) => ({ text: shown, version: before.version + 1 }));
   };
   return (
     <div className="agent-editor">
@@ -102,9 +103,19 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
           spec={readSpec(text).spec}
           isNew={isNew}
           violations={violations}
-          onEdit={(path, value) => setText((before) => editSpec(before, path, value, format))}
+          onEdit={(path, value) =>
+            setDraft((before) => ({
+              text: editSpec(before.text, path, value, format),
+              version: before.version + 1,
+            }))
+          }
         />
-        <SpecEditor text={text} violations={violations} onChange={setText} />
+        <SpecEditor
+          text={text}
+          violations={violations}
+          version={version}
+          onChange={(next) => setDraft((before) => ({ ...before, text: next }))}
+        />
       </div>
       <ul className="violations" aria-label="Violations" aria-live="polite">
         {violations.map(({ line, field, message }) => (

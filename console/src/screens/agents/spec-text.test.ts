@@ -29,3 +29,13 @@ test.each(["name: [", "nome: x", "max_rounds: many"])("%s is refused with the re
   expect(read).toBeUndefined();
   expect(problems).toHaveLength(1);
 });
+
+test("an empty text is told what it needs", () => {
+  for (const text of ["", "\n", "# only a comment\n"]) {
+    const { spec, problems } = readSpec(text);
+    expect(spec).toBeUndefined();
+    expect(problems.map(({ message }) => message)).toEqual([
+      "the spec is empty; it needs an id, a name, and a model",
+    ]);
+  }
+});

@@ -47,13 +47,20 @@ export function readSpec(text: string): ReadSpec {
   if (problems.length > 0) return { spec: undefined, problems, lineOf };
   try {
     // The next line refuses what is no spec.
-    const json = document.toJS() as JsonObject;
+    const json = document.toJS() as JsonObject | null;
+    if (json === null) return { spec: undefined, problems: [emptySpec], lineOf };
     return { spec: fromJson(AgentSpecSchema, json), problems: [], lineOf };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { spec: undefined, problems: [{ line: undefined, field: "", message }], lineOf };
   }
 }
+
+const emptySpec: SpecProblem = {
+  line: undefined,
+  field: "",
+  message: "the spec is empty; it needs an id, a name, and a model",
+};
 
 function asJson(spec: AgentSpec) {
   return toJson(AgentSpecSchema, spec, { useProtoFieldName: true });

@@ -12,16 +12,19 @@ import { completeSpec } from "./spec-completion.ts";
 
 export interface CodeEditorProps {
   readonly text: string;
+  /** Changes when something else than this editor has changed the text: only then is its text replaced. */
+  readonly version: number;
   readonly violations: readonly SpecProblem[];
   readonly names: KnownNames;
   readonly onChange: (text: string) => void;
 }
 
 /** The text of a spec, with what fits at the cursor, and the violations in their lines. */
-export function CodeEditor({ text, violations, names, onChange }: CodeEditorProps) {
+export function CodeEditor({ text, version, violations, names, onChange }: CodeEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(undefined);
   // The editor is made once; it calls what the last rendering passed.
+  const applied = useRef(version);
   const last = useRef({ text, names, onChange });
   useEffect(() => {
     last.current = { text, names, onChange };
@@ -74,9 +77,12 @@ export function CodeEditor({ text, violations, names, onChange }: CodeEditorProp
   }, []);
   useEffect(() => {
     const view = editor.current;
-    if (view === undefined || view.state.doc.toString() === text) return;
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
-  }, [text]);
+    if (view === undefined || applied.current === version) return;
+    applied.current = version;
+    // A text that the editor has passed on may be rendered after the person has written more, which must stay.
+    const { text: insert } = last.current;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert } });
+  }, [version]);
   useEffect(() => {
     const view = editor.current;
     if (view === undefined) return;

@@ -9,12 +9,14 @@ const CodeEditor = lazy(async () => ({ default: (await import("./code-editor.tsx
 
 interface SpecEditorProps {
   readonly text: string;
+  /** Changes when something else than the editor has changed the text. */
+  readonly version: number;
   readonly violations: readonly SpecProblem[];
   readonly onChange: (text: string) => void;
 }
 
 /** The text of a spec, which can be edited. Until the editor is loaded, it can be read. */
-export function SpecEditor({ text, violations, onChange }: SpecEditorProps) {
+export function SpecEditor({ text, version, violations, onChange }: SpecEditorProps) {
   const models = useQuery(AgentService.method.listModels, {}).data?.models;
   const tools = useQuery(ToolService.method.listTools, {}).data?.tools;
   const names = useMemo(
@@ -27,7 +29,13 @@ export function SpecEditor({ text, violations, onChange }: SpecEditorProps) {
   return (
     <div className="spec-text">
       <Suspense fallback={<pre className="code">{text}</pre>}>
-        <CodeEditor text={text} violations={violations} names={names} onChange={onChange} />
+        <CodeEditor
+          text={text}
+          version={version}
+          violations={violations}
+          names={names}
+          onChange={onChange}
+        />
       </Suspense>
     </div>
   );
