@@ -43,6 +43,10 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     const save = page.getByRole("button", { name: /^Save as revision/ });
     expect(await save.isDisabled()).toBe(true);
     await fixture().picture(shown, "agent");
+    await write(page, text);
+    // Keys that lead to other screens and open the help, unless a person writes.
+    await page.keyboard.type("max_rounds: 5?");
+    expect(await spec.innerText()).toContain("max_rounds: 5?");
     await write(page, `${text}instructions: Be brief.\n`);
     await page.getByText("Valid", { exact: true }).waitFor();
     await save.click();

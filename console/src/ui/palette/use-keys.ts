@@ -7,7 +7,7 @@ import { useEffect } from "react";
 export function useKeys(onHelp: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isWriting(event)) return;
       if (event.key === "?") return onHelp();
       const target = document.querySelector<HTMLElement>(
         `[aria-keyshortcuts="${CSS.escape(event.key)}"]:not(:disabled)`,
@@ -27,6 +27,8 @@ export function usePaletteKey(onPalette: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "k" || event.altKey || !(event.ctrlKey || event.metaKey)) return;
+      // An editor uses it for something else.
+      if (event.defaultPrevented) return;
       event.preventDefault();
       onPalette();
     };
@@ -35,6 +37,9 @@ export function usePaletteKey(onPalette: () => void): void {
   }, [onPalette]);
 }
 
-function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches("input, textarea, select");
+/** In a shadow root, as that of the editor of specs, the event names only its host. */
+function isWriting(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.matches("input, textarea, select");
 }

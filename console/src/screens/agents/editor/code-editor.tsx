@@ -4,7 +4,7 @@ import { yaml } from "@codemirror/lang-yaml";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap, lineNumbers } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef } from "react";
 import type { SpecProblem } from "../spec-text.ts";
 import { colors, theme } from "./editor-theme.ts";
 import type { KnownNames } from "./spec-completion.ts";
@@ -75,7 +75,8 @@ export function CodeEditor({ text, version, violations, names, onChange }: CodeE
       view.destroy();
     };
   }, []);
-  useEffect(() => {
+  // With the rendering, not after it: what is typed between the two is not in `text` yet, and would be replaced.
+  useLayoutEffect(() => {
     const view = editor.current;
     if (view === undefined || applied.current === version) return;
     applied.current = version;
