@@ -47,9 +47,25 @@ test("a failure deep in a run is listed with where it is and why", () => {
     subtask("Outer", "a", { ended: true }),
   );
   expect(failuresOf(run)).toEqual([
-    { key: "Inner", path: ["Outer"], name: "Inner", why: "the file is empty", costUsd: 0 },
     { key: "c", path: ["Outer", "Inner"], name: "read_file", why: "no such file", costUsd: 0 },
+    { key: "Inner", path: ["Outer"], name: "Inner", why: "the file is empty", costUsd: 0 },
   ]);
+});
+
+test("failures are listed in the order in which they failed", () => {
+  const run = folded(
+    called("a", "run_subtask"),
+    subtask("Late", "a"),
+    called("first", "read_file"),
+    called("second", "read_file"),
+    called("refused", "pay"),
+    { event: { case: "toolResult", value: { result: { callId: "second" }, error: "gone" } } },
+    { event: { case: "toolResult", value: { result: { callId: "first" }, error: "gone" } } },
+    subtask("Late", "a", { ended: true, isError: true }),
+    { event: { case: "toolResult", value: { result: { callId: "a" }, error: "failed" } } },
+    { event: { case: "toolResult", value: { result: { callId: "refused" }, error: "no" } } },
+  );
+  expect(failuresOf(run).map(({ key }) => key)).toEqual(["second", "first", "Late", "refused"]);
 });
 
 test("who decided what is listed, and what still waits is not", () => {

@@ -24,28 +24,36 @@ export interface Decided {
   readonly reason: string;
 }
 
-/** Returns the subtasks and calls that failed, in the order in which they began. */
+/** Returns the subtasks and calls that failed, in the order in which they failed. */
 export function failuresOf(run: RunModel): readonly Failure[] {
   const subtasks = [...run.frames.values()]
     .filter(({ kind, state }) => kind === "subtask" && state === "failed")
     .map((frame) => ({
-      key: frame.id,
-      path: pathOf(frame.parent),
-      name: frame.title || "Subtask",
-      why: frame.message,
-      costUsd: frame.costUsd,
+      sequence: frame.endSequence,
+      failure: {
+        key: frame.id,
+        path: pathOf(frame.parent),
+        name: frame.title || "Subtask",
+        why: frame.message,
+        costUsd: frame.costUsd,
+      },
     }));
   const calls = [...run.calls.values()]
     // A call that started a subtask fails with it.
     .filter((call) => call.subtasks.length === 0 && stateOfCall(call, run).tone === "bad")
     .map((call) => ({
-      key: call.key,
-      path: pathOf(call.frame),
-      name: call.call.name,
-      why: resultLine(call, 300),
-      costUsd: 0,
+      sequence: call.endSequence,
+      failure: {
+        key: call.key,
+        path: pathOf(call.frame),
+        name: call.call.name,
+        why: resultLine(call, 300),
+        costUsd: 0,
+      },
     }));
-  return [...subtasks, ...calls];
+  return [...subtasks, ...calls]
+    .toSorted((one, other) => one.sequence - other.sequence)
+    .map(({ failure }) => failure);
 }
 
 /** Returns the decisions about calls of a run. */

@@ -45,6 +45,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
         calledAtMs: timeMs,
         progress: undefined,
         result: undefined,
+        endSequence: 0,
         approvalId: "",
         subtasks: [],
       };
@@ -56,7 +57,10 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       changeCall(run, event.value.callId, (call) => (call.progress = event.value));
       break;
     case "toolResult":
-      changeCall(run, event.value.result?.callId ?? "", (call) => (call.result = event.value));
+      changeCall(run, event.value.result?.callId ?? "", (call) => {
+        call.result = event.value;
+        call.endSequence = envelope.sequence;
+      });
       break;
     case "subtask": {
       const { subtaskId, callId, title, ended, isError, message, resultPreview } = event.value;
@@ -65,6 +69,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       subtask.startedAtMs ??= timeMs;
       if (ended) {
         Object.assign(subtask, { message, resultPreview, endedAtMs: timeMs });
+        subtask.endSequence = envelope.sequence;
         subtask.state = isError ? "failed" : "done";
       }
       touchFrame(subtask);

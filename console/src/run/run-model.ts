@@ -67,6 +67,8 @@ export interface Frame {
   startedAtMs: number | undefined;
   endedAtMs: number | undefined;
   state: "running" | "done" | "failed";
+  /** Sequence of the event that ended it. 0: none has. */
+  endSequence: number;
   message: string;
   resultPreview: string;
   costUsd: number;
@@ -100,6 +102,8 @@ export interface CallItem extends Versioned {
   readonly calledAtMs: number | undefined;
   progress: ToolProgress | undefined;
   result: ToolResultEvent | undefined;
+  /** Sequence of its result. 0: it has none. */
+  endSequence: number;
   approvalId: string;
   readonly subtasks: Frame[];
 }
@@ -177,6 +181,7 @@ export function newFrame(parts: Pick<Frame, "id" | "depth" | "kind" | "parent">)
     startedAtMs: undefined,
     endedAtMs: undefined,
     state: "running",
+    endSequence: 0,
     message: "",
     resultPreview: "",
     costUsd: 0,
