@@ -79,9 +79,10 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     const { agents, runs } = fixture().deployment.reeve;
     const stored = await agents.getAgent({ agentId: "waiter" });
     expect(stored.agent?.revision).toBe(1);
-    const drafts = await runs.listRuns({ agentId: "waiter-draft" });
-    expect(drafts.runs[0]?.labels).toEqual({ draft: "true" });
-    const draft = await agents.getAgent({ agentId: "waiter-draft" });
+    const drafts = await runs.listRuns({ filter: { labels: { draft: "true" } } });
+    const agentId = drafts.runs[0]?.agentId ?? "";
+    expect(agentId).toMatch(/^waiter-draft-[0-9a-f]{12}$/);
+    const draft = await agents.getAgent({ agentId });
     expect(draft.agent?.spec?.instructions).toBe("Answer in verse.");
     expect(shown.problems).toEqual([]);
   });

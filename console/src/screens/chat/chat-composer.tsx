@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { AgentService } from "@reeve/contracts/agent";
 import { OnBusy, RunService } from "@reeve/contracts/run";
 import { useState } from "react";
-import { newId } from "../../api/new-id.ts";
 import { problemOf } from "../../api/problem.ts";
+import { requestIds } from "../../api/request-ids.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { MessageBox } from "../../ui/message-box.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
@@ -26,22 +26,25 @@ export function ChatComposer(props: ChatComposerProps) {
   const agents = useQuery(AgentService.method.listAgents, { pageSize: 1_000 }).data?.agents ?? [];
   const [chosen, setChosen] = useState<string | undefined>();
   const [text, setText] = useState("");
+  const [ids] = useState(requestIds);
   const start = useMutation(RunService.method.startRun);
   const cancel = useMutation(RunService.method.cancelRun);
   const agent = chosen ?? agentId ?? agents[0]?.spec?.id ?? "";
   const onSend = () => {
-    const thread = threadId || `chat-${newId().slice(0, 12)}`;
+    const requestId = ids.idFor(threadId, agent, text);
+    const thread = threadId || `chat-${requestId.slice(0, 12)}`;
     start.mutate(
       {
         agentId: agent,
         input: text,
         threadId: thread,
-        requestId: newId(),
+        requestId,
         onBusy: OnBusy.QUEUE,
       },
       {
         onSuccess: () => {
-          setText("");
+          ids.answered();
+          setText((now) => (now === text ? "" : now));
           onStarted();
           if (threadId !== "") return;
           void navigate({ to: "/chat/{-$threadId}", params: { threadId: thread }, search: {} });

@@ -2,22 +2,14 @@ import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { Agent } from "@reeve/contracts/agent";
 import { useRef, useState } from "react";
-import { newId } from "../../api/new-id.ts";
 import { problemOf } from "../../api/problem.ts";
+import { requestIds } from "../../api/request-ids.ts";
 import { runs } from "../../api/transport.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { FilePicker } from "./file-picker.tsx";
 import { useLeaving } from "../../ui/use-leaving.ts";
 import type { Uploads } from "./upload-files.ts";
 import { uploadFiles } from "./upload-files.ts";
-
-/** A request to start a run. Repeated unchanged after a lost answer, it starts no second run. */
-interface Attempt {
-  readonly agentId: string;
-  readonly input: string;
-  readonly files: readonly File[];
-  readonly id: string;
-}
 
 interface StartFormProps {
   readonly agents: readonly Agent[];
@@ -33,17 +25,15 @@ export function StartForm({ agents, chosen }: StartFormProps) {
   const agentId = picked ?? ((isKnown && chosen) || (agents[0]?.spec?.id ?? ""));
   const [input, setInput] = useState("");
   const [files, setFiles] = useState<readonly File[]>([]);
-  const last = useRef<Attempt>(undefined);
+  const [ids] = useState(requestIds);
   const uploads = useRef<Uploads>(new WeakMap());
   const leaving = useLeaving();
   const start = useMutation({
     mutationFn: async () => {
       const signal = leaving();
-      const wanted = { agentId, input, files };
-      const attempt = isSame(last.current, wanted) ? last.current : { ...wanted, id: newId() };
-      last.current = attempt;
+      const requestId = ids.idFor(agentId, input, files);
       const uploaded = await uploadFiles(files, uploads.current, signal);
-      const request = { agentId, input, files: uploaded, requestId: attempt.id };
+      const request = { agentId, input, files: uploaded, requestId };
       return await runs.startRun(request, { signal });
     },
     onSuccess: ({ run }) => {
@@ -99,11 +89,4 @@ function describe(agent: Agent | undefined): string {
   const { model = "", hitlTools = [] } = agent?.spec ?? {};
   const asks = hitlTools.length === 0 ? "" : ` It asks before it calls ${hitlTools.join(", ")}.`;
   return `It uses the model ${model}.${asks}`;
-}
-
-function isSame(
-  last: Attempt | undefined,
-  { agentId, input, files }: Omit<Attempt, "id">,
-): last is Attempt {
-  return last?.agentId === agentId && last.input === input && last.files === files;
 }

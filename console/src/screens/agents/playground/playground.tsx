@@ -3,9 +3,10 @@ import { Link } from "@tanstack/react-router";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentService } from "@reeve/contracts/agent";
 import { useState } from "react";
-import { newId } from "../../../api/new-id.ts";
 import { problemOf } from "../../../api/problem.ts";
+import { requestIds } from "../../../api/request-ids.ts";
 import { agents, runs } from "../../../api/transport.ts";
+import { useAccess } from "../../../access/use-access.ts";
 import { Permitted } from "../../../access/permitted.tsx";
 import { useRunFeed } from "../../../run/use-run-feed.ts";
 import { Disclosure } from "../../../ui/disclosure.tsx";
@@ -13,6 +14,7 @@ import { MessageBox } from "../../../ui/message-box.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";
 import { useLeaving } from "../../../ui/use-leaving.ts";
 import { Conversation } from "../../run/conversation/conversation.tsx";
+import type { DraftTrial } from "./run-draft.ts";
 import { draftIdOf, runDraft } from "./run-draft.ts";
 import "../../../styles/run.css";
 import "../../../styles/conversation.css";
@@ -35,22 +37,32 @@ export function Playground({ spec }: PlaygroundProps) {
 
 function Trial({ spec }: PlaygroundProps) {
   const [input, setInput] = useState("");
+  const [ids] = useState(requestIds);
+  const subject = useAccess().caller?.subject;
   const leaving = useLeaving();
   const trial = useMutation({
-    mutationFn: (draft: AgentSpec) =>
-      runDraft({ agents, runs }, { spec: draft, input, requestId: newId() }, leaving()),
-    onSuccess: () => setInput(""),
+    mutationFn: (draft: DraftTrial) => runDraft({ agents, runs }, draft, leaving()),
+    onSuccess: (_, sent) => {
+      ids.answered();
+      setInput((now) => (now === sent.input ? "" : now));
+    },
   });
+  const onSend = () => {
+    if (spec === undefined || subject === undefined) return;
+    trial.mutate({ spec, subject, input, requestId: ids.idFor(spec, subject, input) });
+  };
   return (
     <div className="playground">
       <p className="muted">
-        {spec === undefined ? (
+        {spec === undefined || subject === undefined ? (
           "The draft can be tried when it is valid."
         ) : (
           <>
-            The draft is saved as the agent <span className="mono">{draftIdOf(spec.id)}</span>, and
-            runs with the label <span className="mono">draft</span>. It costs what a run costs, and
-            its tools work.
+            The draft is saved as the agent{" "}
+            <span className="mono">{draftIdOf(spec.id, subject)}</span>, and runs with the label{" "}
+            <span className="mono">draft</span>. It costs what a run costs, and its tools work.
+            Rules of the operator&apos;s policy about <span className="mono">{spec.id}</span> do not
+            apply to it, unless they also name the drafts.
           </>
         )}
       </p>
@@ -60,9 +72,9 @@ function Trial({ spec }: PlaygroundProps) {
         label="Input of the draft"
         placeholder="What should the draft do?"
         text={input}
-        isBusy={trial.isPending || spec === undefined}
+        isBusy={trial.isPending || spec === undefined || subject === undefined}
         onChange={setInput}
-        onSend={() => spec !== undefined && trial.mutate(spec)}
+        onSend={onSend}
       />
     </div>
   );

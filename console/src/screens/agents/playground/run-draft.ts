@@ -6,16 +6,28 @@ import type { agents, runs } from "../../../api/transport.ts";
 
 /** What a draft is tried with. */
 interface DraftClients {
-  readonly agents: Pick<typeof agents, "listAgents" | "createAgent" | "updateAgent">;
+  readonly agents: Pick<typeof agents, "listAgents" | "getAgent" | "createAgent" | "updateAgent">;
   readonly runs: Pick<typeof runs, "startRun">;
 }
 
-const suffix = "-draft";
-const maxIdLength = 63;
+export interface DraftTrial {
+  readonly spec: AgentSpec;
+  /** Who tries it. */
+  readonly subject: string;
+  readonly input: string;
+  readonly requestId: string;
+}
 
-/** Returns the id of the agent as which a draft is tried. */
-export function draftIdOf(id: string): string {
-  return id.endsWith(suffix) ? id : id.slice(0, maxIdLength - suffix.length) + suffix;
+/** Marks the agents as which drafts are tried, and no others. */
+const namePrefix = "Draft: ";
+const maxNameBytes = 255;
+const maxIdLength = 63;
+const hashLength = 12;
+
+/** Returns the id of the agent as which a person tries a draft: another one for each agent and person. */
+export function draftIdOf(id: string, subject: string): string {
+  const end = `-draft-${hashOf(JSON.stringify([id, subject]))}`;
+  return (id || "new").slice(0, maxIdLength - end.length) + end;
 }
 
 /**
@@ -24,35 +36,56 @@ export function draftIdOf(id: string): string {
  */
 export async function runDraft(
   { agents, runs }: DraftClients,
-  { spec, input, requestId }: { spec: AgentSpec; input: string; requestId: string },
+  { spec, subject, input, requestId }: DraftTrial,
   signal: AbortSignal,
 ): Promise<string> {
-  const id = draftIdOf(spec.id);
-  const draft = create(AgentSpecSchema, { ...spec, id, name: draftName(spec) });
+  const id = draftIdOf(spec.id, subject);
+  const draft = create(AgentSpecSchema, { ...spec, id, name: draftName(spec.name) });
   await save(agents, draft, signal);
   const labels = { draft: "true" };
   const { run } = await runs.startRun({ agentId: id, input, labels, requestId }, { signal });
   return run?.runId ?? "";
 }
 
+/** Saves a draft as a new agent, or as the next revision of the draft of before; never as one of an agent that is no draft. */
 async function save(
   agents: DraftClients["agents"],
   draft: AgentSpec,
   signal: AbortSignal,
 ): Promise<void> {
-  const known = await agents.listAgents({ pageSize: 1_000 }, { signal });
-  if (!known.agents.some(({ spec }) => spec?.id === draft.id)) {
+  const { id: agentId } = draft;
+  const listed = await agents.listAgents({ pageSize: 1_000 }, { signal });
+  let before = listed.agents.find(({ spec }) => spec?.id === agentId);
+  if (before === undefined) {
     try {
       await agents.createAgent({ spec: draft }, { signal });
       return;
     } catch (error) {
-      // The list may be longer, and somebody else may try a draft of the same agent.
+      // The list may be longer, and the person may try the draft in another tab.
       if (ConnectError.from(error).code !== Code.AlreadyExists) throw error;
+      before = (await agents.getAgent({ agentId }, { signal })).agent;
     }
   }
-  await agents.updateAgent({ spec: draft, revision: 0 }, { signal });
+  if (before?.spec?.name.startsWith(namePrefix) !== true) {
+    const message = `the agent ${agentId} is no draft: its name does not begin with "${namePrefix.trim()}". Rename or delete it to try this draft`;
+    throw new ConnectError(message, Code.FailedPrecondition);
+  }
+  await agents.updateAgent({ spec: draft, revision: before.revision }, { signal });
 }
 
-function draftName({ id, name }: AgentSpec): string {
-  return id.endsWith(suffix) ? name : `${name} (draft)`;
+function draftName(name: string): string {
+  if (name.startsWith(namePrefix)) return name;
+  let marked = namePrefix + name;
+  const encoder = new TextEncoder();
+  while (encoder.encode(marked).length > maxNameBytes) marked = marked.slice(0, -1);
+  return marked;
+}
+
+/** FNV-1a of 64 bits: pages without TLS have no other hash, and nothing relies on it as a secret. */
+function hashOf(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(16).padStart(16, "0").slice(-hashLength);
 }

@@ -2,7 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import { RunService } from "@reeve/contracts/run";
 import { useState } from "react";
 import { problemOf } from "../../../api/problem.ts";
-import { newId } from "../../../api/new-id.ts";
+import { requestIds } from "../../../api/request-ids.ts";
 import type { RunModel } from "../../../run/run-model.ts";
 import { Icon } from "../../../ui/icons.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";
@@ -12,8 +12,18 @@ import { MessageBox } from "../../../ui/message-box.tsx";
 export function Composer({ run }: { readonly run: RunModel }) {
   const [text, setText] = useState("");
   const send = useMutation(RunService.method.sendMessage);
+  const [ids] = useState(requestIds);
+  const { runId } = run;
   const onSend = () =>
-    send.mutate({ runId: run.runId, text, messageId: newId() }, { onSuccess: () => setText("") });
+    send.mutate(
+      { runId, text, messageId: ids.idFor(runId, text) },
+      {
+        onSuccess: () => {
+          ids.answered();
+          setText((now) => (now === text ? "" : now));
+        },
+      },
+    );
   return (
     <div className="composer">
       {[...run.waiting].map(([id, message]) => (
