@@ -24,10 +24,12 @@ export interface SpecCompletion {
 }
 
 const modelFields = new Set(["model", "planning_model", "fallback_models"]);
-const toolFields = new Set(["tools", "hitl_tools"]);
+const toolFields = new Set(["tools", "hitl_tools", "allowed_tools", "excluded_tools"]);
 
 /** Returns what fits where the text of a spec in YAML ends. Undefined: nothing is known of this place. */
 export function completeSpec(before: string, names: KnownNames): SpecCompletion | undefined {
+  // JSON begins with a bracket. Nothing is offered there: it would be written as YAML.
+  if (/^\s*[{[]/.test(before)) return undefined;
   const lines = before.split("\n");
   const line = lines.pop() ?? "";
   const value = /^\s*(?:- )?(\w+):\s+([\w:./-]*)$/.exec(line);
@@ -41,7 +43,7 @@ export function completeSpec(before: string, names: KnownNames): SpecCompletion 
   const [, dash, written = ""] = /^\s*(- )?([\w:./-]*)$/.exec(line) ?? [];
   if (dash !== undefined) {
     const list = fieldAt(path);
-    if (list?.fieldKind === "list" && list.listKind !== "message") {
+    if (list !== undefined && isList(list) && messageOf(list) === undefined) {
       return completion(written, valuesOf(list, names));
     }
   }
@@ -124,8 +126,13 @@ function options(labels: readonly string[], detail: string): readonly SpecOption
   return labels.map((label) => ({ label, detail, text: label }));
 }
 
+/** A field that may be absent, empty, or have items is a `ListValue`. */
+function isList(field: DescField): boolean {
+  return field.fieldKind === "list" || field.message?.typeName === "google.protobuf.ListValue";
+}
+
 function kindOf(field: DescField): string {
-  if (field.fieldKind === "list") return "list";
+  if (isList(field)) return "list";
   if (field.fieldKind === "map") return "map";
   if (field.fieldKind === "enum") return "choice";
   if (field.fieldKind === "message") return messageOf(field) === undefined ? "value" : "section";
@@ -134,7 +141,7 @@ function kindOf(field: DescField): string {
 }
 
 function startOf(field: DescField, indent: string): string {
-  if (field.fieldKind === "list") return `${field.name}:\n${indent}- `;
+  if (isList(field)) return `${field.name}:\n${indent}- `;
   const hasSection = field.fieldKind === "map" || messageOf(field) !== undefined;
   return hasSection ? `${field.name}:\n${indent}` : `${field.name}: `;
 }
