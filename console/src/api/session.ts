@@ -5,6 +5,10 @@ type Listener = () => void;
 const listeners = new Set<Listener>();
 let problem: string | undefined;
 let offered: string | undefined;
+let renewing: Renewing | undefined;
+
+/** Returns a token that replaces one which the server refuses. Undefined: there is none. */
+type Renewing = (refused: string) => Promise<string | undefined>;
 
 /** Who is signed in in this tab. */
 export interface Session {
@@ -29,6 +33,7 @@ export function onSessionChange(listener: Listener): () => void {
 export function signIn(token: string): void {
   sessionStorage.setItem(key, token);
   offered = undefined;
+  renewing = undefined;
   change(undefined);
 }
 
@@ -40,8 +45,20 @@ export function renewToken(before: string, next: string): boolean {
   return true;
 }
 
+/** Takes note of how the session gets a new token, until it ends. */
+export function renewWith(next: Renewing): void {
+  renewing = next;
+}
+
+/** Gets a new token for the session if it can be renewed, and has it still. */
+export async function replaceToken(refused: string): Promise<string | undefined> {
+  const next = await renewing?.(refused);
+  return next === session.token ? next : undefined;
+}
+
 export function signOut(reason?: string): void {
   sessionStorage.removeItem(key);
+  renewing = undefined;
   change(reason);
 }
 

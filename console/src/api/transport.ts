@@ -6,23 +6,50 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { WorkspaceService } from "@reeve/contracts/tool";
 import { ArtifactService } from "@reeve/contracts/artifact";
-import { currentSession, signOut } from "./session.ts";
+import { currentSession, replaceToken, signOut } from "./session.ts";
 
-/** Adds the token of the session. A token that the server does not know, or knows no more, ends the session. */
+/**
+ * Adds the token of the session. One that the server does not know, or knows no more, is renewed once, as after the computer slept;
+ * if that fails, the session ends.
+ */
 const authorized: Interceptor = (next) => async (request) => {
   const { token } = currentSession();
-  if (token !== undefined) request.header.set("authorization", `Bearer ${token}`);
   try {
-    return await next(request);
+    return await next(withToken(request, token));
   } catch (error) {
-    const { code, rawMessage } = ConnectError.from(error);
-    const isRefused = code === Code.Unauthenticated;
-    if (isRefused && currentSession().token === token) {
-      signOut(`The server does not accept this token, or it has ended: ${rawMessage}`);
+    if (!isRefused(error)) throw error;
+    const renewed = token === undefined ? undefined : await replaceToken(token);
+    if (renewed === undefined) throw endSession(token, error);
+    // What reads a stream begins it again.
+    if (request.stream) throw error;
+    try {
+      return await next(withToken(request, renewed));
+    } catch (again) {
+      throw isRefused(again) ? endSession(renewed, again) : again;
     }
-    throw error;
   }
 };
+
+function withToken<Request extends { readonly header: Headers }>(
+  request: Request,
+  token: string | undefined,
+): Request {
+  if (token !== undefined) request.header.set("authorization", `Bearer ${token}`);
+  return request;
+}
+
+function isRefused(error: unknown): boolean {
+  return ConnectError.from(error).code === Code.Unauthenticated;
+}
+
+/** Ends the session, unless it has another token by now. Returns the error. */
+function endSession(token: string | undefined, error: unknown): unknown {
+  if (currentSession().token === token) {
+    const { rawMessage } = ConnectError.from(error);
+    signOut(`The server does not accept this token, or it has ended: ${rawMessage}`);
+  }
+  return error;
+}
 
 /** The connection to the gateway that served this page. */
 export const transport: Transport = createConnectTransport({
