@@ -2,8 +2,9 @@ import { useEffect, useState } from "react";
 import { signIn } from "../api/session.ts";
 import { useSession } from "../api/use-session.ts";
 import { ProviderButton } from "../sign-in/provider-button.tsx";
-import type { SignInSettings } from "../sign-in/sign-in-settings.ts";
+import type { SignInOffer } from "../sign-in/sign-in-settings.ts";
 import { readSignInSettings } from "../sign-in/sign-in-settings.ts";
+import { useLeaving } from "../ui/use-leaving.ts";
 
 /**
  * Asks who the person is: the provider of the deployment does, if it has one, or the person enters a token. The token is kept in this tab
@@ -11,7 +12,7 @@ import { readSignInSettings } from "../sign-in/sign-in-settings.ts";
  */
 export function SignIn() {
   const { problem } = useSession();
-  const settings = useSignInSettings();
+  const { offer: settings, retry } = useSignInOffer();
   const [token, setToken] = useState("");
   const onSubmit = (event: { preventDefault(): void }) => {
     event.preventDefault();
@@ -29,11 +30,22 @@ export function SignIn() {
             {problem}
           </p>
         )}
-        {settings !== "none" && (
+        {settings === "unreachable" ? (
           <>
-            <ProviderButton settings={settings} />
-            <p className="muted">or with a token of an operator:</p>
+            <p className="problem-line" role="alert">
+              The server cannot be reached, or does not work. It is not known how people sign in.
+            </p>
+            <button type="button" className="button primary" onClick={retry}>
+              Try again
+            </button>
           </>
+        ) : (
+          settings !== "none" && (
+            <>
+              <ProviderButton settings={settings} />
+              <p className="muted">or with a token of an operator:</p>
+            </>
+          )
         )}
         <label className="field">
           <span>Token</span>
@@ -62,16 +74,25 @@ export function SignIn() {
   );
 }
 
-/** Undefined while it is read. */
-function useSignInSettings(): SignInSettings | "none" | undefined {
-  const [settings, setSettings] = useState<SignInSettings | "none">();
+interface SignInOffered {
+  /** Undefined while it is read. */
+  readonly offer: SignInOffer | undefined;
+  readonly retry: () => void;
+}
+
+function useSignInOffer(): SignInOffered {
+  const [offer, setOffer] = useState<SignInOffer>();
+  const leaving = useLeaving();
   useEffect(() => {
-    const leaving = new AbortController();
+    const signal = leaving();
     void (async () => {
-      const read = await readSignInSettings(leaving.signal);
-      if (!leaving.signal.aborted) setSettings(read ?? "none");
+      const read = await readSignInSettings(signal);
+      if (!signal.aborted) setOffer(read);
     })();
-    return () => leaving.abort();
-  }, []);
-  return settings;
+  }, [leaving]);
+  const retry = async () => {
+    const read = await readSignInSettings(leaving());
+    setOffer(read);
+  };
+  return { offer, retry: () => void retry() };
 }

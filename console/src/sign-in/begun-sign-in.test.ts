@@ -10,7 +10,14 @@ function storage() {
   };
 }
 
-const begun = { state: "s", nonce: "n", verifier: "v", returnTo: "/runs?status=error" };
+const begun = {
+  state: "s",
+  nonce: "n",
+  verifier: "v",
+  returnTo: "/runs?status=error",
+  issuer: "https://id.example",
+  clientId: "c",
+};
 
 test("a sign-in is taken once", () => {
   const stored = storage();
@@ -28,7 +35,13 @@ test.each(["//evil.example", "/\\evil.example", "https://evil.example", "", "/si
 );
 
 test("what is no sign-in is none", () => {
-  for (const text of ["{", "null", "7", '{"state":"s"}']) {
+  for (const text of [
+    "{",
+    "null",
+    "7",
+    '{"state":"s"}',
+    '{"state":"s","nonce":"n","verifier":"v"}',
+  ]) {
     expect(takeSignIn({ getItem: () => text, removeItem: () => undefined })).toBeUndefined();
   }
 });

@@ -6,6 +6,9 @@ export interface BegunSignIn {
   readonly verifier: string;
   /** Path and search of the screen that was asked for. */
   readonly returnTo: string;
+  /** The provider that was asked, and as which client. Only it gets the code. */
+  readonly issuer: string;
+  readonly clientId: string;
 }
 
 const key = "reeve.sign-in";
@@ -21,9 +24,11 @@ export function takeSignIn(
   const stored = storage.getItem(key);
   storage.removeItem(key);
   try {
-    const { state, nonce, verifier, returnTo } = JSON.parse(stored ?? "{}") as Partial<BegunSignIn>;
+    const begun = JSON.parse(stored ?? "{}") as Partial<BegunSignIn>;
+    const { state, nonce, verifier, issuer, clientId } = begun;
     if (state === undefined || nonce === undefined || verifier === undefined) return undefined;
-    return { state, nonce, verifier, returnTo: pathOf(returnTo) };
+    if (issuer === undefined || clientId === undefined) return undefined;
+    return { state, nonce, verifier, issuer, clientId, returnTo: pathOf(begun.returnTo) };
   } catch {
     return undefined;
   }

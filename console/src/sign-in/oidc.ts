@@ -1,6 +1,7 @@
 import * as oauth from "oauth4webapi";
 import type { BegunSignIn } from "./begun-sign-in.ts";
 import type { SignInSettings } from "./sign-in-settings.ts";
+import { requestTimeoutMs } from "./sign-in-settings.ts";
 
 /** The tokens of a sign-in. */
 export interface SignedIn {
@@ -29,6 +30,8 @@ export async function beginSignIn(
     nonce: oauth.generateRandomNonce(),
     verifier: oauth.generateRandomCodeVerifier(),
     returnTo,
+    issuer: settings.issuer,
+    clientId: settings.clientId,
   };
   const url = new URL(server.authorization_endpoint);
   const parameters = {
@@ -103,9 +106,12 @@ async function discover(settings: SignInSettings): Promise<oauth.AuthorizationSe
   return server;
 }
 
-/** The gateway accepts an issuer without TLS on loopback only. */
+/** The gateway accepts an issuer without TLS on loopback only. Each request has a time of its own. */
 function optionsFor({ issuer }: SignInSettings) {
-  return { [oauth.allowInsecureRequests]: issuer.startsWith("http:") };
+  return {
+    [oauth.allowInsecureRequests]: issuer.startsWith("http:"),
+    signal: AbortSignal.timeout(requestTimeoutMs),
+  };
 }
 
 function clientOf({ clientId }: SignInSettings): oauth.Client {

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { keepSignIn } from "./begun-sign-in.ts";
 import type { SignInSettings } from "./sign-in-settings.ts";
 
@@ -6,6 +6,12 @@ import type { SignInSettings } from "./sign-in-settings.ts";
 export function ProviderButton({ settings }: { readonly settings: SignInSettings }) {
   const [isLeaving, setLeaving] = useState(false);
   const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    // With Back, the browser may show the page as it was left.
+    const onShow = () => setLeaving(false);
+    window.addEventListener("pageshow", onShow);
+    return () => window.removeEventListener("pageshow", onShow);
+  }, []);
   const host = new URL(settings.issuer).host;
   const onClick = async () => {
     setLeaving(true);

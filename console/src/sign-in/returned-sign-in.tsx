@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { signIn } from "../api/session.ts";
+import { useLeaving } from "../ui/use-leaving.ts";
 import type { BegunSignIn } from "./begun-sign-in.ts";
 import { takeSignIn } from "./begun-sign-in.ts";
 import { readSignInSettings } from "./sign-in-settings.ts";
@@ -14,18 +15,25 @@ interface ReturnedSignInProps {
 /** Finishes the sign-in with the provider, after it has led back to this page. */
 export function ReturnedSignIn({ address, onEnd }: ReturnedSignInProps) {
   const [begun] = useState(() => takeSignIn(sessionStorage));
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<Problem>();
+  const leaving = useLeaving();
   useEffect(() => {
-    const leaving = new AbortController();
-    const { signal } = leaving;
+    const signal = leaving();
     void (async () => {
       const found = await finish(begun, address, signal);
       if (signal.aborted) return;
       if (found === undefined) onEnd(begun?.returnTo ?? "/");
       else setProblem(found);
     })();
-    return () => leaving.abort();
-  }, [address, begun, onEnd]);
+  }, [address, begun, leaving, onEnd]);
+  const retry = async () => {
+    setProblem(undefined);
+    const signal = leaving();
+    const found = await finish(begun, address, signal);
+    if (signal.aborted) return;
+    if (found === undefined) onEnd(begun?.returnTo ?? "/");
+    else setProblem(found);
+  };
   return (
     <main className="sign-in">
       <div className="sign-in-card">
@@ -34,11 +42,16 @@ export function ReturnedSignIn({ address, onEnd }: ReturnedSignInProps) {
         {problem !== undefined && (
           <>
             <p className="problem-line" role="alert">
-              {problem}
+              {problem.text}
             </p>
+            {problem.mayRetry && (
+              <button type="button" className="button primary" onClick={() => void retry()}>
+                Try again
+              </button>
+            )}
             <button
               type="button"
-              className="button primary"
+              className={`button ${problem.mayRetry ? "" : "primary"}`}
               onClick={() => onEnd(begun?.returnTo ?? "/")}
             >
               Back to the sign-in
@@ -50,17 +63,33 @@ export function ReturnedSignIn({ address, onEnd }: ReturnedSignInProps) {
   );
 }
 
+/** Why a sign-in was not finished. */
+interface Problem {
+  readonly text: string;
+  /** Nothing was sent to the provider yet. */
+  readonly mayRetry: boolean;
+}
+
 /** Signs in. Returns why it did not. */
 async function finish(
   begun: BegunSignIn | undefined,
   address: URL,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<Problem | undefined> {
   if (begun === undefined) {
-    return "This sign-in was not begun in this tab, or it was finished already. Begin it again.";
+    return final(
+      "This sign-in was not begun in this tab, or it was finished already. Begin it again.",
+    );
   }
   const settings = await readSignInSettings(signal);
-  if (settings === undefined) return "The server no longer offers this sign-in. Begin it again.";
+  if (settings === "unreachable") {
+    return { text: "The server cannot be reached, or does not work.", mayRetry: true };
+  }
+  if (settings === "none")
+    return final("The server no longer offers this sign-in. Begin it again.");
+  if (settings.issuer !== begun.issuer || settings.clientId !== begun.clientId) {
+    return final("The server has another provider by now. Begin the sign-in again.");
+  }
   const { finishSignIn } = await import("./oidc.ts");
   try {
     const signedIn = await finishSignIn(settings, begun, address);
@@ -71,6 +100,10 @@ async function finish(
     return undefined;
   } catch (thrown) {
     const { signInProblem } = await import("./sign-in-problem.ts");
-    return signInProblem(thrown, settings, address.origin);
+    return final(signInProblem(thrown, settings, address.origin));
   }
+}
+
+function final(text: string): Problem {
+  return { text, mayRetry: false };
 }

@@ -11,6 +11,9 @@ export function signInProblem(thrown: unknown, { issuer }: SignInSettings, origi
     const detail = described(thrown.error, thrown.error_description);
     return `${issuer} gave no token: ${detail}. Begin the sign-in again. If it fails again, check that its client is public and permits authorization codes and ${origin}/sign-in.`;
   }
+  if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
+    return `${issuer} did not answer in time. Begin the sign-in again.`;
+  }
   if (thrown instanceof TypeError) {
     // Browsers do not say why a request was not sent or not answered.
     return `This browser cannot reach ${issuer}, or it does not answer pages of ${origin}. Check that it works, and that its client permits the web origin ${origin} (CORS).`;

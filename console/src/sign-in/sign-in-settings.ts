@@ -7,17 +7,33 @@ export interface SignInSettings {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Reads it from the gateway. Undefined: the deployment has no provider, or its gateway is older than this page. */
-export async function readSignInSettings(signal: AbortSignal): Promise<SignInSettings | undefined> {
+/** How long each request of a sign-in may take. */
+export const requestTimeoutMs = 15_000;
+
+/** "none": the deployment has no provider, or its gateway is older than this page. */
+export type SignInOffer = SignInSettings | "none" | "unreachable";
+
+/** Reads from the gateway how people sign in. */
+export async function readSignInSettings(
+  signal: AbortSignal,
+  request: typeof fetch = fetch,
+): Promise<SignInOffer> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
+  let text: string;
   try {
-    const answer = await fetch("/console/sign-in.json", { signal });
-    if (!answer.ok) return undefined;
-    const settings = (await answer.json()) as Partial<SignInSettings>;
+    const answer = await request("/console/sign-in.json", { signal: bounded });
+    if (!answer.ok) return answer.status < 500 ? "none" : "unreachable";
+    text = await answer.text();
+  } catch {
+    return "unreachable";
+  }
+  try {
+    const settings = JSON.parse(text) as Partial<SignInSettings>;
     const { issuer, clientId, scope = "openid", parameters = {} } = settings;
-    if (issuer === undefined || clientId === undefined) return undefined;
+    if (issuer === undefined || clientId === undefined) return "none";
     return { issuer, clientId, scope, parameters };
   } catch {
-    // The form for tokens remains.
-    return undefined;
+    // A gateway that does not know the path answers with the page.
+    return "none";
   }
 }
