@@ -75,6 +75,7 @@ test("runs sends no filter that was not asked for, which older gateways refuse",
 test.each([
   [["--min-cost", "much"], "Use an amount in US dollars"],
   [["--label", "=blue"], "Use name=value"],
+  [["--label", "team=a", "--label", "team=b"], "Give each label once"],
   [["--status", "done"], '"done" is not a status; use one of: '],
 ])("runs refuses %j, and says what to write", async (options, message) => {
   const { code, request, stderr } = await listed(...options);

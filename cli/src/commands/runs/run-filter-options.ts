@@ -78,6 +78,9 @@ function collectLabels(
 ): Readonly<Record<string, string>> {
   const [name = "", ...value] = text.split("=");
   if (name === "") throw new InvalidArgumentError("Use name=value, or a name alone.");
+  if (previous !== undefined && Object.hasOwn(previous, name)) {
+    throw new InvalidArgumentError(`Give each label once: no run has ${name} twice.`);
+  }
   return { ...previous, [name]: value.join("=") };
 }
 
