@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
+import type { Agent } from "@reeve/contracts/agent";
 import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
+import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { PageHead } from "../../ui/page-head.tsx";
@@ -72,11 +74,10 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
             ))}
           </div>
           {part === "spec" ? (
-            <AgentEditor
-              key={agent.revision}
-              spec={agent.spec ?? create(AgentSpecSchema)}
-              revision={agent.revision}
-              onSaved={() => void refetch()}
+            <SpecPart
+              key={agentId}
+              agent={agent}
+              read={async () => (await refetch()).data?.agent}
             />
           ) : part === "revisions" ? (
             <AgentRevisions key={agent.revision} agent={agent} onRestored={() => void refetch()} />
@@ -85,6 +86,42 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
           )}
         </>
       )}
+    </>
+  );
+}
+
+interface SpecPartProps {
+  readonly agent: Agent;
+  /** Reads the agent again. */
+  readonly read: () => Promise<Agent | undefined>;
+}
+
+/** The editor of the revision that was shown first. A revision that somebody else saves does not replace what is written here. */
+function SpecPart({ agent, read }: SpecPartProps) {
+  const [base, setBase] = useState(agent);
+  const [isSaved, setSaved] = useState(false);
+  const onSaved = async () => {
+    setSaved(true);
+    setBase((await read()) ?? base);
+    setSaved(false);
+  };
+  return (
+    <>
+      {agent.revision > base.revision && !isSaved && (
+        <p className="note warn">
+          Revision {agent.revision} was saved while you had revision {base.revision} open, which
+          cannot be saved any more.{" "}
+          <button type="button" className="button" onClick={() => setBase(agent)}>
+            Discard what is written here, and show revision {agent.revision}
+          </button>
+        </p>
+      )}
+      <AgentEditor
+        key={base.revision}
+        spec={base.spec ?? create(AgentSpecSchema)}
+        revision={base.revision}
+        onSaved={() => void onSaved()}
+      />
     </>
   );
 }
