@@ -1,11 +1,14 @@
 import type { ReactNode } from "react";
-import { useId, useState } from "react";
+import { useContext, useId, useState } from "react";
 import { Icon } from "./icons.tsx";
+import { OpenedContext } from "./opened.ts";
 
 interface DisclosureProps {
   readonly summary: ReactNode;
   readonly className?: string;
   readonly isOpen?: boolean;
+  /** Tells it from others in the same item of a list. */
+  readonly name?: string;
   /** Rendered only while it is open: there may be thousands. */
   readonly children: ReactNode;
 }
@@ -15,9 +18,16 @@ export function Disclosure({
   summary,
   className = "",
   isOpen: first = false,
+  name = "",
   children,
 }: DisclosureProps) {
-  const [isOpen, setOpen] = useState(first);
+  const opened = useContext(OpenedContext);
+  const key = JSON.stringify([opened?.item, name]);
+  const [isOpen, setOpen] = useState(opened?.store.get(key) ?? first);
+  const onClick = () => {
+    opened?.store.set(key, !isOpen);
+    setOpen(!isOpen);
+  };
   const id = useId();
   return (
     <div className={`disclosure ${className}`}>
@@ -26,7 +36,7 @@ export function Disclosure({
         className="disclosure-head"
         aria-expanded={isOpen}
         aria-controls={isOpen ? id : undefined}
-        onClick={() => setOpen(!isOpen)}
+        onClick={onClick}
       >
         <span className={isOpen ? "turn open" : "turn"}>
           <Icon name="chevron" />

@@ -1,9 +1,34 @@
 import { RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
+import { writeLongRun } from "../support/write-long-run.ts";
 
 /** The views of one run. */
 export function describeRunViews(fixture: () => ConsoleFixture): void {
+  test("renders what is in view of a long run, and keeps open what a person opened", async () => {
+    const count = 150;
+    const runId = await writeLongRun(fixture().deployment.nats, count, "olga");
+    await using shown = await fixture().open(`/runs/${runId}`);
+    const { page } = shown;
+    const first = page.locator('[data-node="call-1"]');
+    const last = page.locator(`[data-node="call-${count}"]`);
+    await page.locator('[data-connection="ended"]').waitFor();
+    await page.evaluate("scrollTo(0, 0)");
+    await first.getByRole("button").click();
+    await first.getByRole("heading", { name: "Arguments" }).waitFor();
+    // Heights are measured as items come into view, so the end moves.
+    await expect
+      .poll(async () => {
+        await page.evaluate("scrollTo(0, document.documentElement.scrollHeight)");
+        return await last.count();
+      })
+      .toBe(1);
+    await first.waitFor({ state: "detached" });
+    await page.evaluate("scrollTo(0, 0)");
+    await first.getByRole("heading", { name: "Arguments" }).waitFor();
+    expect(shown.problems).toEqual([]);
+  });
+
   // Requirement: CHAT-6
   test("shows nested cards, closed below the root, in the same order live and after a reload", async () => {
     const runId = await fixture().started("Nest the work.");

@@ -1,6 +1,7 @@
 import { defaultRangeExtractor, useWindowVirtualizer } from "@tanstack/react-virtual";
 import type { ReactNode } from "react";
-import { useRef } from "react";
+import { useContext, useMemo, useRef, useState } from "react";
+import { OpenedContext } from "../opened.ts";
 
 /** Up to this many items, all are rendered, so that the browser finds their text and nothing moves. */
 const maxWhole = 100;
@@ -16,7 +17,10 @@ interface LongListProps<Item> {
   readonly render: (item: Item) => ReactNode;
 }
 
-/** A list of items of any height that scrolls with the page. Of a long one, only the items in view are rendered. */
+/**
+ * A list of items of any height that scrolls with the page. Of a long one, only the items in view are rendered. What a person opened in
+ * an item is open again when it comes back; the keys of lists within each other differ.
+ */
 export function LongList<Item>({
   items,
   keyOf,
@@ -25,6 +29,9 @@ export function LongList<Item>({
   render,
 }: LongListProps<Item>) {
   const list = useRef<HTMLOListElement>(null);
+  const outer = useContext(OpenedContext)?.store;
+  const [own] = useState(() => new Map<string, boolean>());
+  const store = outer ?? own;
   const isWhole = items.length <= maxWhole;
   const rows = useWindowVirtualizer({
     count: items.length,
@@ -59,13 +66,26 @@ export function LongList<Item>({
               aria-posinset={index + 1}
               aria-setsize={items.length}
             >
-              {render(item)}
+              <KeptItem store={store} item={keyOf(item)}>
+                {render(item)}
+              </KeptItem>
             </li>
           )
         );
       })}
     </ol>
   );
+}
+
+interface KeptItemProps {
+  readonly store: Map<string, boolean>;
+  readonly item: string;
+  readonly children: ReactNode;
+}
+
+function KeptItem({ store, item, children }: KeptItemProps) {
+  const opened = useMemo(() => ({ store, item }), [store, item]);
+  return <OpenedContext value={opened}>{children}</OpenedContext>;
 }
 
 /** Returns where an element begins in the document, however far it is scrolled. */

@@ -21,6 +21,7 @@ export const FrameCard = memo(function FrameCard({ frame, run, view }: FrameCard
   return (
     <div className="card frame" data-node={frame.id}>
       <Disclosure
+        name={frame.id}
         summary={
           <span className="card-head">
             <span className="card-title">{frame.title || "Subtask"}</span>
