@@ -1,6 +1,6 @@
 import { newId } from "./new-id.ts";
 
-export interface RequestIds {
+interface RequestIds {
   /** Returns the id of a request: that of the last one if all parts are the same, and it was not answered. */
   readonly idFor: (...parts: readonly unknown[]) => string;
   /** The last request was answered; the next one is another, whatever its parts. */

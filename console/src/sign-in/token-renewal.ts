@@ -7,7 +7,7 @@ const minDelayMs = 10_000;
 const maxDelayMs = 2 ** 31 - 1;
 const firstRetryMs = 5_000;
 
-export interface RenewalPorts {
+interface RenewalPorts {
   readonly renew: (refreshToken: string) => Promise<SignedIn>;
   /** Replaces the token of the session. Returns false if it has another one by now. */
   readonly replace: (before: string, next: string) => boolean;

@@ -1,7 +1,7 @@
 import { createContext } from "react";
 
 /** Which disclosures of an item a person has opened and closed. */
-export interface Opened {
+interface Opened {
   readonly store: Map<string, boolean>;
   readonly item: string;
 }
