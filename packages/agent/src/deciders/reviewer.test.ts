@@ -1,6 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ApprovalPolicySchema } from "@reeve/contracts/agent";
+import { GateKind } from "@reeve/contracts/approval";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { deciderProblems } from "./decider-problems.ts";
@@ -9,6 +10,7 @@ import { reviewerVotes } from "./reviewer.ts";
 type Init = Exclude<MessageInitShape<typeof ApprovalPolicySchema>, { readonly $typeName: string }>;
 
 const { WORKSPACE_WRITE, EXECUTE, UNSPECIFIED } = PermissionClass;
+const written = { permissionClass: WORKSPACE_WRITE, gates: [GateKind.TOOL] };
 const votes = { classes: ["workspace_write"] };
 const policy = (more: Init, of: object = { votes }) =>
   create(ApprovalPolicySchema, { reviewer: { rubric: "Is it safe?", ...of }, ...more });
@@ -16,22 +18,31 @@ const policy = (more: Init, of: object = { votes }) =>
 test("advice is a vote only if the policy says so, for the classes that it names", () => {
   const asked = (given: Init, of?: object) =>
     [WORKSPACE_WRITE, EXECUTE, UNSPECIFIED].map((permissionClass) =>
-      reviewerVotes(policy(given, of), permissionClass, true),
+      reviewerVotes(policy(given, of), { permissionClass, gates: [] }, true),
     );
   expect(asked({})).toEqual([true, false, false]);
   expect(asked({}, {})).toEqual([false, false, false]);
-  expect(reviewerVotes(undefined, WORKSPACE_WRITE, true)).toBe(false);
+  expect(reviewerVotes(undefined, written, true)).toBe(false);
 });
 
 test("a model never approves where the policy asks for another person, and may reject there", () => {
   for (const person of [{ excludeRequester: true }, { excludeAuthor: true }]) {
-    expect(reviewerVotes(policy(person), WORKSPACE_WRITE, true)).toBe(false);
-    expect(reviewerVotes(policy(person), WORKSPACE_WRITE, false)).toBe(true);
+    expect(reviewerVotes(policy(person), written, true)).toBe(false);
+    expect(reviewerVotes(policy(person), written, false)).toBe(true);
   }
   const careful = policy({}, { votes: { ...votes, rejectsOnly: true } });
-  expect(reviewerVotes(careful, WORKSPACE_WRITE, true)).toBe(false);
-  expect(reviewerVotes(careful, WORKSPACE_WRITE, false)).toBe(true);
+  expect(reviewerVotes(careful, written, true)).toBe(false);
+  expect(reviewerVotes(careful, written, false)).toBe(true);
 });
+
+test.each([GateKind.PERMISSION, GateKind.TOOL_SOURCE])(
+  "a model never approves a call that gate %d holds, and may reject it",
+  (gate) => {
+    const held = { permissionClass: WORKSPACE_WRITE, gates: [GateKind.TOOL, gate] };
+    expect(reviewerVotes(policy({}), held, true)).toBe(false);
+    expect(reviewerVotes(policy({}), held, false)).toBe(true);
+  },
+);
 
 const one = { name: "one", groups: ["ops"], approvals: 1, denials: 1 };
 

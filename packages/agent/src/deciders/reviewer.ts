@@ -1,4 +1,6 @@
 import type { ApprovalPolicy, Reviewer } from "@reeve/contracts/agent";
+import type { Approval } from "@reeve/contracts/approval";
+import { GateKind } from "@reeve/contracts/approval";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { parseNamePattern } from "../tools/name-pattern.ts";
@@ -19,18 +21,26 @@ export function reviewerOf(
 type VotePolicy = Pick<ApprovalPolicy, "reviewer" | "excludeRequester" | "excludeAuthor">;
 
 /**
- * Whether the advice of a policy's reviewer is a vote on calls of a class. A model is no other person than the requester or the author, so
+ * Gates at which a model never approves: a rule may be the operator's, who permits no model, and a tool that a source renamed is not the
+ * one that the agent names.
+ */
+const gatesForPeople: readonly GateKind[] = [GateKind.PERMISSION, GateKind.TOOL_SOURCE];
+
+/**
+ * Whether the advice of a policy's reviewer is a vote on an approval. A model is no other person than the requester or the author, so
  * it never approves for them.
  */
 export function reviewerVotes(
   policy: VotePolicy | undefined,
-  permissionClass: PermissionClass,
+  { permissionClass, gates }: Pick<Approval, "permissionClass" | "gates">,
   approved: boolean,
 ): boolean {
   const votes = policy?.reviewer?.votes;
   if (votes === undefined || permissionClass === PermissionClass.UNSPECIFIED) return false;
   if (!votes.classes.includes(nameOfClass(permissionClass))) return false;
-  return !approved || !(votes.rejectsOnly || policy?.excludeRequester || policy?.excludeAuthor);
+  if (!approved) return true;
+  if (gates.some((gate) => gatesForPeople.includes(gate))) return false;
+  return !(votes.rejectsOnly || policy?.excludeRequester || policy?.excludeAuthor);
 }
 
 /** Returns the violations of the reviewer of a policy. */

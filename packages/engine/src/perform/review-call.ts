@@ -71,7 +71,7 @@ function isVote(
   const { created } = head;
   const agentPolicy = created?.spec?.approvalPolicy;
   if (!approves && advice !== ReviewAdvice.REJECT) return false;
-  if (!reviewerVotes(agentPolicy, approval.permissionClass, approves)) return false;
+  if (!reviewerVotes(agentPolicy, approval, approves)) return false;
   if (!approves) return true;
   const rules = { tenant: created?.tenant ?? "", times: ports.policy()?.approvals, agentPolicy };
   return (

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
-import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import { ApprovalState, DecisionSchema, GateKind } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { castVote } from "@reeve/run/approvals/votes/count-vote";
 import { appendExternal } from "@reeve/run/commands/append-external";
@@ -34,6 +34,7 @@ async function reviewedRun(
   advice: string,
   more: Policy = {},
   votes: object = { classes: ["safe"] },
+  operators?: string,
 ) {
   const calling = callingModel([["count", '{"to":9}']], () => undefined);
   const provider: ModelProvider = {
@@ -50,7 +51,9 @@ async function reviewedRun(
   };
   const approvalPolicy = { reviewer: { rubric, votes }, ...more };
   const bench = new WorkerBench(provider);
-  await bench.create({ hitlTools: ["count"], approvalPolicy }, { startedBy: "ann" });
+  const spec = { hitlTools: ["count"], approvalPolicy };
+  await bench.create(spec, { startedBy: "ann", hasPolicy: operators !== undefined });
+  if (operators !== undefined) bench.policy = parsePolicyFile(operators, "policy.yaml");
   return bench;
 }
 
@@ -191,6 +194,41 @@ test("a vote of a model is one of those that an alternative needs", async () => 
   });
   await bench.drive("w2", 2);
   expect(bench.executed).toHaveLength(1);
+});
+
+const asks = `
+rules:
+  - name: asks
+    permission:
+      rules:
+        - { tool: count, behavior: ask }
+`;
+
+test.each<[string, ApprovalState, boolean]>([
+  ["approve is no vote", PENDING, false],
+  ["reject is a vote", REJECTED, true],
+])("where the operator asks, advice to %s", async (text, state, votes) => {
+  const [advice = ""] = text.split(" ");
+  const bench = await reviewedRun(advice, {}, undefined, asks);
+  await bench.drive("w");
+  const approval = await approvalIn(bench);
+  expect(approval?.state).toBe(state);
+  expect(approval?.gates).toEqual([GateKind.TOOL, GateKind.PERMISSION]);
+  expect(approval?.review?.votes).toBe(votes);
+  expect(bench.executed).toEqual([]);
+});
+
+test("a vote of a model where the operator asks does not let the call start", async () => {
+  const bench = await reviewedRun("approve", {}, undefined, asks);
+  await bench.drive("w");
+  const decision = create(DecisionSchema, {
+    approved: true,
+    decidedBy: "reviewer:judge",
+    reviewer: { model: "judge" },
+  });
+  await bench.decide(APPROVED, undefined, decision);
+  await bench.drive("w2", 2);
+  expect(bench.executed).toEqual([]);
 });
 
 test("a call with a vote of a model that its agent does not permit is not executed", async () => {

@@ -31,8 +31,8 @@ export function decisionProblem(
   const byModel = [decision, ...approval.votes.map((vote) => vote.decision)].some(
     (each) => each?.reviewer !== undefined && each.approved,
   );
-  if (byModel && !reviewerVotes(policyOf(state), approval.permissionClass, true)) {
-    return "a model voted for this call, which its agent does not permit";
+  if (byModel && !reviewerVotes(policyOf(state), approval, true)) {
+    return "a model voted for this call, which its policy does not permit";
   }
   if (decision?.breakGlass !== undefined) return glassProblem(state, decision.breakGlass);
   const decider = decision?.decidedBy ?? "";

@@ -13,12 +13,12 @@ const ofReviewer = ({ reviewer }: Alternative) => reviewer;
  * operator's policy, and others may have voted since. A model never confirms with a passkey.
  */
 export function withReviewerVote({ head }: RunState, approval: Approval): Approval | undefined {
-  const { review, alternatives, permissionClass } = approval;
+  const { review, alternatives } = approval;
   if (review?.votes !== true) return undefined;
   const approved = review.advice === ReviewAdvice.APPROVE;
   if (!approved && review.advice !== ReviewAdvice.REJECT) return undefined;
   const policy = head.created?.spec?.approvalPolicy;
-  if (!reviewerVotes(policy, permissionClass, approved)) return undefined;
+  if (!reviewerVotes(policy, approval, approved)) return undefined;
   const rules = { tenant: head.created?.tenant ?? "", times: undefined, head };
   if (approved && needsPasskey(approval, rules)) return undefined;
   if (alternatives.length > 0 && !alternatives.some(ofReviewer)) return undefined;
