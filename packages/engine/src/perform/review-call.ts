@@ -14,6 +14,8 @@ import { reviewBudget } from "../domain/budget/review-budget.ts";
 import type { ReviewSize } from "../domain/budget/review-size.ts";
 import { reviewSize } from "../domain/budget/review-size.ts";
 import { adviceIn, reviewRequest } from "../domain/calls/review/review-call.ts";
+import { reviewedCall } from "../domain/calls/review/reviewed-call.ts";
+import { isTooLargeToVote } from "../domain/calls/review/reviewer-vote.ts";
 import { modelOf } from "../domain/model/model-of.ts";
 import { chargedUsage } from "../domain/model/model-turn-facts.ts";
 import { costOf } from "../domain/model/price.ts";
@@ -49,12 +51,15 @@ export async function* reviewCall(
   const given = await reviewOf(state, effect, ports, signal);
   const revision = approval.revision + 1;
   const nowMs = ports.clock.now();
+  const tool = frameOf(state, effect.frame).tools.get(effect.call.call.name);
+  const { isWhole } = reviewedCall(tool, effect.call);
   const review = create(ApprovalReviewSchema, {
     ...given,
     revision,
     reviewedAt: timestampFromMs(nowMs),
     rubricSha256: createHash("sha256").update(effect.reviewer.rubric).digest("hex"),
-    votes: isVote(state, approval, { advice: given.advice, nowMs }, ports),
+    partial: !isWhole,
+    votes: isWhole && isVote(state, approval, { advice: given.advice, nowMs }, ports),
   });
   const reviewed = create(ApprovalSchema, { ...approval, revision, review });
   yield [fact(effect.scope, { case: "approval", value: { approval: reviewed } })];
@@ -71,7 +76,7 @@ function isVote(
   const { created } = head;
   const agentPolicy = created?.spec?.approvalPolicy;
   if (!approves && advice !== ReviewAdvice.REJECT) return false;
-  if (!reviewerVotes(agentPolicy, approval, approves)) return false;
+  if (isTooLargeToVote(approval) || !reviewerVotes(agentPolicy, approval, approves)) return false;
   if (!approves) return true;
   const rules = { tenant: created?.tenant ?? "", times: ports.policy()?.approvals, agentPolicy };
   return (

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
-import { ApprovalState, DecisionSchema, GateKind } from "@reeve/contracts/approval";
+import { ApprovalState, DecisionSchema, GateKind, ReviewAdvice } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { castVote } from "@reeve/run/approvals/votes/count-vote";
 import { appendExternal } from "@reeve/run/commands/append-external";
@@ -34,9 +34,9 @@ async function reviewedRun(
   advice: string,
   more: Policy = {},
   votes: object = { classes: ["safe"] },
-  operators?: string,
+  { operators, args = { to: 9 } }: { operators?: string; args?: object } = {},
 ) {
-  const calling = callingModel([["count", '{"to":9}']], () => undefined);
+  const calling = callingModel([["count", JSON.stringify(args)]], () => undefined);
   const provider: ModelProvider = {
     ...calling,
     async *stream(request, signal): AsyncGenerator<ModelPart> {
@@ -209,7 +209,7 @@ test.each<[string, ApprovalState, boolean]>([
   ["reject is a vote", REJECTED, true],
 ])("where the operator asks, advice to %s", async (text, state, votes) => {
   const [advice = ""] = text.split(" ");
-  const bench = await reviewedRun(advice, {}, undefined, asks);
+  const bench = await reviewedRun(advice, {}, undefined, { operators: asks });
   await bench.drive("w");
   const approval = await approvalIn(bench);
   expect(approval?.state).toBe(state);
@@ -219,7 +219,7 @@ test.each<[string, ApprovalState, boolean]>([
 });
 
 test("a vote of a model where the operator asks does not let the call start", async () => {
-  const bench = await reviewedRun("approve", {}, undefined, asks);
+  const bench = await reviewedRun("approve", {}, undefined, { operators: asks });
   await bench.drive("w");
   const decision = create(DecisionSchema, {
     approved: true,
@@ -230,6 +230,23 @@ test("a vote of a model where the operator asks does not let the call start", as
   await bench.drive("w2", 2);
   expect(bench.executed).toEqual([]);
 });
+
+test.each([45, 520])(
+  "advice about a call of %d KiB is no vote, and a person decides",
+  async (size) => {
+    const args = { text: "a".repeat(size * 1024), to: 9 };
+    const bench = await reviewedRun("approve", {}, undefined, { args });
+    await bench.drive("w");
+    expect(await approvalIn(bench)).toMatchObject({
+      state: PENDING,
+      review: { advice: ReviewAdvice.APPROVE, partial: true, votes: false },
+    });
+    expect(bench.executed).toEqual([]);
+    await bench.decide(APPROVED);
+    await bench.drive("w2", 2);
+    expect(bench.executed).toHaveLength(1);
+  },
+);
 
 test("a call with a vote of a model that its agent does not permit is not executed", async () => {
   const bench = await reviewedRun("unsure", {}, { classes: ["execute"] });

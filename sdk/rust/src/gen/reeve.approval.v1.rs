@@ -194,6 +194,10 @@ pub struct ApprovalReview {
     /// Whether the advice is a vote by the agent's policy.
     #[prost(bool, tag = "9")]
     pub votes: bool,
+    /// Whether the model was shown only a part of the call, or of a file that the call names, because the whole
+    /// is too large. Such advice is no vote.
+    #[prost(bool, tag = "10")]
+    pub partial: bool,
 }
 /// What the model call of a review has used.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]

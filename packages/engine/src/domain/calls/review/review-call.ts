@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { reviewerOf } from "@reeve/agent/deciders/reviewer";
 import type { ModelSpec, Reviewer } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
@@ -17,10 +17,10 @@ import type { Call, Frame } from "../../state/frame.ts";
 import type { RunState } from "../../state/run-state.ts";
 import { liveFrames } from "../../state/run-state.ts";
 import { awaitsApproval } from "../gate-call.ts";
+import { sizeOfApproval } from "./approval-size.ts";
+import { reviewedCall } from "./reviewed-call.ts";
 import { withReviewerVote } from "./reviewer-vote.ts";
 
-const maxCallCharacters = 40_000;
-const maxPreviewCharacters = 2_000;
 const maxReasonCharacters = 2_000;
 /** A batch has a mebibyte at most. */
 const maxReviewedBytes = 960 * 1024;
@@ -42,19 +42,8 @@ function pendingReviewer({ head: { created } }: RunState, call: Call): Reviewer 
 
 /** Whether an approval is so large that no batch of the log may have it with a review. People decide without one. */
 function isTooLarge(approval: Approval | undefined): boolean {
-  return approval !== undefined && sizeOf(approval) > maxReviewedBytes;
+  return approval !== undefined && sizeOfApproval(approval) > maxReviewedBytes;
 }
-
-function sizeOf(approval: Approval): number {
-  const known = sizes.get(approval);
-  if (known !== undefined) return known;
-  const size = toBinary(ApprovalSchema, approval).length;
-  sizes.set(approval, size);
-  return size;
-}
-
-/** An approval never changes: each version is a new one. */
-const sizes = new WeakMap<Approval, number>();
 
 /** A call whose review is in progress. */
 export interface DueReview {
@@ -82,29 +71,16 @@ export function dueReview(state: RunState): DueReview | undefined {
   return due.find(({ call }) => call.approval?.approvalId === first?.approvalId);
 }
 
-/** Returns the request for the review of a call. Everything about the call is data that its author may have written. */
+/** Returns the request for the review of a call. */
 export function reviewRequest(
   frame: Frame,
-  { call, approval }: Call,
+  call: Call,
   { rubric, votes, maxTokens }: Pick<Reviewer, "rubric" | "votes"> & { readonly maxTokens: number },
 ): RenderedRequest {
-  const tool = frame.tools.get(call.name);
-  const reviewed = {
-    tool: call.name,
-    description: tool?.description ?? "",
-    arguments: call.arguments ?? {},
-    files: (approval?.content?.files ?? []).map(({ path, state, preview }) => ({
-      path,
-      state,
-      preview: preview.slice(0, maxPreviewCharacters),
-    })),
-  };
-  const text = JSON.stringify(reviewed);
-  const isCut = text.length > maxCallCharacters;
-  const cut = isCut ? `${text.slice(0, maxCallCharacters)} [cut: be unsure]` : text;
+  const { text } = reviewedCall(frame.tools.get(call.call.name), call);
   return {
     instructions: `${instructions(votes !== undefined)}\n\n${rubric}`,
-    messages: [{ role: "user", text: cut }],
+    messages: [{ role: "user", text }],
     tools: [],
     parallelToolCalls: true,
     temperature: undefined,

@@ -5,6 +5,15 @@ import type { Alternative, Approval } from "@reeve/contracts/approval";
 import { DecisionSchema, ReviewAdvice } from "@reeve/contracts/approval";
 import { castVote } from "@reeve/run/approvals/votes/count-vote";
 import type { RunState } from "../../state/run-state.ts";
+import { sizeOfApproval } from "./approval-size.ts";
+
+/** A batch has a mebibyte at most, and has the approval with the advice and, once more, with the vote. */
+const maxVotedBytes = 480 * 1024;
+
+/** Whether an approval is so large that no batch of the log may have it with advice and with a vote. Advice about it is no vote. */
+export function isTooLargeToVote(approval: Approval): boolean {
+  return sizeOfApproval(approval) > maxVotedBytes;
+}
 
 const ofReviewer = ({ reviewer }: Alternative) => reviewer;
 
@@ -14,7 +23,7 @@ const ofReviewer = ({ reviewer }: Alternative) => reviewer;
  */
 export function withReviewerVote({ head }: RunState, approval: Approval): Approval | undefined {
   const { review, alternatives } = approval;
-  if (review?.votes !== true) return undefined;
+  if (review?.votes !== true || isTooLargeToVote(approval)) return undefined;
   const approved = review.advice === ReviewAdvice.APPROVE;
   if (!approved && review.advice !== ReviewAdvice.REJECT) return undefined;
   const policy = head.created?.spec?.approvalPolicy;

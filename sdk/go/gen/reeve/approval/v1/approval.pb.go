@@ -900,7 +900,10 @@ type ApprovalReview struct {
 	// SHA-256, in lower-case hexadecimal, over the rubric. Empty in a review of an earlier version.
 	RubricSha256 string `protobuf:"bytes,8,opt,name=rubric_sha256,json=rubricSha256,proto3" json:"rubric_sha256,omitempty"`
 	// Whether the advice is a vote by the agent's policy.
-	Votes         bool `protobuf:"varint,9,opt,name=votes,proto3" json:"votes,omitempty"`
+	Votes bool `protobuf:"varint,9,opt,name=votes,proto3" json:"votes,omitempty"`
+	// Whether the model was shown only a part of the call, or of a file that the call names, because the whole
+	// is too large. Such advice is no vote.
+	Partial       bool `protobuf:"varint,10,opt,name=partial,proto3" json:"partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -994,6 +997,13 @@ func (x *ApprovalReview) GetRubricSha256() string {
 func (x *ApprovalReview) GetVotes() bool {
 	if x != nil {
 		return x.Votes
+	}
+	return false
+}
+
+func (x *ApprovalReview) GetPartial() bool {
+	if x != nil {
+		return x.Partial
 	}
 	return false
 }
@@ -4226,7 +4236,7 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vassigned_by\x18\x02 \x01(\tR\n" +
 	"assignedBy\x12;\n" +
 	"\vassigned_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"assignedAt\"\xdb\x02\n" +
+	"assignedAt\"\xf5\x02\n" +
 	"\x0eApprovalReview\x127\n" +
 	"\x06advice\x18\x01 \x01(\x0e2\x1f.reeve.approval.v1.ReviewAdviceR\x06advice\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
@@ -4237,7 +4247,9 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\brevision\x18\x06 \x01(\rR\brevision\x124\n" +
 	"\x05usage\x18\a \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\x12#\n" +
 	"\rrubric_sha256\x18\b \x01(\tR\frubricSha256\x12\x14\n" +
-	"\x05votes\x18\t \x01(\bR\x05votes\"\x82\x01\n" +
+	"\x05votes\x18\t \x01(\bR\x05votes\x12\x18\n" +
+	"\apartial\x18\n" +
+	" \x01(\bR\apartial\"\x82\x01\n" +
 	"\vReviewUsage\x12!\n" +
 	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12#\n" +
 	"\routput_tokens\x18\x02 \x01(\rR\foutputTokens\x12\x1e\n" +

@@ -177,7 +177,7 @@ class ApprovalAssignment(_message.Message):
     def __init__(self, assignee: _Optional[str] = ..., assigned_by: _Optional[str] = ..., assigned_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ApprovalReview(_message.Message):
-    __slots__ = ("advice", "reason", "problem", "model", "reviewed_at", "revision", "usage", "rubric_sha256", "votes")
+    __slots__ = ("advice", "reason", "problem", "model", "reviewed_at", "revision", "usage", "rubric_sha256", "votes", "partial")
     ADVICE_FIELD_NUMBER: _ClassVar[int]
     REASON_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +187,7 @@ class ApprovalReview(_message.Message):
     USAGE_FIELD_NUMBER: _ClassVar[int]
     RUBRIC_SHA256_FIELD_NUMBER: _ClassVar[int]
     VOTES_FIELD_NUMBER: _ClassVar[int]
+    PARTIAL_FIELD_NUMBER: _ClassVar[int]
     advice: ReviewAdvice
     reason: str
     problem: str
@@ -196,7 +197,8 @@ class ApprovalReview(_message.Message):
     usage: ReviewUsage
     rubric_sha256: str
     votes: bool
-    def __init__(self, advice: _Optional[_Union[ReviewAdvice, str]] = ..., reason: _Optional[str] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., reviewed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ..., usage: _Optional[_Union[ReviewUsage, _Mapping]] = ..., rubric_sha256: _Optional[str] = ..., votes: _Optional[bool] = ...) -> None: ...
+    partial: bool
+    def __init__(self, advice: _Optional[_Union[ReviewAdvice, str]] = ..., reason: _Optional[str] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., reviewed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., revision: _Optional[int] = ..., usage: _Optional[_Union[ReviewUsage, _Mapping]] = ..., rubric_sha256: _Optional[str] = ..., votes: _Optional[bool] = ..., partial: _Optional[bool] = ...) -> None: ...
 
 class ReviewUsage(_message.Message):
     __slots__ = ("input_tokens", "output_tokens", "cost_usd")
