@@ -309,25 +309,27 @@ test("a receipt in which fewer people confirmed with a passkey than the policy r
 test("a receipt in which a model voted for people says so, and one names the model that might vote", async () => {
   const { receipt } = await receiptIn(await storedLog(decidedCall(), [2]));
   const reviewer = create(ReviewerVoteSchema, { model: "judge", rubricSha256: "e".repeat(64) });
-  const decisions = receipt.decisions.map((each) => ({
-    ...each,
-    ...(each.decision?.decidedBy === "cid" && { decision: { ...each.decision, reviewer } }),
-  }));
-  const of = (changes: Partial<Approval>, isOpen: boolean) =>
+  const of = (changes: Partial<Approval>, isOpen: boolean, voter = "cid") =>
     contradictions({
       ...receipt,
-      decisions,
+      decisions: receipt.decisions.map((each) => ({
+        ...each,
+        ...(each.decision?.decidedBy === voter && { decision: { ...each.decision, reviewer } }),
+      })),
       approvals: receipt.approvals.map((each) => ({
         ...each,
         ...changes,
         alternatives: each.alternatives.map((one) => ({ ...one, reviewer: isOpen })),
       })),
     });
-  expect(of({}, true)).toEqual([]);
   expect(of({}, false)).toEqual([expect.stringContaining("a model voted")]);
-  expect(of({ excludedSubjects: ["zoe"] }, true)).toEqual([
-    expect.stringContaining("requires another person"),
-  ]);
+  // Also if a person gave the vote that decided.
+  for (const voter of ["cid", "bob"]) {
+    expect(of({}, true, voter)).toEqual([]);
+    expect(of({ excludedSubjects: ["zoe"] }, true, voter)).toEqual([
+      expect.stringContaining("requires another person"),
+    ]);
+  }
 });
 
 test("a signed receipt verifies with its key, and gives back its payload", async () => {

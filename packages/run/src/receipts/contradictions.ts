@@ -117,6 +117,9 @@ function permitProblem(
     return `approval ${approvalId} did not have as many votes with a passkey as its policy requires`;
   }
   const byModel = votes.find((vote) => vote.decision?.reviewer !== undefined);
+  if (byModel !== undefined && excludedSubjects.length > 0) {
+    return `a model voted on approval ${approvalId}, and its policy requires another person`;
+  }
   if (
     byModel !== undefined &&
     byModel.countsFor.some((name) => !isOpenToModel(alternatives, name))
