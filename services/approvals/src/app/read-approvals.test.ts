@@ -111,6 +111,8 @@ test("a watch has the pending approvals, then every change of the selected ones"
   const watched = watchApprovals(ports, ada, ofRun, never);
   const changes = watched[Symbol.asyncIterator]();
   const next = async () => (await changes.next()).value?.approvals;
+  // The first message says that the watch begins anew.
+  expect(await next()).toEqual([]);
   expect(await next()).toEqual([approvalOf("aaaaaaaa", 0)]);
   const changed = next();
   await inbox.put("acme.run_bbbbbbbb-3-0", approvalOf("bbbbbbbb", 0, APPROVED), never);
@@ -124,6 +126,7 @@ test("an idle watch sends a heartbeat every few seconds", async () => {
   const inbox = await inboxWith();
   const ports = { lists: listsOf(inbox), ...atNoon(), clock };
   const changes = watchApprovals(ports, ada, ofRun, never)[Symbol.asyncIterator]();
+  await changes.next();
   const resumeToken = (await changes.next()).value?.resumeToken;
   expect(resumeToken).not.toBe("");
   for (let beat = 0; beat < 3; beat++) {
@@ -160,6 +163,7 @@ approvals:
   expect((await getApproval(ports, "globex", approvalId, never)).freeze).toBeUndefined();
   const request = create(WatchApprovalsRequestSchema);
   const changes = watchApprovals(ports, ada, request, never)[Symbol.asyncIterator]();
+  await changes.next();
   const [first] = (await changes.next()).value?.approvals ?? [];
   expect(first?.freeze?.name).toBe("new-year");
   await changes.return?.();

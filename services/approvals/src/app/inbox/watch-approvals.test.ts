@@ -191,6 +191,42 @@ test("a watch of closed approvals begins with none, and searches none of those t
   expect(await watched.next()).toEqual([[1, APPROVED]]);
 });
 
+test.each([{ states: [PENDING] }, { states: [PENDING], forMe: true }, { forMe: true }])(
+  "a resumed watch with %j has the end of what its client had, also if it comes later",
+  async (filter) => {
+    const ports = await openLists(numbered(1), numbered(2));
+    const resumeToken = await (async () => {
+      await using watched = watch(ports, { filter });
+      expect(await watched.next()).toHaveLength(2);
+      return watched.token;
+    })();
+    await using resumed = watch(ports, { filter, resumeToken });
+    const put = putInto(ports);
+    // The watch has begun when it has this one.
+    await put(numbered(3));
+    expect(await resumed.next()).toEqual([[3, PENDING]]);
+    await put(numbered(1, { state: APPROVED, revision: 1, votes: [vote("ada")] }));
+    expect(await resumed.next()).toEqual([[1, APPROVED]]);
+  },
+);
+
+test("the first message of a watch that begins anew has no token", async () => {
+  const [ports, other] = [await openLists(numbered(1)), await openLists(numbered(2))];
+  const firstOf = async (of: Ports, resumeToken: string) => {
+    const wanted = create(WatchApprovalsRequestSchema, { resumeToken });
+    for await (const message of watchApprovals(of, approver("ada"), wanted, never)) return message;
+    throw new Error("the watch ended");
+  };
+  await using watched = watch(ports);
+  await watched.next();
+  expect(await firstOf(ports, "")).toEqual({ approvals: [], resumeToken: "" });
+  expect(await firstOf(other, watched.token)).toEqual({ approvals: [], resumeToken: "" });
+  await putInto(ports)(numbered(1, { revision: 1 }));
+  const { approvals, resumeToken } = await firstOf(ports, watched.token);
+  expect(approvals).toHaveLength(1);
+  expect(resumeToken).not.toBe("");
+});
+
 test("a watch with a token of another inbox begins anew, and one with a text that is no token is refused", async () => {
   const [ports, other] = [await openLists(numbered(1)), await openLists(numbered(2))];
   await using first = watch(ports);

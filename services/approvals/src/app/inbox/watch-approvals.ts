@@ -15,6 +15,7 @@ import { searchedOf, shownNow } from "../read-approvals.ts";
 import { matching } from "./approval-filter.ts";
 import { positionOfToken, resumeTokenOf } from "./resume-token.ts";
 import { decodeApproval, searchPage } from "./search-approvals.ts";
+import { ShownApprovals } from "./shown-approvals.ts";
 
 /** The time without an approval after which a stream sends a heartbeat. */
 const heartbeatMs = 5_000;
@@ -33,7 +34,8 @@ type Watched = Pick<WatchApprovalsRequest, "runId" | "filter" | "resumeToken">;
 /**
  * Yields the pending approvals that are selected, then each selected approval when it is requested or changes, until `signal` aborts.
  * One that was yielded is yielded at each change until it is closed, also if it ceases to match. Yields a heartbeat when nothing
- * happens. An empty `runId` selects all runs of the tenant. Reads the index alone, with one request to the store at the start.
+ * happens. An empty `runId` selects all runs of the tenant. Reads the index alone, with one request to the store at the start, and one more
+ * to resume.
  */
 export async function* watchApprovals(
   ports: WatchPorts,
@@ -64,6 +66,9 @@ interface News {
   readonly position: TablePosition | undefined;
 }
 
+/** The pages of pending approvals if a filter selects other states only. */
+const none: readonly Page<Approval>[] = [{ items: [], nextPageToken: "" }];
+
 async function* selectNews(
   { lists }: WatchPorts,
   caller: Decider,
@@ -76,25 +81,33 @@ async function* selectNews(
   const ofRun = (each: Approval) => runId === "" || each.runId === runId;
   const isMatch = matching(filter, caller);
   const shown = new ShownApprovals();
-  const { states } = filter;
-  const hasPending = states.length === 0 || states.includes(ApprovalState.PENDING);
-  if (!mayResume && !hasPending) yield { approvals: [], position: start };
-  else if (!mayResume) {
-    const pages = pendingPages(lists, caller, { runId, filter, start }, signal);
+  // What the client has of an earlier stream is not known: it gets the end of everything that it may have.
+  const earlier = { ...filter, states: [], forMe: false, assignee: "" };
+  const mayBeShown = matching(earlier, caller);
+  /** Until where in the table a change may be one of an approval that the client has. */
+  let earlierEnd = 0;
+  if (mayResume) {
+    const pages = pendingPages(lists, caller, { runId, filter: earlier, start }, signal);
+    for await (const { items } of pages) for (const each of items) shown.noteEarlier(each);
+    // Some may have been closed before their page was read.
+    earlierEnd = (await lists.position(signal)).revision;
+  } else {
+    // Without a token, so that the client knows that nothing continues what it has of an earlier stream.
+    yield { approvals: [], position: undefined };
+    const hasPending = filter.states.length === 0 || filter.states.includes(ApprovalState.PENDING);
+    const pages = hasPending ? pendingPages(lists, caller, { runId, filter, start }, signal) : none;
     for await (const { items: approvals, nextPageToken } of pages) {
       for (const each of approvals) shown.isNews(each);
       const position = nextPageToken === "" ? start : undefined;
       if (approvals.length > 0 || position !== undefined) yield { approvals, position };
     }
   }
-  // What the client has of an earlier stream is not known: it gets the end of everything that it may have.
-  const mayBeShown = matching({ ...filter, states: [], forMe: false, assignee: "" }, caller);
   const from = mayResume ? known : start;
   for await (const { rows, position } of lists.changesAfter(caller.tenant, from, signal)) {
     const approvals = rows.flatMap(({ bytes, revision }) => {
       const approval = decodeApproval(bytes);
-      const wasShown =
-        shown.has(approval) || (mayResume && revision <= start.revision && mayBeShown(approval));
+      const isUnknown = shown.hasForgotten || revision <= earlierEnd;
+      const wasShown = shown.has(approval) || (isUnknown && mayBeShown(approval));
       const isSelected = ofRun(approval) && (wasShown || isMatch(approval));
       return isSelected && shown.isNews(approval) ? approval : [];
     });
@@ -134,23 +147,5 @@ async function* pendingPages(
     await setImmediate(undefined, { signal });
     pageToken = page.nextPageToken;
     isLast = pageToken === "";
-  }
-}
-
-/** The pending approvals that a client has, each with its version. */
-class ShownApprovals {
-  readonly #revisions = new Map<string, number>();
-
-  has({ approvalId }: Approval): boolean {
-    return this.#revisions.has(approvalId);
-  }
-
-  /** Notes that the client gets an approval. Returns whether it differs from the one that the client has. */
-  isNews({ approvalId, state, revision }: Approval): boolean {
-    const isPending = state === ApprovalState.PENDING;
-    if (isPending && this.#revisions.get(approvalId) === revision) return false;
-    if (isPending) this.#revisions.set(approvalId, revision);
-    else this.#revisions.delete(approvalId);
-    return true;
   }
 }
