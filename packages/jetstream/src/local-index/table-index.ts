@@ -249,13 +249,15 @@ export class TableIndex<
     const unreadable = this.#unreadable.rows();
     const { name } = this.#options.definition;
     this.#options.log.info({ index: name, revision, last }, "an index follows its table");
-    this.#lostAtMs = undefined;
+    // A table that tells its position, and no changes, is lost.
+    if (revision >= last) this.#lostAtMs = undefined;
     await this.#apply(index, { changes: [], revision }, instance);
     for await (const batch of this.#table.changesAfter(
       { instance, revision, unreadable },
       signal,
     )) {
       await this.#apply(index, batch, instance);
+      this.#lostAtMs = undefined;
     }
   }
 
