@@ -30,9 +30,9 @@ export function ignorableRules(
 export type Holders = Pick<Table<QueueHolder>, "list">;
 
 /**
- * Throws a Failure of kind `precondition` that names the runtimes that are alive and ignore a rule: any of them may execute the call. One that
- * died without a trace counts as alive until another process has noticed, or its row has expired. Throws one of kind `unavailable`
- * if the runtimes are not known.
+ * Throws a Failure of kind `precondition` that names the runtimes that may be alive and ignore a rule: any of them may execute the call. One
+ * that other processes took for dead may only have lost its connection, so it counts until its row has expired. Throws one of kind
+ * `unavailable` if the runtimes are not known.
  */
 export async function assertChecked(
   holders: Holders,
@@ -43,7 +43,7 @@ export async function assertChecked(
   const rows = await holders.list("", signal);
   const runtimes = rows
     .map(({ record }) => record)
-    .filter(({ holder, crashed }) => holder.startsWith(runtimePrefix) && !crashed);
+    .filter(({ holder }) => holder.startsWith(runtimePrefix));
   for (const rule of rules) {
     const ignoring = runtimes.filter(({ checks }) => !checks.includes(rule));
     if (ignoring.length > 0) throw ignored(rule, ignoring);

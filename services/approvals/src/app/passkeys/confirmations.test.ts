@@ -121,10 +121,11 @@ describe("a confirmation", () => {
     const holder = (name: string, more: object = {}) =>
       ports.holders.put(name, create(QueueHolderSchema, { holder: name, ...more }), never);
     await holder("runtime-new", { checks: [CheckedRule.STEP_UP] });
-    await holder("runtime-dead", { crashed: true });
+    await holder("runtime-new-dead", { checks: [CheckedRule.STEP_UP], crashed: true });
     await holder("host-1");
     await begun(ports);
-    await holder("runtime-old");
+    // Others took it for dead, but it may only have lost its connection.
+    await holder("runtime-old", { crashed: true });
     const outdated = {
       kind: "precondition",
       reason: ErrorReason.RUNTIME_OUTDATED,
