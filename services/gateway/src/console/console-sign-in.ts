@@ -11,6 +11,8 @@ export interface ConsoleSignIn {
   readonly scope: string;
   /** Further parameters of the request. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Origins of the provider beside that of the issuer. */
+  readonly connectOrigins: readonly string[];
 }
 
 /** Reads it from the file that REEVE_OIDC_CONFIG names. Undefined: people enter tokens. */
@@ -22,6 +24,6 @@ export async function readConsoleSignIn(
 
 function consoleSignInOf({ issuer, console }: OidcConfig): ConsoleSignIn | undefined {
   if (console === undefined) return undefined;
-  const { client_id: clientId, scope, parameters } = console;
-  return { issuer, clientId, scope, parameters };
+  const { client_id: clientId, scope, parameters, connect_origins: connectOrigins } = console;
+  return { issuer, clientId, scope, parameters, connectOrigins };
 }

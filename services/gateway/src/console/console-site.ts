@@ -6,30 +6,13 @@ import { readConsoleFiles } from "./console-files.ts";
 import { asksForPage, isScreen } from "./console-paths.ts";
 import type { ConsoleSignIn } from "./console-sign-in.ts";
 import { signInPath } from "./console-sign-in.ts";
+import { contentPolicy } from "./content-policy.ts";
 
 const missing = `The console is not built on this gateway.
 
 In a clone of Reeve, \`npm start\` builds it, and so does \`npm run console:build\`. Then start the gateway again.
 REEVE_CONSOLE_DIR names another folder with a build, and REEVE_CONSOLE=false switches the console off.
 `;
-
-/**
- * The page may load scripts and styles from the gateway alone, and send requests to it and to the provider of its sign-ins alone;
- * nobody may frame it. Text of models and tools that a browser would execute is therefore inert, even if the page failed to sanitize it.
- */
-function policyFor(signIn: ConsoleSignIn | undefined): string {
-  const provider = signIn === undefined ? "" : ` ${new URL(signIn.issuer).origin}`;
-  return [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data: blob:",
-    `connect-src 'self'${provider}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join("; ");
-}
 
 const securityHeaders: Readonly<Record<string, string>> = {
   "cross-origin-opener-policy": "same-origin",
@@ -50,7 +33,7 @@ export function consoleSite(
   log: Logger,
 ): PlainSite {
   const files = readConsoleFiles(folder);
-  const policy = policyFor(signIn);
+  const policy = contentPolicy(signIn);
   if (files === undefined) log.warn({ folder }, "the console is not built");
   return (request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") return false;
@@ -62,7 +45,7 @@ export function consoleSite(
       return true;
     }
     if (path === signInPath) {
-      const text = JSON.stringify(signIn ?? {});
+      const text = JSON.stringify({ ...signIn, connectOrigins: undefined });
       answer(response, { status: 200, text, type: "application/json" });
       return true;
     }

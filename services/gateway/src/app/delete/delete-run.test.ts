@@ -166,6 +166,23 @@ describe("deleting a run", () => {
     expect(await stored(ports)).toEqual([]);
   });
 
+  test("fails while others write its row, and drops it when it is repeated", async () => {
+    const ports = memoryPorts();
+    await store(ports, key);
+    const { runs } = ports;
+    const contended = {
+      get: (rowKey: string) => runs.get(rowKey, never),
+      put: (rowKey: string, row: Run) => runs.put(rowKey, row, never),
+      createFirst: (rowKey: string, row: Run) => runs.createFirst(rowKey, row, never),
+      deleteVersion: () => Promise.resolve(false),
+    };
+    await expect(deleteRun({ ...ports, runs: contended }, key, never)).rejects.toMatchObject({
+      kind: "unavailable",
+    });
+    await deleteRun(ports, key, never);
+    expect(await runs.list("", never)).toEqual([]);
+  });
+
   const beforeRemoval = ["journals", "log"] as const;
   const afterRemoval = ["artifacts", "files", "row"] as const;
 

@@ -27,6 +27,7 @@ export interface DeletePorts
 
 /** How often the row of a deleted run is deleted while others write it. */
 const maxDrops = 10;
+const retryAfterMs = 5_000;
 const { key: rowKey } = bucketOf(RunSchema);
 const { key: approvalKey } = bucketOf(ApprovalSchema);
 
@@ -178,7 +179,7 @@ async function leaveTraceOfRest(
   await leaveTrace(ports, key, create(RunSchema, { runId: key.run, deleting: true }), signal);
 }
 
-/** Deletes the row, unless there is a new run with the same id. */
+/** Deletes the row, unless there is a new run with the same id. Throws a Failure of kind `unavailable` while others write it. */
 async function dropRow(ports: DeletePorts, key: RunKey, signal: AbortSignal): Promise<void> {
   for (let attempt = 0; attempt < maxDrops; attempt++) {
     const row = await ports.runs.get(rowKey({ ...key }), signal);
@@ -186,6 +187,8 @@ async function dropRow(ports: DeletePorts, key: RunKey, signal: AbortSignal): Pr
     // The index may write batches that it received before the log was removed.
     if (await ports.runs.deleteVersion(row.key, row.revision, signal)) return;
   }
+  const message = `run ${key.run} is deleted but for its row, which changes all the time; try again in a few seconds`;
+  throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { retryAfterMs });
 }
 
 /** Keeps the cost of the run in its day. Before the row is marked, because the index does not have a marked one. */

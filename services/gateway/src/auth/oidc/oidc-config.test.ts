@@ -33,7 +33,12 @@ test("a file needs the issuer, the audience, the tenant, and the roles of groups
 
 test("the client of the console has defaults for all but its id", async () => {
   const { console } = await readOidcConfig(written({ ...valid, console: { client_id: "web" } }));
-  expect(console).toEqual({ client_id: "web", scope: "openid", parameters: {} });
+  expect(console).toEqual({
+    client_id: "web",
+    scope: "openid",
+    parameters: {},
+    connect_origins: [],
+  });
 });
 
 test.each([

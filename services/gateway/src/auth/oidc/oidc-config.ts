@@ -62,6 +62,8 @@ export const oidcConfig = z.strictObject({
       scope: z.string().min(1).default("openid"),
       /** Further parameters of the request, such as `audience` or `resource`, with which some providers choose the audience. */
       parameters: z.record(z.string().min(1), z.string()).default({}),
+      /** Where the page may send requests beside the issuer: providers may have their token endpoint elsewhere. */
+      connect_origins: z.array(secureUrl.transform((url) => new URL(url).origin)).default([]),
     })
     .optional(),
 });
