@@ -10,7 +10,7 @@ import type {
 } from "@reeve/contracts/agent";
 import { ExcludedToolSchema, ResolutionPlanSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { callOutlook } from "../permission/call-outlook.ts";
+import { callOutlook, maxNamedRules } from "../permission/call-outlook.ts";
 import { describeDecision } from "../permission/decide-call.ts";
 import type { PermissionLevel } from "../permission/permission-levels.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
@@ -20,13 +20,14 @@ import type { GatedTools } from "../tools/gated-tools.ts";
 import { nameOfClass } from "../tools/permission-classes.ts";
 import { askUserName, runtimeSource } from "../tools/runtime-tools.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
+import { fitPlan } from "./fit-plan.ts";
 import type { LookupStage } from "./lookup-stage.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 
 /** How many tools that an agent does not have a plan lists. */
 const maxExcluded = 200;
-/** How many rules a plan lists for the calls of one tool. */
-const maxCallRules = 20;
+/** How large a plan may become that a response contains. */
+const maxPlanBytes = 1024 * 1024;
 
 /** The results of the three stages. */
 interface Stages {
@@ -58,7 +59,7 @@ export function resolutionPlan(
   // What the agent does not have changes with what others offer, so it is not a part of the hash.
   const names = [...belt.excluded.keys()].toSorted();
   const excludedTools = names.slice(0, maxExcluded).map((name) => excludedTool(name, belt));
-  return { ...plan, excludedTools, excludedCount: names.length, hash };
+  return fitPlan({ ...plan, excludedTools, excludedCount: names.length, hash }, maxPlanBytes);
 }
 
 interface ToolPlanning {
@@ -81,7 +82,7 @@ function plannedTool(
     pool,
     admittedBy: planning.belt.admittedBy.get(name) ?? "",
     calls,
-    callRules: rules.slice(0, maxCallRules),
+    callRules: rules.slice(0, maxNamedRules),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import type { Policy } from "@reeve/agent/policy/policy";
-import { recordedPlan } from "@reeve/agent/resolve/recorded-plan";
+import { planForLog } from "@reeve/agent/resolve/fit-plan";
 import type { ResolvedAgent } from "@reeve/agent/resolve/resolve-agent";
 import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { ResolvedModel } from "@reeve/agent/resolve/resolve-model";
@@ -75,7 +75,7 @@ async function prepared(
       history: [...history],
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
       warnings: [...warnings],
-      plan: recordedPlan(resolved.plan),
+      plan: planForLog(resolved.plan),
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/resolution_plan.proto.
  */
 export const file_reeve_agent_v1_resolution_plan: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxIp4CCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCSJPCg1QbGFubmVkUGx1Z2luEgoKAmlkGAEgASgJEg4KBm9yaWdpbhgCIAEoCRIQCghhZGRlZF9ieRgDIAEoCRIQCghzZWN0aW9ucxgEIAMoCSKLAQoLUGxhbm5lZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIMCgRwb29sGAQgASgJEhMKC2FkbWl0dGVkX2J5GAUgASgJEg0KBWNhbGxzGAYgASgJEhIKCmNhbGxfcnVsZXMYByADKAkiawoMRXhjbHVkZWRUb29sEgwKBG5hbWUYASABKAkSGAoQcGVybWlzc2lvbl9jbGFzcxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLZXhjbHVkZWRfYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIlEKDFBsYW5uZWRNb2RlbBIMCgRyb2xlGAEgASgJEgoKAmlkGAIgASgJEhAKCHByb3ZpZGVyGAMgASgJEhUKDXVwc3RyZWFtX25hbWUYBCABKAliBnByb3RvMw", [file_reeve_agent_v1_agent_spec]);
+  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxItECCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDSJPCg1QbGFubmVkUGx1Z2luEgoKAmlkGAEgASgJEg4KBm9yaWdpbhgCIAEoCRIQCghhZGRlZF9ieRgDIAEoCRIQCghzZWN0aW9ucxgEIAMoCSKLAQoLUGxhbm5lZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIMCgRwb29sGAQgASgJEhMKC2FkbWl0dGVkX2J5GAUgASgJEg0KBWNhbGxzGAYgASgJEhIKCmNhbGxfcnVsZXMYByADKAkiawoMRXhjbHVkZWRUb29sEgwKBG5hbWUYASABKAkSGAoQcGVybWlzc2lvbl9jbGFzcxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLZXhjbHVkZWRfYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIlEKDFBsYW5uZWRNb2RlbBIMCgRyb2xlGAEgASgJEgoKAmlkGAIgASgJEhAKCHByb3ZpZGVyGAMgASgJEhUKDXVwc3RyZWFtX25hbWUYBCABKAliBnByb3RvMw", [file_reeve_agent_v1_agent_spec]);
 
 /**
  * What an agent becomes for a run, and why. Equal plans have equal hashes.
@@ -70,6 +70,21 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
    * @generated from field: string hash = 7;
    */
   hash: string;
+
+  /**
+   * Number of entries of `call_rules` that are not listed, because the plan would become too large. They
+   * do not count for the hash either.
+   *
+   * @generated from field: uint32 omitted_call_rules = 8;
+   */
+  omittedCallRules: number;
+
+  /**
+   * Number of tools of the agent that are not listed, because the plan would become too large.
+   *
+   * @generated from field: uint32 omitted_tools = 9;
+   */
+  omittedTools: number;
 };
 
 /**
@@ -173,7 +188,7 @@ export type PlannedTool = Message<"reeve.agent.v1.PlannedTool"> & {
 
   /**
    * What decides on that: fields of the spec, and permission rules in the order in which they are tried.
-   * At most 20.
+   * At most 20, each with the first 100 bytes of its text.
    *
    * @generated from field: repeated string call_rules = 7;
    */
