@@ -42,7 +42,9 @@ describe("a plan", () => {
     expect(many.omittedCallRules).toBeGreaterThan(1_000 * 20);
     const recorded = planForLog(many);
     expect(sizeOf(recorded)).toBeLessThanOrEqual(128 * 1024);
-    expect(recorded.tools.length + recorded.omittedTools).toBe(many.tools.length + many.omittedTools);
+    expect(recorded.tools.length + recorded.omittedTools).toBe(
+      many.tools.length + many.omittedTools,
+    );
     expect(recorded.omittedCallRules).toBe(many.omittedCallRules);
     expect(sizeOf(planForLog(plan))).toBeLessThanOrEqual(128 * 1024);
     expect(planForLog(plan).omittedTools).toBe(0);

@@ -96,15 +96,22 @@ describe("a started run", () => {
     expect(again).toMatchObject({ runId, status: RunStatus.COMPLETED });
   });
 
-  test("is the same for any order of labels, and another for any other change", async () => {
+  test("is the same for any order of labels and of members of a schema, and another for any other change", async () => {
     const ports = await withAgent();
-    const request = { requestId: "r", labels: { b: "2", a: "1" } };
+    const properties = { ok: { type: "boolean" }, why: { type: "string" } };
+    const outputSchema = { type: "object", properties };
+    const request = { requestId: "r", labels: { b: "2", a: "1" }, outputSchema };
     const { runId } = await start(ports, request);
-    const turned = { ...request, labels: { a: "1", b: "2" } };
+    const turned = {
+      ...request,
+      labels: { a: "1", b: "2" },
+      outputSchema: { properties: { why: properties.why, ok: properties.ok }, type: "object" },
+    };
     expect((await start(ports, turned)).runId).toBe(runId);
     for (const other of [
       { input: "other" },
       { labels: {} },
+      { outputSchema: { type: "object" } },
       { memoryEnabled: true },
       { messages: [{ role: Role.USER, text: "before" }] },
     ]) {

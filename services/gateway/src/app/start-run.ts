@@ -9,6 +9,7 @@ import {
 } from "@reeve/agent/resolve/execution-backends";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
+import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { OnBusy, RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import {
@@ -201,11 +202,15 @@ export function resolvable(
   return resolveAgent(spec, offered, toolContextOf(request, policy(), caller)).warnings;
 }
 
-/** Returns a digest of the request without its id. Labels are sorted, so that their order does not matter. */
+/** Returns a digest of the request without its id. The order of labels and of members of its schema does not matter. */
 function hashOf(request: StartRunRequest): Uint8Array {
   const labels = Object.fromEntries(
     Object.entries(request.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
-  const canonical = create(StartRunRequestSchema, { ...request, labels, requestId: "" });
-  return createHash("sha256").update(toBinary(StartRunRequestSchema, canonical)).digest();
+  const { outputSchema, ...rest } = request;
+  const canonical = create(StartRunRequestSchema, { ...rest, labels, requestId: "" });
+  const hash = createHash("sha256").update(toBinary(StartRunRequestSchema, canonical));
+  // A client may send the members of the schema in another order each time. Requests without one keep the hash of earlier versions.
+  if (outputSchema !== undefined) hash.update(jsonDigest(outputSchema));
+  return hash.digest();
 }
