@@ -19,10 +19,21 @@ import { isFinished, isOutOfRetries, requiresResult } from "./subtasks/finish-su
 export function endIfDone(state: RunState, frame: Frame): readonly Fact[] {
   if (requiresResult(frame)) {
     if (isFinished(frame)) return hasMessages(state, frame) ? [] : completeFrame(state, frame);
-    return isOutOfRetries(frame) ? failWithoutResult(state, frame) : [];
+    if (isOutOfRetries(frame)) return failWithoutResult(state, frame);
+    return isFiltered(frame) && !hasMessages(state, frame) ? failFiltered(state, frame) : [];
   }
   const hasAnswered = frame.hasTurn && frame.calls.length === 0;
   return hasAnswered && !hasMessages(state, frame) ? afterAnswer(state, frame) : [];
+}
+
+/** Whether the last turn is an answer that its model withheld. It withholds the same answer to a reminder. */
+function isFiltered(frame: Frame): boolean {
+  return frame.hasTurn && incompleteReason(frame) === IncompleteReason.FILTERED;
+}
+
+function failFiltered(state: RunState, frame: Frame): readonly Fact[] {
+  const { error, message } = answerError(IncompleteReason.FILTERED);
+  return failFrame(state, outsideSteps(frame), error, message);
 }
 
 /** Whether a message arrived during the last turn of the root, which gets a step as well. */

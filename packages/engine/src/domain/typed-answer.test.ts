@@ -74,6 +74,24 @@ describe("a run whose answer has a schema", () => {
     expect(run.result(1, "found").end).toBe("completed");
   });
 
+  test("may retry three times again after it answered and a message arrived", () => {
+    const run = typed();
+    for (let index = 0; index < 3; index++) run.turn(finish({}));
+    const message = { role: Role.USER, text: "make it 5" };
+    run.write({ case: "messageSubmitted", value: { messageId: "m1", message } });
+    run.turn(finish({}), finish({ n: 4 }));
+    expect(shown(run).structuredOutput).toBeUndefined();
+    for (let index = 0; index < 3; index++) run.turn(finish({}));
+    expect(run.turn(finish({ n: 5 })).end).toBe("completed");
+  });
+
+  test("ends with an error when its model withholds the answer", () => {
+    const run = typed().answers("it is", "content_filter");
+    expect(run.end).toBe("error");
+    expect(run.all("error")).toMatchObject([{ reason: "answer_filtered" }]);
+    expectOrder(run.events);
+  });
+
   test("takes up a message that arrived before it ended, and answers again", () => {
     const run = typed();
     const message = { role: Role.USER, text: "make it 5" };

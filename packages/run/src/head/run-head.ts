@@ -141,6 +141,8 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       return {
         ...head,
         continuedStep: undefined,
+        // The answer to this message is another one.
+        structured: undefined,
         pendingMessages: without(head.pendingMessages, event.value.messageId),
       };
     case "modelTurn":

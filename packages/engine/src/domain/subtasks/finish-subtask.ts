@@ -6,7 +6,6 @@ import type { Call, Frame } from "../state/frame.ts";
 import { rootId, scopeOf } from "../state/frame.ts";
 import { approvedCall } from "../calls/approved-call.ts";
 import { refuse, toolResultFact } from "../calls/tool-result.ts";
-import { unitsOf } from "../state/units.ts";
 
 /** How many turns with an invalid call of `finish_subtask` a subtask may repeat. */
 const maxRetries = 3;
@@ -51,16 +50,22 @@ export function isFinished({ calls }: Pick<Frame, "calls">): boolean {
 }
 
 /**
- * Whether the subtask has used all retries of an invalid `finish_subtask`. Several invalid calls of one turn are one attempt:
- * the model has not read what is wrong with the first when it makes the others.
+ * Whether all retries of an invalid `finish_subtask` are used since the last answer: a run may answer again after a message. Several
+ * invalid calls of one turn are one attempt: the model has not read what is wrong with the first when it makes the others.
  */
-export function isOutOfRetries(frame: Frame): boolean {
-  const attempts = unitsOf(frame).filter(
-    (unit) =>
-      unit.kind === "turn" &&
-      unit.calls.some(({ call, result }) => call.name === finishSubtaskName && result?.isError),
-  );
-  return attempts.length > maxRetries;
+export function isOutOfRetries({ units }: Frame): boolean {
+  let attempts = 0;
+  for (let entry = units.newest; entry !== undefined; entry = entry.before) {
+    const unit = entry.value;
+    if (unit.kind !== "turn") continue;
+    if (isFinished(unit)) break;
+    if (unit.calls.some(isInvalid)) attempts += 1;
+  }
+  return attempts > maxRetries;
+}
+
+function isInvalid({ call, result }: Call): boolean {
+  return call.name === finishSubtaskName && result?.isError === true;
 }
 
 function isAccepted({ call, result }: Call): boolean {
