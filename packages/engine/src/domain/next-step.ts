@@ -20,12 +20,13 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   const ended = endIfDone(state, frame);
   if (ended.length > 0) return ended;
   const stop = stopAfterTurn(state, frame);
-  if (stop !== undefined && !(stop.error === "" && hasMessages(state, frame))) {
+  const isAnswer = stop?.error === "" || (requiresResult(frame) && isFinished(frame));
+  if (stop !== undefined && !(isAnswer && hasMessages(state, frame))) {
     return endStopped(state, frame, stop);
   }
   const limits = limitsOf(state);
   const taken = frame.step - frame.answeredStep;
-  if (taken >= limits.rounds && !isAskedAfterAnswer(state, frame)) {
+  if (taken >= limits.rounds && !isAskedAfterAnswer(state, frame, stop !== undefined)) {
     if (requiresResult(frame)) return failWithoutResult(state, frame);
     const message = `${nameOf(frame)} took ${taken} steps without an answer; raise max_rounds or narrow the task`;
     return failFrame(state, outsideSteps(frame), "iteration_limit", message);
@@ -51,10 +52,10 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   ];
 }
 
-/** Whether the last step answered, and a message arrived meanwhile: it is work of its own, with its own limit of steps. */
-function isAskedAfterAnswer({ head }: RunState, frame: Frame): boolean {
+/** Whether the last step answered or stopped, and a message arrived meanwhile: it is work of its own, with its own limit of steps. */
+function isAskedAfterAnswer({ head }: RunState, frame: Frame, hasStopped: boolean): boolean {
   const { id, step, calls } = frame;
-  const hasAnswered = calls.length === 0 || isFinished(frame);
+  const hasAnswered = hasStopped || calls.length === 0 || isFinished(frame);
   return id === rootId && step > 0 && hasAnswered && head.pendingMessages.size > 0;
 }
 

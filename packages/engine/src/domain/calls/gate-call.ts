@@ -185,7 +185,8 @@ const checkedArguments = onceForCall((call, tool: ToolDescriptor) =>
   argumentProblems(tool, call.arguments ?? {}),
 );
 
-function problemOf({ tools }: Frame, pending: Call): string | undefined {
+/** Returns why a call cannot be executed, whatever people and rules say about it. Undefined: it can. */
+export function problemOf({ tools }: Frame, pending: Call): string | undefined {
   const call = approvedCall(pending);
   const tool = tools.get(call.name);
   if (tool === undefined) {

@@ -16,6 +16,7 @@ import { reachedProvider } from "@reeve/run/head/reached-provider";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
 import { withNewest, withUnit } from "./units.ts";
+import { isStopped } from "../stop/stopped-call.ts";
 import { isFinished } from "../subtasks/finish-subtask.ts";
 import { recordQuestion } from "../calls/questions.ts";
 
@@ -226,7 +227,8 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEv
 
 function takeMessage(frame: Frame, text: string): Frame {
   const newest = frame.units.newest?.value;
-  const hadAnswered = newest?.kind === "turn" && (newest.calls.length === 0 || isFinished(newest));
+  const hadAnswered =
+    newest?.kind === "turn" && (newest.calls.every(isStopped) || isFinished(newest));
   return {
     ...frame,
     answeredStep: hadAnswered ? frame.step - 1 : frame.answeredStep,

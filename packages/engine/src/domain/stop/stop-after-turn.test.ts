@@ -1,17 +1,30 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { fromJson } from "@bufbuild/protobuf";
+import { fromBinary, fromJson, toBinary } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { finishTool } from "@reeve/agent/tools/finish-tool";
+import { ApprovalState } from "@reeve/contracts/approval";
+import { RunEventSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
+import { runOf } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
 
 /** Returns a run of an agent with these stop conditions. */
-const stopping = (stop: JsonObject) =>
+const stopping = (stop: JsonObject, spec: ConstructorParameters<typeof PlayedRun>[0] = {}) =>
   new PlayedRun(
-    { sections: { stop: fromJson(ValueSchema, stop) } },
+    { ...spec, sections: { stop: fromJson(ValueSchema, stop) } },
     { tools: [{ name: "search", source: "builtin" }] },
   );
+/** Returns a run that gives a number as its answer. */
+function typedAndStopping(stop: JsonObject): PlayedRun {
+  const n = { type: "integer" };
+  const schema = { type: "object", properties: { n }, required: ["n"] };
+  const finish = finishTool(schema, "run");
+  const tools = [{ name: "search", inputSchema: { type: "object" } }, finish];
+  const sections = { stop: fromJson(ValueSchema, stop) };
+  return new PlayedRun({ outputSchema: schema, sections }, { prepared: { tools: [...tools] } });
+}
 const search = (query = "x") => ({ name: "search", args: { query } });
 const unknown = { name: "nothing" };
 const started = (run: PlayedRun) => run.all("toolCallStarted").length;
@@ -77,10 +90,66 @@ describe("a stop condition", () => {
     expect(run.turn(search()).end).toBe("completed");
   });
 
+  test("keeps a valid answer of the same turn, executes no other call of it, and drops an invalid one", () => {
+    for (const [n, end] of [
+      [4, "completed"],
+      ["four", "error"],
+    ] as const) {
+      const run = typedAndStopping({ content: ["DONE"], tools: ["search"] }).says("DONE");
+      run.turn(search(), { name: "finish_subtask", args: { n } });
+      expect(run.end).toBe(end);
+      expect(started(run)).toBe(0);
+      expect(runOf(run.state.head).structuredOutput).toEqual(end === "error" ? undefined : { n });
+      expectOrder(run.events);
+    }
+  });
+
+  test("that is an error keeps a valid answer as well, and lets a message be taken up after it", () => {
+    const run = typedAndStopping({ consecutive_errors: 1 }).turn(unknown);
+    const message = { role: Role.USER, text: "once more" };
+    run.write({ case: "messageSubmitted", value: { messageId: "m1", message } });
+    run.turn(search(), { name: "finish_subtask", args: { n: 4 } });
+    expect(run.end).toBeUndefined();
+    expect(started(run)).toBe(0);
+    expect(runOf(run.state.head).structuredOutput).toBeUndefined();
+    expect(run.turn({ name: "finish_subtask", args: { n: 5 } }).end).toBe("completed");
+    expect(runOf(run.state.head).structuredOutput).toEqual({ n: 5 });
+  });
+
+  test("on the last step lets a message that arrived start a limit of its own", () => {
+    const run = stopping({ tools: ["search"] }, { maxRounds: 2 });
+    run.turn({ name: "list_todos" });
+    const message = { role: Role.USER, text: "wait" };
+    run.write({ case: "messageSubmitted", value: { messageId: "m1", message } });
+    run.turn(search()).turn({ name: "list_todos" });
+    expect(run.end).toBeUndefined();
+    expect(run.says("done").turn().end).toBe("completed");
+  });
+
+  test("counts no calls that people reject, and none that a stop refused", () => {
+    const run = stopping(
+      { consecutive_errors: 2, tools: ["hand_over"] },
+      { hitlTools: ["search"] },
+    );
+    for (let index = 0; index < 3; index++) {
+      run.turn(search(`${index}`)).decides(ApprovalState.REJECTED);
+    }
+    expect(run.end).toBeUndefined();
+    const message = { role: Role.USER, text: "wait" };
+    run.write({ case: "messageSubmitted", value: { messageId: "m1", message } });
+    run.turn({ name: "hand_over" }, { name: "list_todos" }).turn(unknown);
+    run.turn({ name: "list_todos" });
+    expect(run.end).toBeUndefined();
+  });
+
   test("is the same for a worker that takes over between the refusals and the end", () => {
     const whole = stopping({ tools: ["search"] }).turn(search());
     const refused = whole.events.findIndex(({ event }) => event.case === "toolResult");
-    const taken = new PlayedRun({}, {}, whole.events.slice(0, refused + 1)).claimedAnew();
+    // As another worker reads them: nothing that the first one remembers of their objects applies.
+    const copied = whole.events
+      .slice(0, refused + 1)
+      .map((event) => fromBinary(RunEventSchema, toBinary(RunEventSchema, event)));
+    const taken = new PlayedRun({}, {}, copied).claimedAnew();
     expect(taken.end).toBe("completed");
   });
 

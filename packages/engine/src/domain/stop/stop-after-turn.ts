@@ -3,9 +3,11 @@ import { stopConditionsOf } from "@reeve/agent/plugins/stop-section";
 import { lastCharacters } from "@reeve/agent/text/truncate-characters";
 import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
 import type { ModelTurn } from "@reeve/contracts/run";
+import { ApprovalStatus } from "@reeve/contracts/tool";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { isStopped } from "./stopped-call.ts";
 
 /** Why a frame stops after its last turn, although its model would continue. */
 export interface Stop {
@@ -87,20 +89,23 @@ function errorsBefore({ units }: Frame, max: number): number {
     entry !== undefined && errors < max;
     entry = entry.before
   ) {
-    const results = resultsOf(entry.value);
-    for (const isError of results.toReversed()) {
-      if (!isError) return errors;
+    const calls = callsThatCount(entry.value);
+    for (const { result } of calls.toReversed()) {
+      if (result?.isError !== true) return errors;
       errors += 1;
     }
   }
   return errors;
 }
 
-/** Returns whether each result of a turn is an error. A message of the user ends no row. */
-function resultsOf(unit: Unit): readonly boolean[] {
-  return unit.kind === "turn" ? unit.calls.map(hasFailed) : [];
+/** Returns the calls of a turn that may fail on their own. A message of the user, a refusal by people, or a stop ends no row. */
+function callsThatCount(unit: Unit): readonly Call[] {
+  if (unit.kind !== "turn") return [];
+  return unit.calls.filter((call) => !isStopped(call) && !isRefusedByPeople(call));
 }
 
-function hasFailed({ result }: Call): boolean {
-  return result?.isError === true;
+function isRefusedByPeople({ result }: Call): boolean {
+  const { REJECTED, TIMED_OUT } = ApprovalStatus;
+  const status = result?.metadata?.approvalStatus;
+  return status === REJECTED || status === TIMED_OUT;
 }
