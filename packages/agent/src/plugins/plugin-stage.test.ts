@@ -1,5 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { fromJson } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
@@ -80,6 +80,7 @@ test.each<[string, Record<string, JsonValue>, string]>([
   ["an unknown field", { retry: { max_retry: 3 } }, "sections.retry.max_retry"],
   ["a time without a unit", { retry: { max_backoff: 3 } }, "sections.retry.max_backoff"],
   ["too many retries", { retry: { max_retries: 10_001 } }, "sections.retry.max_retries"],
+  ["a number that no field holds", { retry: { max_retries: 5e9 } }, "sections.retry.max_retries"],
   [
     "contradicting times",
     { retry: { initial_backoff: "9s", max_backoff: "3s" } },
@@ -94,6 +95,18 @@ test.each<[string, Record<string, JsonValue>, string]>([
   expect(violationsOf(sectionsOf(sections))).toEqual([`${field}: INVALID_PLUGIN_CONFIG`]);
   expect(() => resolve(sectionsOf(sections))).toThrow(field);
 });
+
+test.each(["retry", "stop"])(
+  "a section %s with a number that JSON does not have is refused",
+  (name) => {
+    const numberValue = create(ValueSchema, { kind: { case: "numberValue", value: Number.NaN } });
+    const fields = { max_retries: numberValue };
+    const section = create(ValueSchema, { kind: { case: "structValue", value: { fields } } });
+    expect(violationsOf({ sections: { [name]: section } })).toEqual([
+      `sections.${name}: INVALID_PLUGIN_CONFIG`,
+    ]);
+  },
+);
 
 // Requirement: RES-2
 describe("the section retry", () => {

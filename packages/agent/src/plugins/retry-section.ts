@@ -14,7 +14,11 @@ const duration = z
   .regex(/^\d{1,9}(\.\d{1,9})?s$/, 'must be a time in seconds, such as "30s"');
 
 const retrySchema = z.strictObject({
-  max_retries: z.int("must be an integer").min(0, "must be 0 or more").optional(),
+  max_retries: z
+    .int("must be an integer")
+    .min(0, "must be 0 or more")
+    .max(10_000, "must be 10000 or less")
+    .optional(),
   max_elapsed: duration.optional(),
   initial_backoff: duration.optional(),
   max_backoff: duration.optional(),

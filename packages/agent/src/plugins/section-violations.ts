@@ -18,8 +18,12 @@ export function sectionOf(
 ): JsonValue | undefined {
   const value = sections[name];
   if (value === undefined) return undefined;
-  // A value without a kind, which only a broken client sends, is no section, and is refused as such.
-  return value.kind.case === undefined ? null : toJson(ValueSchema, value);
+  try {
+    return toJson(ValueSchema, value);
+  } catch {
+    // A value without a kind, or a number that JSON does not have: only a broken client sends it. It is refused as no section.
+    return null;
+  }
 }
 
 /** Returns what is wrong with a section, each problem with its field. Empty: the section fits, or the spec does not have it. */
