@@ -3,6 +3,7 @@ import { ResolutionPlanSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
+import type { RuleLine } from "../../test/permissions.ts";
 import { permission } from "../../test/permissions.ts";
 import { specOf, under } from "../../test/policies.ts";
 import { unrestricted } from "../policy/caller-policy.ts";
@@ -11,7 +12,7 @@ import { resolveAgent } from "./resolve-agent.ts";
 
 const longRules = Array.from(
   { length: 20 },
-  (_, index) => `deny *(path ~ "${String.fromCharCode(97 + index).repeat(900)}")`,
+  (_, index): RuleLine => `deny *(path ~ "${String.fromCharCode(97 + index).repeat(900)}")`,
 );
 const planWith = (count: number) => {
   const more = create(ToolCatalogSchema, {
