@@ -12,7 +12,7 @@ import type {
   RunPrepared,
 } from "@reeve/contracts/run";
 import { IncompleteReason, Phase, RunSchema } from "@reeve/contracts/run";
-import type { ToolResult } from "@reeve/contracts/tool";
+import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";
@@ -45,6 +45,8 @@ export interface RunHead extends RunSummary, Ownership {
   readonly continuedStep: number | undefined;
   /** The last answer with a schema at the root. Undefined: there is none. */
   readonly structured: JsonObject | undefined;
+  /** The arguments of the calls at the root that may give the next such answer, by call id. */
+  readonly answerCalls: ReadonlyMap<string, JsonObject>;
   /** The steps of the plan; none without a plan. */
   readonly plan: readonly string[];
   /** The failed model calls that wait for their next attempt. */
@@ -86,6 +88,7 @@ export const emptyHead: RunHead = {
   output: undefined,
   continuedStep: undefined,
   structured: undefined,
+  answerCalls: new Map(),
   plan: [],
   modelWaits: new Map(),
   spent: emptyLedger,
@@ -153,15 +156,16 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
     case "toolResult": {
       const { result } = event.value;
-      const structured = answerIn(envelope, result) ?? head.structured;
-      return { ...head, structured, outstandingCalls: withoutCall(head, result?.callId) };
+      const rest = { ...head, outstandingCalls: withoutCall(head, result?.callId) };
+      return isAnswerAtRoot(envelope, result) ? withAnswer(rest, result) : rest;
     }
+    case "toolCall":
+      return isAnswerAtRoot(envelope, event.value) ? withAnswerCall(head, event.value) : head;
     case "runClaimed":
     case "runParked":
     case "status":
     case "step":
     case "reasoning":
-    case "toolCall":
     case "mcpProgress":
     case "subtask":
     case "context":
@@ -182,15 +186,27 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   }
 }
 
-/** Returns the answer of the run that a result of the tool which ends it has. Undefined: it is another result. */
-function answerIn(
+/** Whether a call, or its result, is about the answer of a run that has a schema. */
+function isAnswerAtRoot<Named extends Pick<ToolResult, "name">>(
   { parentId, phase }: RunEvent,
-  result: ToolResult | undefined,
-): JsonObject | undefined {
-  const isAtRoot = parentId === "" && phase !== Phase.PLANNER;
-  return isAtRoot && result?.name === finishSubtaskName && !result.isError
-    ? result.structured
-    : undefined;
+  named: Named | undefined,
+): named is Named {
+  return parentId === "" && phase !== Phase.PLANNER && named?.name === finishSubtaskName;
+}
+
+function withAnswerCall(head: RunHead, { callId, arguments: args }: ToolCall): RunHead {
+  if (args === undefined) return head;
+  return { ...head, answerCalls: new Map(head.answerCalls).set(callId, args) };
+}
+
+/** The answer is in the result, or if a worker of an earlier version wrote that, in the arguments of the call. */
+function withAnswer(head: RunHead, { callId, isError, structured }: ToolResult): RunHead {
+  const answerCalls = new Map(head.answerCalls);
+  const args = answerCalls.get(callId);
+  answerCalls.delete(callId);
+  return isError
+    ? { ...head, answerCalls }
+    : { ...head, answerCalls: new Map(), structured: structured ?? args ?? head.structured };
 }
 
 function withText(

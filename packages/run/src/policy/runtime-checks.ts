@@ -1,7 +1,9 @@
+import { stopSectionName } from "@reeve/agent/plugins/stop-section";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { QueueHolder } from "@reeve/contracts/queue";
 import { CheckedRule } from "@reeve/contracts/queue";
+import type { RunCreated } from "@reeve/contracts/run";
 import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
 
@@ -9,21 +11,33 @@ import { Failure } from "@reeve/platform/failure";
 export const runtimePrefix = "runtime-";
 
 /** The rules that a runtime of this version checks. */
-export const allCheckedRules: readonly CheckedRule[] = [CheckedRule.STEP_UP];
+export const allCheckedRules: readonly CheckedRule[] = [
+  CheckedRule.STEP_UP,
+  CheckedRule.STOP_CONDITIONS,
+  CheckedRule.OUTPUT_SCHEMA,
+];
 
-/** The field of an agent that states a rule. */
+/** The field of an agent, or of the request that starts a run, that states a rule. */
 const fieldOf = {
   [CheckedRule.STEP_UP]: "approval_policy.step_up",
+  [CheckedRule.STOP_CONDITIONS]: "sections.stop",
+  [CheckedRule.OUTPUT_SCHEMA]: "output_schema",
 } as const;
 
 /** A rule that a runtime may ignore. */
 export type IgnorableRule = keyof typeof fieldOf;
 
-/** Returns the rules of an agent that runtimes of earlier versions ignore. */
+/** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
 export function ignorableRules(
-  spec: Pick<AgentSpec, "approvalPolicy"> | undefined,
+  spec: Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema"> | undefined,
+  { outputSchema = spec?.outputSchema }: Pick<RunCreated, "outputSchema"> = {},
 ): readonly IgnorableRule[] {
-  return spec?.approvalPolicy?.stepUp === undefined ? [] : [CheckedRule.STEP_UP];
+  const stated: readonly (readonly [IgnorableRule, boolean])[] = [
+    [CheckedRule.STEP_UP, spec?.approvalPolicy?.stepUp !== undefined],
+    [CheckedRule.STOP_CONDITIONS, Object.hasOwn(spec?.sections ?? {}, stopSectionName)],
+    [CheckedRule.OUTPUT_SCHEMA, outputSchema !== undefined],
+  ];
+  return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }
 
 /** The processes that take work. */

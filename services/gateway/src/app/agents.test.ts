@@ -1,5 +1,5 @@
-import { create } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ValueSchema, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentSpecSchema, ApprovalPolicySchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -28,6 +28,8 @@ async function idsOf(ports: ReturnType<typeof memoryPorts>, tenant: string, page
   const { items, nextPageToken } = await listAgents(ports, tenant, page, never);
   return { ids: items.map(({ spec }) => spec?.id), nextPageToken };
 }
+
+const stopOnErrors = { stop: fromJson(ValueSchema, { consecutive_errors: 3 }) };
 
 describe("an agent", () => {
   test("is stored once, at revision 1", async () => {
@@ -60,6 +62,28 @@ describe("an agent", () => {
     await ports.holders.put(holder.holder, { ...holder, checks: [CheckedRule.STEP_UP] }, never);
     expect((await updateAgent(ports, ann, careful, 0, never)).agent.revision).toBe(2);
   });
+
+  test.each<[string, Partial<Omit<AgentSpec, "$typeName">>, CheckedRule]>([
+    ["sections.stop", { sections: stopOnErrors }, CheckedRule.STOP_CONDITIONS],
+    ["output_schema", { outputSchema: { type: "object" } }, CheckedRule.OUTPUT_SCHEMA],
+  ])(
+    "with %s is not stored while a runtime is alive that would ignore it",
+    async (field, init, rule) => {
+      const ports = memoryPorts();
+      const holder = create(QueueHolderSchema, {
+        holder: "runtime-old",
+        checks: [CheckedRule.STEP_UP],
+      });
+      await ports.holders.put(holder.holder, holder, never);
+      const stored = () => createAgent(ports, ann, specOf("typed", init), never);
+      await expect(stored()).rejects.toMatchObject({
+        reason: ErrorReason.RUNTIME_OUTDATED,
+        metadata: { runtimes: "runtime-old", field },
+      });
+      await ports.holders.put(holder.holder, { ...holder, checks: [rule] }, never);
+      expect((await stored()).agent.revision).toBe(1);
+    },
+  );
 
   test("that does not exist is refused with the closest id of the tenant", async () => {
     const ports = await withAgents("writer", "reviewer");

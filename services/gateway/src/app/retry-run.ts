@@ -73,7 +73,7 @@ export async function retryRun(
     traceparent: traceparentOf(),
   });
   resolvable(ports, created.spec, created, principal, 0);
-  await assertChecked(ports.holders, ignorableRules(created.spec), signal);
+  await assertChecked(ports.holders, ignorableRules(created.spec, created), signal);
   // The new run waits for them in its workspace, and the worker that would withdraw them may be gone.
   await cancelOutstandingCalls(
     ports,

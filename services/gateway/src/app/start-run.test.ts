@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { ChatContextKind, OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { Role } from "@reeve/contracts/thread";
@@ -94,6 +95,17 @@ describe("a started run", () => {
     await ports.agents.delete("acme.writer", never);
     const again = await start(ports, { requestId: "r" });
     expect(again).toMatchObject({ runId, status: RunStatus.COMPLETED });
+  });
+
+  test("with a schema for its answer is refused while a runtime is alive that would ignore it", async () => {
+    const ports = await withAgent();
+    const holder = create(QueueHolderSchema, { holder: "runtime-old" });
+    await ports.holders.put(holder.holder, holder, never);
+    await expect(start(ports, { outputSchema: { type: "object" } })).rejects.toMatchObject({
+      reason: ErrorReason.RUNTIME_OUTDATED,
+      metadata: { runtimes: "runtime-old", field: "output_schema" },
+    });
+    expect((await start(ports)).runId).not.toBe("");
   });
 
   test("is the same for any order of labels and of members of a schema, and another for any other change", async () => {

@@ -64,7 +64,7 @@ export async function startRun(
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   const warnings = resolvable(ports, agent.spec, request, { tenant, roles }, fileBytes);
-  await assertChecked(ports.holders, ignorableRules(agent.spec), signal);
+  await assertChecked(ports.holders, ignorableRules(agent.spec, request), signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,

@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/queue/v1/holder.proto.
  */
 export const file_reeve_queue_v1_holder: GenFile = /*@__PURE__*/
-  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIswBCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJEisKBmNoZWNrcxgFIAMoDjIbLnJlZXZlLnF1ZXVlLnYxLkNoZWNrZWRSdWxlOi7K3xgqCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcKgoKAgIDEgQCAwEEIkMKDEhlbGRNZXNzYWdlcxIOCgZzdHJlYW0YASABKAkSEAoIY29uc3VtZXIYAiABKAkSEQoJc2VxdWVuY2VzGAMgAygEIjYKC0hvbGRlclByb2JlOifC3xgjChVob2xkZXIue2hvbGRlcn0ucHJvYmUiCAoCAgMSAgIDKAEqRQoLQ2hlY2tlZFJ1bGUSHAoYQ0hFQ0tFRF9SVUxFX1VOU1BFQ0lGSUVEEAASGAoUQ0hFQ0tFRF9SVUxFX1NURVBfVVAQAWIGcHJvdG8z", [file_reeve_bus_v1_bus]);
+  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIswBCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJEisKBmNoZWNrcxgFIAMoDjIbLnJlZXZlLnF1ZXVlLnYxLkNoZWNrZWRSdWxlOi7K3xgqCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcKgoKAgIDEgQCAwEEIkMKDEhlbGRNZXNzYWdlcxIOCgZzdHJlYW0YASABKAkSEAoIY29uc3VtZXIYAiABKAkSEQoJc2VxdWVuY2VzGAMgAygEIjYKC0hvbGRlclByb2JlOifC3xgjChVob2xkZXIue2hvbGRlcn0ucHJvYmUiCAoCAgMSAgIDKAEqhwEKC0NoZWNrZWRSdWxlEhwKGENIRUNLRURfUlVMRV9VTlNQRUNJRklFRBAAEhgKFENIRUNLRURfUlVMRV9TVEVQX1VQEAESIAocQ0hFQ0tFRF9SVUxFX1NUT1BfQ09ORElUSU9OUxACEh4KGkNIRUNLRURfUlVMRV9PVVRQVVRfU0NIRU1BEANiBnByb3RvMw", [file_reeve_bus_v1_bus]);
 
 /**
  * A process that takes messages from work queues, and the messages that it has taken and not
@@ -124,7 +124,7 @@ export const HolderProbeSchema: GenMessage<HolderProbe> = /*@__PURE__*/
   messageDesc(file_reeve_queue_v1_holder, 2);
 
 /**
- * A rule about approvals that earlier versions of the runtime ignore.
+ * A rule that earlier versions of the runtime ignore.
  *
  * @generated from enum reeve.queue.v1.CheckedRule
  */
@@ -142,10 +142,24 @@ export const CheckedRule = {
    * @generated from enum value: CHECKED_RULE_STEP_UP = 1;
    */
   STEP_UP: 1,
+
+  /**
+   * Conditions that stop a run before its calls are executed: the section `stop`.
+   *
+   * @generated from enum value: CHECKED_RULE_STOP_CONDITIONS = 2;
+   */
+  STOP_CONDITIONS: 2,
+
+  /**
+   * Answers with a JSON Schema: `output_schema` of an agent or of the request that starts a run.
+   *
+   * @generated from enum value: CHECKED_RULE_OUTPUT_SCHEMA = 3;
+   */
+  OUTPUT_SCHEMA: 3,
 } as const;
 
 /**
- * A rule about approvals that earlier versions of the runtime ignore.
+ * A rule that earlier versions of the runtime ignore.
  *
  * @generated from enum reeve.queue.v1.CheckedRule
  */
