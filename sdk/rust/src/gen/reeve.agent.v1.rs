@@ -645,6 +645,13 @@ pub struct ResolutionPlan {
     /// `excluded_tools`, `excluded_count`, and `hash`, in lowercase hexadecimal.
     #[prost(string, tag = "7")]
     pub hash: ::prost::alloc::string::String,
+    /// Number of entries of `call_rules` that are not listed, because the plan would become too large. They
+    /// do not count for the hash either.
+    #[prost(uint32, tag = "8")]
+    pub omitted_call_rules: u32,
+    /// Number of tools of the agent that are not listed, because the plan would become too large.
+    #[prost(uint32, tag = "9")]
+    pub omitted_tools: u32,
 }
 /// A plugin that shapes a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -686,7 +693,7 @@ pub struct PlannedTool {
     #[prost(string, tag = "6")]
     pub calls: ::prost::alloc::string::String,
     /// What decides on that: fields of the spec, and permission rules in the order in which they are tried.
-    /// At most 20.
+    /// At most 20, each with the first 100 bytes of its text.
     #[prost(string, repeated, tag = "7")]
     pub call_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }

@@ -42,7 +42,7 @@ pub struct HeldMessages {
 /// still.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct HolderProbe {}
-/// A rule about approvals that earlier versions of the runtime ignore.
+/// A rule that earlier versions of the runtime ignore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum CheckedRule {
@@ -50,6 +50,10 @@ pub enum CheckedRule {
     Unspecified = 0,
     /// Approvals that need a passkey: `approval_policy.step_up`.
     StepUp = 1,
+    /// Conditions that stop a run before its calls are executed: the section `stop`.
+    StopConditions = 2,
+    /// Answers with a JSON Schema: `output_schema` of an agent or of the request that starts a run.
+    OutputSchema = 3,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -60,6 +64,8 @@ impl CheckedRule {
         match self {
             Self::Unspecified => "CHECKED_RULE_UNSPECIFIED",
             Self::StepUp => "CHECKED_RULE_STEP_UP",
+            Self::StopConditions => "CHECKED_RULE_STOP_CONDITIONS",
+            Self::OutputSchema => "CHECKED_RULE_OUTPUT_SCHEMA",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -67,6 +73,8 @@ impl CheckedRule {
         match value {
             "CHECKED_RULE_UNSPECIFIED" => Some(Self::Unspecified),
             "CHECKED_RULE_STEP_UP" => Some(Self::StepUp),
+            "CHECKED_RULE_STOP_CONDITIONS" => Some(Self::StopConditions),
+            "CHECKED_RULE_OUTPUT_SCHEMA" => Some(Self::OutputSchema),
             _ => None,
         }
     }

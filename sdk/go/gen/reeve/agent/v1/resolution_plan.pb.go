@@ -39,7 +39,12 @@ type ResolutionPlan struct {
 	Limits *Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
 	// SHA-256 over this message in binary form, fields in the order of their numbers, without
 	// `excluded_tools`, `excluded_count`, and `hash`, in lowercase hexadecimal.
-	Hash          string `protobuf:"bytes,7,opt,name=hash,proto3" json:"hash,omitempty"`
+	Hash string `protobuf:"bytes,7,opt,name=hash,proto3" json:"hash,omitempty"`
+	// Number of entries of `call_rules` that are not listed, because the plan would become too large. They
+	// do not count for the hash either.
+	OmittedCallRules uint32 `protobuf:"varint,8,opt,name=omitted_call_rules,json=omittedCallRules,proto3" json:"omitted_call_rules,omitempty"`
+	// Number of tools of the agent that are not listed, because the plan would become too large.
+	OmittedTools  uint32 `protobuf:"varint,9,opt,name=omitted_tools,json=omittedTools,proto3" json:"omitted_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -121,6 +126,20 @@ func (x *ResolutionPlan) GetHash() string {
 		return x.Hash
 	}
 	return ""
+}
+
+func (x *ResolutionPlan) GetOmittedCallRules() uint32 {
+	if x != nil {
+		return x.OmittedCallRules
+	}
+	return 0
+}
+
+func (x *ResolutionPlan) GetOmittedTools() uint32 {
+	if x != nil {
+		return x.OmittedTools
+	}
+	return 0
 }
 
 // A plugin that shapes a run.
@@ -214,7 +233,7 @@ type PlannedTool struct {
 	// decides, `depends` if its arguments decide.
 	Calls string `protobuf:"bytes,6,opt,name=calls,proto3" json:"calls,omitempty"`
 	// What decides on that: fields of the spec, and permission rules in the order in which they are tried.
-	// At most 20.
+	// At most 20, each with the first 100 bytes of its text.
 	CallRules     []string `protobuf:"bytes,7,rep,name=call_rules,json=callRules,proto3" json:"call_rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -460,7 +479,7 @@ var File_reeve_agent_v1_resolution_plan_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xe2\x02\n" +
+	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xb5\x03\n" +
 	"\x0eResolutionPlan\x127\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1d.reeve.agent.v1.PlannedPluginR\aplugins\x121\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1b.reeve.agent.v1.PlannedToolR\x05tools\x12C\n" +
@@ -468,7 +487,9 @@ const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\x0eexcluded_count\x18\x04 \x01(\rR\rexcludedCount\x124\n" +
 	"\x06models\x18\x05 \x03(\v2\x1c.reeve.agent.v1.PlannedModelR\x06models\x12.\n" +
 	"\x06limits\x18\x06 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x12\x12\n" +
-	"\x04hash\x18\a \x01(\tR\x04hash\"n\n" +
+	"\x04hash\x18\a \x01(\tR\x04hash\x12,\n" +
+	"\x12omitted_call_rules\x18\b \x01(\rR\x10omittedCallRules\x12#\n" +
+	"\romitted_tools\x18\t \x01(\rR\fomittedTools\"n\n" +
 	"\rPlannedPlugin\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06origin\x18\x02 \x01(\tR\x06origin\x12\x19\n" +

@@ -24,7 +24,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A rule about approvals that earlier versions of the runtime ignore.
+// A rule that earlier versions of the runtime ignore.
 type CheckedRule int32
 
 const (
@@ -32,6 +32,10 @@ const (
 	CheckedRule_CHECKED_RULE_UNSPECIFIED CheckedRule = 0
 	// Approvals that need a passkey: `approval_policy.step_up`.
 	CheckedRule_CHECKED_RULE_STEP_UP CheckedRule = 1
+	// Conditions that stop a run before its calls are executed: the section `stop`.
+	CheckedRule_CHECKED_RULE_STOP_CONDITIONS CheckedRule = 2
+	// Answers with a JSON Schema: `output_schema` of an agent or of the request that starts a run.
+	CheckedRule_CHECKED_RULE_OUTPUT_SCHEMA CheckedRule = 3
 )
 
 // Enum value maps for CheckedRule.
@@ -39,10 +43,14 @@ var (
 	CheckedRule_name = map[int32]string{
 		0: "CHECKED_RULE_UNSPECIFIED",
 		1: "CHECKED_RULE_STEP_UP",
+		2: "CHECKED_RULE_STOP_CONDITIONS",
+		3: "CHECKED_RULE_OUTPUT_SCHEMA",
 	}
 	CheckedRule_value = map[string]int32{
-		"CHECKED_RULE_UNSPECIFIED": 0,
-		"CHECKED_RULE_STEP_UP":     1,
+		"CHECKED_RULE_UNSPECIFIED":     0,
+		"CHECKED_RULE_STEP_UP":         1,
+		"CHECKED_RULE_STOP_CONDITIONS": 2,
+		"CHECKED_RULE_OUTPUT_SCHEMA":   3,
 	}
 )
 
@@ -280,10 +288,12 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*E\n" +
+	"\vHolderProbe:\x00*\x87\x01\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
-	"\x14CHECKED_RULE_STEP_UP\x10\x01BP\n" +
+	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
+	"\x1cCHECKED_RULE_STOP_CONDITIONS\x10\x02\x12\x1e\n" +
+	"\x1aCHECKED_RULE_OUTPUT_SCHEMA\x10\x03BP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ResolutionPlan(_message.Message):
-    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash")
+    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools")
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     EXCLUDED_TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -16,6 +16,8 @@ class ResolutionPlan(_message.Message):
     MODELS_FIELD_NUMBER: _ClassVar[int]
     LIMITS_FIELD_NUMBER: _ClassVar[int]
     HASH_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_CALL_RULES_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     plugins: _containers.RepeatedCompositeFieldContainer[PlannedPlugin]
     tools: _containers.RepeatedCompositeFieldContainer[PlannedTool]
     excluded_tools: _containers.RepeatedCompositeFieldContainer[ExcludedTool]
@@ -23,7 +25,9 @@ class ResolutionPlan(_message.Message):
     models: _containers.RepeatedCompositeFieldContainer[PlannedModel]
     limits: _agent_spec_pb2.Limits
     hash: str
-    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ...) -> None: ...
+    omitted_call_rules: int
+    omitted_tools: int
+    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ...) -> None: ...
 
 class PlannedPlugin(_message.Message):
     __slots__ = ("id", "origin", "added_by", "sections")
