@@ -15,11 +15,13 @@ const votes = { classes: ["workspace_write"] };
 const policy = (more: Init, of: object = { votes }) =>
   create(ApprovalPolicySchema, { reviewer: { rubric: "Is it safe?", ...of }, ...more });
 
+/** Returns whether advice to approve is a vote on calls of three classes. */
+const asked = (given: Init, of?: object) =>
+  [WORKSPACE_WRITE, EXECUTE, UNSPECIFIED].map((permissionClass) =>
+    reviewerVotes(policy(given, of), { permissionClass, gates: [] }, true),
+  );
+
 test("advice is a vote only if the policy says so, for the classes that it names", () => {
-  const asked = (given: Init, of?: object) =>
-    [WORKSPACE_WRITE, EXECUTE, UNSPECIFIED].map((permissionClass) =>
-      reviewerVotes(policy(given, of), { permissionClass, gates: [] }, true),
-    );
   expect(asked({})).toEqual([true, false, false]);
   expect(asked({}, {})).toEqual([false, false, false]);
   expect(reviewerVotes(undefined, written, true)).toBe(false);

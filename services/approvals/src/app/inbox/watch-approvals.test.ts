@@ -210,13 +210,15 @@ test.each([{ states: [PENDING] }, { states: [PENDING], forMe: true }, { forMe: t
   },
 );
 
+/** Returns the first message of a watch of ada. */
+async function firstOf(ports: Ports, resumeToken: string) {
+  const wanted = create(WatchApprovalsRequestSchema, { resumeToken });
+  for await (const message of watchApprovals(ports, approver("ada"), wanted, never)) return message;
+  throw new Error("the watch ended");
+}
+
 test("the first message of a watch that begins anew has no token", async () => {
   const [ports, other] = [await openLists(numbered(1)), await openLists(numbered(2))];
-  const firstOf = async (of: Ports, resumeToken: string) => {
-    const wanted = create(WatchApprovalsRequestSchema, { resumeToken });
-    for await (const message of watchApprovals(of, approver("ada"), wanted, never)) return message;
-    throw new Error("the watch ended");
-  };
   await using watched = watch(ports);
   await watched.next();
   expect(await firstOf(ports, "")).toEqual({ approvals: [], resumeToken: "" });
