@@ -70,6 +70,33 @@ test("a reader that ends returns what it did not acknowledge, without the ack-wa
   expect(await first(new AbortController())).toBe(key.run);
 });
 
+test("a reader that ends does not return a batch that it may still process", async () => {
+  const nats = await bench.connect();
+  await (await jetstreamManager(nats.connection)).streams.delete("RUNS").catch(() => undefined);
+  const log = await openRunLog(nats);
+  const feed = await openRunFeed(nats, { ackWaitMs: 600_000 });
+  const create = async () => {
+    const key = freshRun();
+    const created = { case: "runCreated", value: { tenant: key.tenant } } as const;
+    await appendEvents(log, key, emptyTail, eventsAfter(0, created), new AbortController().signal);
+    return key.run;
+  };
+  const open = (end: AbortController) =>
+    feed.consume("busy", new Set(["runCreated"]), end.signal)[Symbol.asyncIterator]();
+  const end = new AbortController();
+  const leaving = open(end);
+  const first = await create();
+  expect((await leaving.next()).value?.key.run).toBe(first);
+  // It takes the next batch while it processes the first one.
+  const next = leaving.next();
+  end.abort(new Error("left"));
+  await expect(next).rejects.toThrow("left");
+  const second = await create();
+  const later = open(new AbortController());
+  expect((await later.next()).value?.key.run).toBe(second);
+  await later.return?.();
+});
+
 test("a reader whose consumer an older version created gets complete batches", async () => {
   const signal = new AbortController().signal;
   const nats = await bench.connect();

@@ -130,7 +130,10 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         unsettled.add(next.value);
         if (signal.aborted) return;
         const batch = await matchingBatch(next.value, kinds, unsettled, signal);
-        if (batch !== undefined) yield batch;
+        if (batch === undefined) continue;
+        yield batch;
+        // The reader went on, and may still process it.
+        unsettled.leave(next.value);
       }
     } catch {
       // A pull that ends with its connection is repeated.

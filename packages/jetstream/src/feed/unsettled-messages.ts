@@ -2,7 +2,7 @@ import type { JsMsg } from "@nats-io/jetstream";
 import type { Clock } from "@reeve/platform/async/clock";
 
 /**
- * The messages that a reader has received and not settled. One that ends returns them, because others would get them only after
+ * The messages that a reader has received and not settled, without those that it may process. One that ends returns them, because others would get them only after
  * the ack-wait. After it, the store delivers them again by itself, so none is held for longer.
  */
 export class UnsettledMessages {
@@ -34,6 +34,11 @@ export class UnsettledMessages {
     } catch {
       // A pull that ended with its connection has nothing that could be returned.
     }
+  }
+
+  /** Leaves a message to the reader. */
+  leave(message: JsMsg): void {
+    this.#messages.delete(message);
   }
 
   acknowledge(message: JsMsg): void {
