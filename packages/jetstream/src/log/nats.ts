@@ -256,15 +256,24 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     limits: { readonly maxBytes: number; readonly mayLag: boolean },
     signal: AbortSignal,
   ): Promise<LogPart<Event>> {
+    // Of this read alone: another one that runs may have forgotten the batches already.
+    let usedRecent = false;
     const read = async () => {
-      const { batches, ...rest } = await this.#reader.after(subject, tail, limits, signal);
+      const { batches, hasRecent, ...rest } = await this.#reader.after(
+        subject,
+        tail,
+        limits,
+        signal,
+      );
+      usedRecent = hasRecent === true;
       return { ...(await this.#rangeOf(subject, tail, batches, signal)), ...rest };
     };
     try {
       return await read();
     } catch (error) {
       // A batch that this process appended may be one that the store has lost, and replaced by another.
-      if (!isHistoryLost(error) || !this.#reader.forget()) throw error;
+      if (!isHistoryLost(error) || !usedRecent) throw error;
+      this.#reader.forget();
       return await read();
     }
   }

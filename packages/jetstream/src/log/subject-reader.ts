@@ -38,6 +38,8 @@ interface BatchRange {
   readonly isComplete: boolean;
   /** Whether the subject has no messages, although a batch was read from it before. */
   readonly isGone?: boolean;
+  /** Whether some of them are batches that were appended here, which the store may have lost since. */
+  readonly hasRecent?: boolean;
 }
 
 /** After which batch a read starts. */
@@ -107,9 +109,9 @@ export class SubjectReader {
     this.#recent.add({ subject, ...batch });
   }
 
-  /** Forgets the batches that were appended, which the store may have lost since. Returns whether there were any. */
-  forget(): boolean {
-    return this.#recent.clear();
+  /** Forgets the batches that were appended, which the store may have lost since. */
+  forget(): void {
+    this.#recent.clear();
   }
 
   /** Removes all batches of the subject. */
@@ -166,7 +168,8 @@ export class SubjectReader {
     const range = { after: { sequence, revision }, last, maxBytes };
     // Servers with a defect store two batches after the same one, which only a walk over all of them shows.
     const recent = this.isReplicated ? undefined : this.#recent.between(subject, range);
-    if (recent !== undefined) return { batches: [...recent, last], isComplete: true };
+    if (recent !== undefined)
+      return { batches: [...recent, last], isComplete: true, hasRecent: recent.length > 0 };
     const walk = this.isReplicated
       ? this.#walkForward(subject, range, signal)
       : this.#walk(subject, range, signal);
