@@ -43,29 +43,29 @@ test("the plan of a run is in what clients see of it, and is empty without one",
   expect(runOf(headOf(created, claimed, planned, started)).plan).toEqual(["look", "answer"]);
 });
 
+const answered: ExternalFact = {
+  case: "toolCall",
+  value: { callId: "c", name: "finish_subtask", arguments: { n: 4 } },
+};
+const answerResult = (init: object): ExternalFact => ({
+  case: "toolResult",
+  value: { result: { callId: "c", name: "finish_subtask", ...init } },
+});
+const answerOf = (...facts: readonly ExternalFact[]) =>
+  runOf(headOf(created, ...facts)).structuredOutput;
+
 // Requirement: SUB-6
 describe("the answer of a run that has a schema", () => {
-  const called: ExternalFact = {
-    case: "toolCall",
-    value: { callId: "c", name: "finish_subtask", arguments: { n: 4 } },
-  };
-  const result = (init: object): ExternalFact => ({
-    case: "toolResult",
-    value: { result: { callId: "c", name: "finish_subtask", ...init } },
-  });
-  const answerOf = (...facts: readonly ExternalFact[]) =>
-    runOf(headOf(created, ...facts)).structuredOutput;
-
   test("is in the result of the call, or else in its arguments, as workers of earlier versions record it", () => {
-    expect(answerOf(called, result({ structured: { n: 5 } }))).toEqual({ n: 5 });
-    expect(answerOf(called, result({}))).toEqual({ n: 4 });
-    expect(answerOf(called, result({ isError: true }))).toBeUndefined();
-    expect(answerOf(called)).toBeUndefined();
+    expect(answerOf(answered, answerResult({ structured: { n: 5 } }))).toEqual({ n: 5 });
+    expect(answerOf(answered, answerResult({}))).toEqual({ n: 4 });
+    expect(answerOf(answered, answerResult({ isError: true }))).toBeUndefined();
+    expect(answerOf(answered)).toBeUndefined();
   });
 
   test("is gone when the run takes up a message", () => {
     const injected: ExternalFact = { case: "messageInjected", value: { messageId: "m" } };
-    expect(answerOf(called, result({}), injected)).toBeUndefined();
+    expect(answerOf(answered, answerResult({}), injected)).toBeUndefined();
   });
 });
 
