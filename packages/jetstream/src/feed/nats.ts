@@ -132,7 +132,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
         const batch = await matchingBatch(next.value, kinds, unsettled, signal);
         if (batch === undefined) continue;
         yield batch;
-        // The reader went on, and may still process it.
+        // The reader continued, and may still process it.
         unsettled.leave(next.value);
       }
     } catch {
