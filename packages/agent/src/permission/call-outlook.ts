@@ -10,11 +10,11 @@ const { ASK, ALLOW, DENY } = PermissionBehavior;
 interface CallOutlook {
   /** `allow`: no rule asks or denies; `ask`: a person decides on each call; `depends`: the arguments decide. */
   readonly calls: "allow" | "ask" | "depends";
-  /** The first rules that decide, in the order in which they are tried. */
+  /** The first rules of each level that decide, in the order in which they are tried. */
   readonly rules: readonly string[];
 }
 
-/** How many rules an outlook names. */
+/** How many rules of a level an outlook names. */
 export const maxNamedRules = 20;
 /** How much of the text of a rule an outlook repeats. */
 const maxRuleBytes = 100;
@@ -24,7 +24,7 @@ type Tool = Pick<ToolDescriptor, "name" | "source">;
 /** Returns what happens to the calls of a tool that the rules do not deny as a whole. */
 export function callOutlook(levels: readonly PermissionLevel[], tool: Tool): CallOutlook {
   const outlooks = levels.map((level) => levelOutlook(level, tool));
-  const rules = outlooks.flatMap((outlook) => outlook.rules).slice(0, maxNamedRules);
+  const rules = outlooks.flatMap((outlook) => outlook.rules);
   const isCertain = outlooks.every(({ possible }) => possible.size === 1);
   // The strictest level decides: if one always asks and none may deny, a person always decides.
   const mayDeny = outlooks.some(({ possible }) => possible.has(DENY));

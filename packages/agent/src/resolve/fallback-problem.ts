@@ -13,6 +13,7 @@ export function answerProblem(model: ResolvedModel): string | undefined {
     : `the model "${model.model.id}" does not call tools, which an answer with a schema needs; choose another model`;
 }
 
-function callsTools({ model, provider }: ResolvedModel): boolean {
+/** Whether a model calls tools. A run of one that does not has none. */
+export function callsTools({ model, provider }: ResolvedModel): boolean {
   return (model.capabilities ?? provider.capabilities)?.tools ?? true;
 }

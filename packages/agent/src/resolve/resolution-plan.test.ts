@@ -1,5 +1,6 @@
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunPreparedSchema } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -7,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { SpecInit } from "../../test/check.ts";
 import { violationsOf } from "../../test/check.ts";
 import { offer, tool } from "../../test/offer.ts";
+import type { RuleLine } from "../../test/permissions.ts";
 import { permission } from "../../test/permissions.ts";
 import { decided, specOf, under } from "../../test/policies.ts";
 import { unrestricted } from "../policy/caller-policy.ts";
@@ -98,6 +100,39 @@ describe("the plan of an agent", () => {
       { contextPolicy: {} },
     ];
     expect(new Set([hash, ...others.map((init) => planOf(init).hash)]).size).toBe(6);
+  });
+
+  test("has no tools if the model calls none", () => {
+    const models = create(ModelCatalogSchema, {
+      models: [{ id: "plain", provider: "openai", upstreamName: "x", capabilities: {} }],
+      providers: offer.models.providers,
+    });
+    const resolved = resolve({ model: "plain" }, { ...offer, models });
+    expect(resolved.tools).toEqual([]);
+    expect(resolved.plan.tools).toEqual([]);
+  });
+
+  test("has the tool that ends a run whose answer has a schema, which no permission rule is about", () => {
+    const outputSchema = { type: "object" };
+    const sections = permission("deny");
+    const { tools, hash } = planOf({ outputSchema, sections });
+    expect(tools.at(-1)).toMatchObject({
+      name: "finish_subtask",
+      admittedBy: "output_schema",
+      calls: "allow",
+    });
+    expect(hash).not.toBe(planOf({ sections }).hash);
+  });
+
+  test("says that calls of a tool depend although another level has many rules", () => {
+    const policy = decided(
+      'rules: [{ name: r, permission: { rules: [{ tool: "grep(*.key)", behavior: deny }] } }]',
+    );
+    const many = Array.from({ length: 25 }, (_, index): RuleLine => `ask grep(${index})`);
+    const init = { hitlTools: ["grep"], sections: permission("allow", ...many) };
+    const planned = planOf(init, offer, policy).tools.find(({ name }) => name === "grep");
+    expect(planned).toMatchObject({ calls: "depends" });
+    expect(planned?.callRules).toHaveLength(20);
   });
 
   test("is the same after it was recorded", () => {

@@ -35,19 +35,27 @@ interface Stages {
   readonly plugins: PluginStage;
   readonly belt: Toolbelt;
   readonly gated: GatedTools;
+  /** The tool that ends a run whose answer has a schema. */
+  readonly finish?: ToolDescriptor | undefined;
 }
 
 /** Returns the plan of a resolution, with its hash. */
 export function resolutionPlan(
   spec: AgentSpec,
-  { lookup, plugins: { plugins }, belt, gated }: Stages,
+  { lookup, plugins: { plugins }, belt, gated, finish }: Stages,
   policy: CallerPolicy,
 ): ResolutionPlan {
   const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(
     (level) => level !== undefined,
   );
   const asking = new Set([...spec.hitlTools, ...gated.further]);
-  const tools = belt.tools.map((tool) => plannedTool(tool, { belt, levels, asking }));
+  const own = belt.tools.map((tool) => plannedTool(tool, { belt, levels, asking }));
+  // No permission rule is about the answer of a run.
+  const answering = finish && {
+    ...plannedTool(finish, { belt, levels: [], asking }),
+    admittedBy: "output_schema",
+  };
+  const tools = answering === undefined ? own : [...own, answering];
   const plan = create(ResolutionPlanSchema, {
     plugins: [...plugins],
     tools,

@@ -18,7 +18,7 @@ import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
-import { answerProblem } from "./fallback-problem.ts";
+import { answerProblem, callsTools } from "./fallback-problem.ts";
 import { invalidAgent, lookupStage } from "./lookup-stage.ts";
 import { resolutionPlan } from "./resolution-plan.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
@@ -73,6 +73,9 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const noRecall = withheldRecall(offer, context);
   const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
   const { limits, retry, executor, planner, fallback } = lookup;
+  const tools = callsTools(executor) ? belt.tools : [];
+  const finish = finishOf(spec, executor, context);
+  const stages = { lookup, plugins, belt: { ...belt, tools }, gated, finish };
   const details = [
     ...[...lookup.warnings, ...sandboxWarnings].map(warningOf),
     ...plugins.warnings,
@@ -101,13 +104,13 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     executor,
     planner,
     fallbacks: fallback.permitted,
-    tools: belt.tools,
+    tools,
     network: hosts.permitted,
     withheld,
     gated: gated.further,
     recalls: noRecall === undefined,
-    finish: finishOf(spec, executor, context),
-    plan: resolutionPlan(spec, { lookup, plugins, belt, gated }, policy),
+    finish,
+    plan: resolutionPlan(spec, stages, policy),
     warnings: [...new Set(details.map(warningText))],
     details,
   };

@@ -62,7 +62,7 @@ async function prepared(
       model: executor.model,
       scripted: executor.provider.scripted,
       gatedTools: [...gated],
-      tools: capabilities?.tools === false ? [] : [...tools, ...(finish ? [finish] : [])],
+      tools: [...tools, ...(finish ? [finish] : [])],
       ...(capabilities && { capabilities }),
       ...(planner && { planningModel: planner.model }),
       ...(planning && { planningCapabilities: planning }),

@@ -28,7 +28,7 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
   plugins: PlannedPlugin[];
 
   /**
-   * Tools that the agent has, ordered by name.
+   * Tools that the agent has, ordered by name, and last the one that ends a run with a schema.
    *
    * @generated from field: repeated reeve.agent.v1.PlannedTool tools = 2;
    */
@@ -172,7 +172,8 @@ export type PlannedTool = Message<"reeve.agent.v1.PlannedTool"> & {
 
   /**
    * What admits it: `default` if the agent names no allowed tools, `allowed_tools`,
-   * `allowed_tool_patterns: <pattern>`, or `companion` if results of other tools name it.
+   * `allowed_tool_patterns: <pattern>`, `companion` if results of other tools name it,
+   * or `output_schema` if it ends the run.
    *
    * @generated from field: string admitted_by = 5;
    */
