@@ -625,7 +625,7 @@ pub struct ResolutionPlan {
     /// Plugins that shape the run, in order.
     #[prost(message, repeated, tag = "1")]
     pub plugins: ::prost::alloc::vec::Vec<PlannedPlugin>,
-    /// Tools that the agent has, ordered by name.
+    /// Tools that the agent has, ordered by name, and last the one that ends a run with a schema.
     #[prost(message, repeated, tag = "2")]
     pub tools: ::prost::alloc::vec::Vec<PlannedTool>,
     /// Tools that the deployment offers and the agent does not have, ordered by name, at most 200. They do
@@ -685,7 +685,8 @@ pub struct PlannedTool {
     #[prost(string, tag = "4")]
     pub pool: ::prost::alloc::string::String,
     /// What admits it: `default` if the agent names no allowed tools, `allowed_tools`,
-    /// `allowed_tool_patterns: <pattern>`, or `companion` if results of other tools name it.
+    /// `allowed_tool_patterns: <pattern>`, `companion` if results of other tools name it,
+    /// or `output_schema` if it ends the run.
     #[prost(string, tag = "5")]
     pub admitted_by: ::prost::alloc::string::String,
     /// What happens to a call before it is executed: `allow` if nothing stands before it, `ask` if a person

@@ -66,9 +66,6 @@ interface News {
   readonly position: TablePosition | undefined;
 }
 
-/** The pages of pending approvals if a filter selects other states only. */
-const none: readonly Page<Approval>[] = [{ items: [], nextPageToken: "" }];
-
 async function* selectNews(
   { lists }: WatchPorts,
   caller: Decider,
@@ -81,21 +78,24 @@ async function* selectNews(
   const ofRun = (each: Approval) => runId === "" || each.runId === runId;
   const isMatch = matching(filter, caller);
   const shown = new ShownApprovals();
+  // A client has other than closed approvals only if it selects pending ones.
+  const hasPending = filter.states.length === 0 || filter.states.includes(ApprovalState.PENDING);
   // What the client has of an earlier stream is not known: it gets the end of everything that it may have.
   const earlier = { ...filter, states: [], forMe: false, assignee: "" };
   const mayBeShown = matching(earlier, caller);
   /** Until where in the table a change may be one of an approval that the client has. */
   let earlierEnd = 0;
-  if (mayResume) {
+  if (mayResume && hasPending) {
     const pages = pendingPages(lists, caller, { runId, filter: earlier, start }, signal);
     for await (const { items } of pages) for (const each of items) shown.noteEarlier(each);
     // Some may have been closed before their page was read.
     earlierEnd = (await lists.position(signal)).revision;
-  } else {
-    // Without a token, so that the client knows that nothing continues what it has of an earlier stream.
-    yield { approvals: [], position: undefined };
-    const hasPending = filter.states.length === 0 || filter.states.includes(ApprovalState.PENDING);
-    const pages = hasPending ? pendingPages(lists, caller, { runId, filter, start }, signal) : none;
+  }
+  // Without a token, so that the client knows that nothing continues what it has of an earlier stream.
+  if (!mayResume) yield { approvals: [], position: undefined };
+  if (!mayResume && !hasPending) yield { approvals: [], position: start };
+  else if (!mayResume) {
+    const pages = pendingPages(lists, caller, { runId, filter, start }, signal);
     for await (const { items: approvals, nextPageToken } of pages) {
       for (const each of approvals) shown.isNews(each);
       const position = nextPageToken === "" ? start : undefined;

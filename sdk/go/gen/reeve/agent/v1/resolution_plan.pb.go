@@ -26,7 +26,7 @@ type ResolutionPlan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Plugins that shape the run, in order.
 	Plugins []*PlannedPlugin `protobuf:"bytes,1,rep,name=plugins,proto3" json:"plugins,omitempty"`
-	// Tools that the agent has, ordered by name.
+	// Tools that the agent has, ordered by name, and last the one that ends a run with a schema.
 	Tools []*PlannedTool `protobuf:"bytes,2,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Tools that the deployment offers and the agent does not have, ordered by name, at most 200. They do
 	// not count for the hash.
@@ -227,7 +227,8 @@ type PlannedTool struct {
 	// Pool of the toolhosts that execute it. Empty if the runtime does.
 	Pool string `protobuf:"bytes,4,opt,name=pool,proto3" json:"pool,omitempty"`
 	// What admits it: `default` if the agent names no allowed tools, `allowed_tools`,
-	// `allowed_tool_patterns: <pattern>`, or `companion` if results of other tools name it.
+	// `allowed_tool_patterns: <pattern>`, `companion` if results of other tools name it,
+	// or `output_schema` if it ends the run.
 	AdmittedBy string `protobuf:"bytes,5,opt,name=admitted_by,json=admittedBy,proto3" json:"admitted_by,omitempty"`
 	// What happens to a call before it is executed: `allow` if nothing stands before it, `ask` if a person
 	// decides, `depends` if its arguments decide.
