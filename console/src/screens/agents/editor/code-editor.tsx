@@ -26,7 +26,7 @@ export function CodeEditor({ text, version, violations, names, onChange }: CodeE
   // The editor is made once; it calls what the last rendering passed.
   const applied = useRef(version);
   const last = useRef({ text, names, onChange });
-  useEffect(() => {
+  useLayoutEffect(() => {
     last.current = { text, names, onChange };
   });
   useEffect(() => {
