@@ -116,7 +116,7 @@ describe.each([
       const { runs } = store;
       await store.work();
       const started = await Promise.all(
-        Array.from({ length: streaming }, () => store.start("talk")),
+        Array.from({ length: streaming }, () => store.startWithRoom("talk")),
       );
       for (const run of started) {
         await expect.poll(() => store.textBytes(run), { timeout: 60_000 }).toBeGreaterThan(0);

@@ -113,6 +113,11 @@ export class FullStore implements AsyncDisposable {
     return run?.runId ?? "";
   }
 
+  /** Starts a run as soon as the store has room for it: the servers of a cluster learn late that it has. */
+  async startWithRoom(input: string): Promise<string> {
+    return await vi.waitFor(() => this.start(input), { timeout: 60_000, interval: 500 });
+  }
+
   /** Starts a run that waits for an approval. */
   async waiting(input: string): Promise<{ readonly runId: string; readonly approvalId: string }> {
     const runId = await this.start(input);
