@@ -2,8 +2,11 @@ import { globSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 
-/** The specifier of an import, export, or dynamic import, and of an import in a type. */
-const specifier = /(?:\bfrom\s*|\bimport\s*\(?\s*)["']([^"'.#\s][^"'\s]*)["']/g;
+/**
+ * The specifier of an import, export, or dynamic import, and of an import in a type. Only what can be the name of a package: messages
+ * of programs look like imports too.
+ */
+const specifier = /(?:\bfrom\s*|\bimport\s*\(?\s*)["']((?:node:|@[\w.~-]+\/)?[\w~-][\w./~-]*)["']/g;
 
 /** Returns the names of the packages that the code and the declarations in `folder` import. */
 export function importedPackages(folder: string): readonly string[] {

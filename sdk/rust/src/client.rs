@@ -62,7 +62,7 @@ impl Client {
         let run_id = run_id.into();
         let attempt = || {
             let (mut runs, run_id) = (RunServiceClient::new(self.connection()), run_id.clone());
-            async move { runs.get_run(GetRunRequest { run_id }).await }
+            async move { runs.get_run(GetRunRequest { run_id, ..Default::default() }).await }
         };
         Ok(retry(self.timeout(), attempt).await?.run.unwrap_or_default())
     }
