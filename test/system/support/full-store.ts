@@ -30,26 +30,37 @@ import { vi } from "vitest";
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const internal = { REEVE_INTERNAL_TOKEN: "internal-token-of-a-test" };
-const reserveBytes = 4 * 1024 * 1024;
 
 /** Streams 480 kB in 24 seconds: no run ends before a slow machine has filled the store. */
 const talk = { name: "talk", paceMs: 400, word: "x".repeat(8_000), words: 60 };
 export const wholeTalk = Array.from({ length: talk.words }, () => talk.word).join(" ");
+
+interface OpenStore {
+  readonly url: string;
+  readonly api: string;
+  readonly nats: Nats;
+  readonly reserveBytes: number;
+}
 
 /** Services over a store that can be filled, and clients for them. */
 export class FullStore implements AsyncDisposable {
   readonly #url: string;
   readonly #resources: AsyncDisposableStack;
   readonly #nats: Nats;
+  readonly reserveBytes: number;
   readonly runs;
   readonly agents;
   readonly approvals;
   readonly artifacts;
   readonly memories;
 
-  private constructor(url: string, api: string, nats: Nats, resources: AsyncDisposableStack) {
+  private constructor(
+    { url, api, nats, reserveBytes }: OpenStore,
+    resources: AsyncDisposableStack,
+  ) {
     this.#url = url;
     this.#nats = nats;
+    this.reserveBytes = reserveBytes;
     this.#resources = resources;
     const transport = createGrpcTransport({
       baseUrl: api,
@@ -67,8 +78,8 @@ export class FullStore implements AsyncDisposable {
     this.memories = createClient(MemoryService, transport);
   }
 
-  /** Starts approvals and a gateway on the store at `url`, which has the agents `talker` and `spare`. No worker takes runs yet. */
-  static async open(url: string): Promise<FullStore> {
+  /** Starts approvals and a gateway with a reserve on the store at `url`, which has the agents `talker` and `spare`. No worker takes runs yet. */
+  static async open(url: string, reserveBytes: number): Promise<FullStore> {
     await using starting = new AsyncDisposableStack();
     const connect = async (name: string) =>
       starting.use(await connectNats(url, { name, log }, never));
@@ -96,7 +107,7 @@ export class FullStore implements AsyncDisposable {
     await (await startWorker(url))[Symbol.asyncDispose]();
     const watching = starting.use(new Background(log, never));
     watching.run((signal) => watchReserve(nats, { log }, signal));
-    const store = new FullStore(url, gateway.url, nats, starting.move());
+    const store = new FullStore({ url, api: gateway.url, nats, reserveBytes }, starting.move());
     for (const id of ["talker", "spare"]) {
       await store.agents.createAgent({ spec: { id, name: id, model: "scripted:talk" } });
     }
@@ -111,11 +122,6 @@ export class FullStore implements AsyncDisposable {
   async start(input: string): Promise<string> {
     const { run } = await this.runs.startRun({ agentId: "talker", input });
     return run?.runId ?? "";
-  }
-
-  /** Starts a run as soon as the store has room for it: the servers of a cluster learn late that it has. */
-  async startWithRoom(input: string): Promise<string> {
-    return await vi.waitFor(() => this.start(input), { timeout: 60_000, interval: 500 });
   }
 
   /** Starts a run that waits for an approval. */
@@ -203,7 +209,8 @@ export async function wholeReserve(store: FullStore): Promise<void> {
   await vi.waitFor(
     async () => {
       const chunks = await store.reserved();
-      if (chunks * 128 * 1024 !== reserveBytes) throw new Error(`the reserve has ${chunks} chunks`);
+      if (chunks * 128 * 1024 !== store.reserveBytes)
+        throw new Error(`the reserve has ${chunks} chunks`);
     },
     { timeout: 60_000, interval: 200 },
   );
