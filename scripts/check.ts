@@ -9,27 +9,34 @@ interface Check {
 
 const sources = "packages services cli console sdk/typescript/src test bench scripts";
 
-/** The unit tests that take more than a second each: they try many inputs, wait, or start other programs. `npm test` runs them. */
+/** The unit tests that take about a second or more each: they try many inputs, wait, or start other programs. `npm test` runs them. */
 const slowTests = [
-  "test/unit/protocol/**",
-  "test/unit/compose-keys.test.ts",
-  "scripts/vitest-tally.test.ts",
   "packages/agent/src/policy/policy-properties.test.ts",
+  "packages/agent/src/schema/compile-cost.test.ts",
   "packages/agent/src/spec/{check-spec,spec-file}.test.ts",
+  "packages/agent/src/text/count-tokens.test.ts",
+  "packages/calls/src/execute/execute-call.test.ts",
   "packages/calls/src/results/offload-result.test.ts",
-  "packages/engine/src/domain/{fold,histories,world}.test.ts",
   "packages/engine/src/domain/schema/validate-arguments.test.ts",
   "packages/engine/src/domain/subtasks/aggregate-results.test.ts",
-  "packages/engine/src/drive/{plan-and-subtasks,provider-outage}.test.ts",
-  "packages/engine/src/perform/{review-call,sent-requests}.test.ts",
+  "packages/engine/src/domain/{fold,histories,world}.test.ts",
+  "packages/engine/src/drive/{oversized,plan-and-subtasks,provider-outage}.test.ts",
+  "packages/engine/src/perform/{recorded-digests,review-call,sent-requests}.test.ts",
   "packages/engine/src/verify/verify-run-log.test.ts",
   "packages/jetstream/src/local-index/table-index.test.ts",
   "packages/jetstream/src/log/memory.test.ts",
   "packages/jetstream/src/streams/ensure-consumer.test.ts",
+  "packages/jetstream/src/table/{live-view,page}.test.ts",
+  "packages/local/src/decide-approvals.test.ts",
   "packages/run/src/policy/watch-policy.test.ts",
   "packages/run/src/thread/history/fit-history.test.ts",
+  "packages/run/src/thread/{settle-thread,thread-head}.test.ts",
   "packages/sandbox/src/docker/driver.test.ts",
   "packages/sandbox/src/lifecycle/spare-sandboxes.test.ts",
+  "scripts/vitest-tally.test.ts",
+  "sdk/typescript/src/watch.test.ts",
+  "services/approvals/src/app/expire-approvals.test.ts",
+  "services/approvals/src/app/inbox/watch-approvals.test.ts",
   "services/approvals/src/app/outage.test.ts",
   "services/approvals/src/notify/send/smtp-sender.test.ts",
   "services/gateway/src/app/runs/run-filter.test.ts",
@@ -37,6 +44,10 @@ const slowTests = [
   "services/gateway/src/app/threads/list-thread-messages.test.ts",
   "services/gateway/src/app/watch/start-watch.test.ts",
   "services/gateway/src/auth/watch-token-file.test.ts",
+  "services/gateway/src/projections/run-index.test.ts",
+  "services/toolhost/src/workspaces/workspace-keeper.test.ts",
+  "test/unit/compose-keys.test.ts",
+  "test/unit/protocol/**",
 ];
 const withoutSlowTests = slowTests.map((each) => `--exclude "${each}"`).join(" ");
 
