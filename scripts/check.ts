@@ -61,11 +61,6 @@ const lanes: readonly (readonly Check[])[] = [
       name: "unit tests",
       command: `vitest run --project unit --reporter=dot ${withoutSlowTests}`,
     },
-    {
-      name: "contracts",
-      command:
-        "node scripts/generate.ts --check && node scripts/generate-sdks.ts --check java && buf lint && node scripts/breaking.ts",
-    },
   ],
   [
     {
@@ -78,6 +73,11 @@ const lanes: readonly (readonly Check[])[] = [
       command: `tsc --noEmit ${remembered}/all && tsc --noEmit --project console ${remembered}/console`,
     },
     { name: "lint", command: `oxlint --type-aware ${sources}` },
+    {
+      name: "contracts",
+      command:
+        "node scripts/generate.ts --check && node scripts/generate-sdks.ts --check java && buf lint && node scripts/breaking.ts",
+    },
     { name: "dead code", command: "knip --no-progress" },
   ],
 ];
