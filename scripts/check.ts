@@ -59,7 +59,8 @@ const lanes: readonly (readonly Check[])[] = [
   [
     {
       name: "unit tests",
-      command: `vitest run --project unit --reporter=dot ${withoutSlowTests}`,
+      // One worker loads each module once; the other processor has the checks of the other lane.
+      command: `vitest run --project unit --maxWorkers=1 --reporter=dot ${withoutSlowTests}`,
     },
   ],
   [
