@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ApprovalPolicySchema } from "@reeve/contracts/agent";
 import { GateKind } from "@reeve/contracts/approval";
-import { PermissionClass } from "@reeve/contracts/tool";
+import { PermissionClass, PermissionDecisionSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { deciderProblems } from "./decider-problems.ts";
 import { reviewerVotes } from "./reviewer.ts";
@@ -45,6 +45,22 @@ test.each([GateKind.PERMISSION, GateKind.TOOL_SOURCE])(
     expect(reviewerVotes(policy({}), held, false)).toBe(true);
   },
 );
+
+test.each<readonly [string, readonly string[], boolean]>([
+  ["the agent's own rules alone", ["agent"], true],
+  ["a rule of the operator's policy", ["policy"], false],
+  ["both", ["agent", "policy"], false],
+  ["rules of another kind", ["agent", "tenant"], false],
+  ["rules whose origin an earlier version did not record", [], false],
+])("where %s ask, a model approves: %j %j", (_, askingSources, counts) => {
+  const permission = create(PermissionDecisionSchema, {
+    source: "agent",
+    askingSources: [...askingSources],
+  });
+  const held = { ...written, gates: [GateKind.TOOL, GateKind.PERMISSION], permission };
+  expect(reviewerVotes(policy({}), held, true)).toBe(counts);
+  expect(reviewerVotes(policy({}), held, false)).toBe(true);
+});
 
 const one = { name: "one", groups: ["ops"], approvals: 1, denials: 1 };
 

@@ -20,11 +20,20 @@ export function reviewerOf(
 /** What decides whether advice is a vote. */
 type VotePolicy = Pick<ApprovalPolicy, "reviewer" | "excludeRequester" | "excludeAuthor">;
 
+/** A call that a model may vote on, and what holds it. */
+type HeldCall = Pick<Approval, "permissionClass" | "gates" | "permission">;
+
 /**
- * Gates at which a model never approves: a rule may be the operator's, who permits no model, and a tool that a source renamed is not the
- * one that the agent names.
+ * Whether only people may open a gate of a call. The agent's own list of tools and its own rules permit a model. The operator's rules do
+ * not, and a tool that a source renamed is not the one that the agent names. An approval of an earlier version does not say whose rules
+ * ask, so any of them may be the operator's.
  */
-const gatesForPeople: readonly GateKind[] = [GateKind.PERMISSION, GateKind.TOOL_SOURCE];
+function isForPeople(gate: GateKind, { permission }: HeldCall): boolean {
+  if (gate === GateKind.TOOL) return false;
+  if (gate !== GateKind.PERMISSION) return true;
+  const sources = permission?.askingSources ?? [];
+  return sources.length === 0 || sources.some((source) => source !== "agent");
+}
 
 /**
  * Whether the advice of a policy's reviewer is a vote on an approval. A model is no other person than the requester or the author, so
@@ -32,14 +41,15 @@ const gatesForPeople: readonly GateKind[] = [GateKind.PERMISSION, GateKind.TOOL_
  */
 export function reviewerVotes(
   policy: VotePolicy | undefined,
-  { permissionClass, gates }: Pick<Approval, "permissionClass" | "gates">,
+  call: HeldCall,
   approved: boolean,
 ): boolean {
+  const { permissionClass, gates } = call;
   const votes = policy?.reviewer?.votes;
   if (votes === undefined || permissionClass === PermissionClass.UNSPECIFIED) return false;
   if (!votes.classes.includes(nameOfClass(permissionClass))) return false;
   if (!approved) return true;
-  if (gates.some((gate) => gatesForPeople.includes(gate))) return false;
+  if (gates.some((gate) => isForPeople(gate, call))) return false;
   return !(votes.rejectsOnly || policy?.excludeRequester || policy?.excludeAuthor);
 }
 

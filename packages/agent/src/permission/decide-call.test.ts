@@ -7,7 +7,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RuleLine } from "../../test/permissions.ts";
 import { decide, levelOf, lineOf, toolNamed } from "../../test/permissions.ts";
-import { deniesTool } from "./decide-call.ts";
+import { decideCall, deniesTool } from "./decide-call.ts";
+import type { PermissionLevel } from "./permission-levels.ts";
 import { agentLevel, policyLevel } from "./permission-levels.ts";
 
 const run = toolNamed("run_command", "command");
@@ -129,6 +130,10 @@ const matches = (rule: string, command: string) =>
   (rule === "run_command(a*)" && command.startsWith("a")) ||
   (rule === "run_command(*b)" && command.endsWith("b"));
 
+/** Returns whose rules ask for a decision about a call. */
+const sources = (...levels: readonly PermissionLevel[]) =>
+  decideCall(levels, { tool: run, args: {} })?.askingSources;
+
 describe("several levels", () => {
   // Requirement: RES-10
   test("the strictest decides: an agent cannot allow what the operator asks for or denies", () => {
@@ -136,6 +141,16 @@ describe("several levels", () => {
     expect(decide([allows, permissions("*", ASK)], run, {})).toBe("ask *");
     expect(decide([allows, permissions("*", DENY)], run, {})).toBe("deny *");
     expect(decide([levelOf("ask"), permissions("*", ALLOW)], run, {})).toBe("ask default_behavior");
+  });
+
+  test("that ask are named each, and none that allows", () => {
+    const asks = levelOf("ask");
+    const allows = levelOf("allow", "allow run_command");
+    expect(sources(asks, permissions("*", ASK))).toEqual(["agent", "policy"]);
+    expect(sources(asks, permissions("*", ALLOW))).toEqual(["agent"]);
+    expect(sources(allows, permissions("*", ASK))).toEqual(["policy"]);
+    expect(sources(asks, permissions("*", DENY))).toEqual([]);
+    expect(sources(allows)).toEqual([]);
   });
 
   test("are decided as by a plain reading of the rules", () => {

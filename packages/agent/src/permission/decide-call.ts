@@ -18,7 +18,8 @@ const strictness: readonly PermissionBehavior[] = [DENY, ASK, ALLOW];
 /**
  * Decides on a call. In a level, a rule that denies overrides one that allows, which overrides one that asks; without a matching
  * rule its default decides, but not about tools of the runtime, which act on the run alone. The strictest level decides. Undefined: no
- * level says anything. A call that takes more than `work` to be checked is denied by the rule that could not be checked.
+ * level says anything. A call that takes more than `work` to be checked is denied by the rule that could not be checked. A decision that
+ * asks names the source of each level that does, so that a level that allows more never hides one that asks.
  */
 export function decideCall(
   levels: readonly PermissionLevel[],
@@ -26,9 +27,13 @@ export function decideCall(
   work: WorkBudget = new WorkBudget(maxPermissionWork),
 ): PermissionDecision | undefined {
   const decisions = levels.flatMap((level) => decideLevel(level, call, work) ?? []);
-  return decisions.toSorted(
+  const [strictest] = decisions.toSorted(
     (a, b) => strictness.indexOf(a.behavior) - strictness.indexOf(b.behavior),
-  )[0];
+  );
+  if (strictest?.behavior !== ASK) return strictest;
+  const asking = decisions.filter(({ behavior }) => behavior === ASK);
+  const askingSources = [...new Set(asking.map(({ source }) => source))];
+  return create(PermissionDecisionSchema, { ...strictest, askingSources });
 }
 
 function decideLevel(

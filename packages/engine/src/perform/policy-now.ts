@@ -13,6 +13,7 @@ import type { PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior } from "@reeve/contracts/tool";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import { shareOf } from "../domain/calls/once-for-call.ts";
+import { isVotedByModel } from "../domain/calls/review/reviewer-vote.ts";
 import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
@@ -58,23 +59,47 @@ export interface Refusal {
 
 /**
  * Returns why the operator's policy of now refuses a call with the arguments that it would be executed with. Undefined: it allows
- * the call. A rule that asks and was not there when the run was prepared holds for later runs. The calls of a turn share a bound of
- * work.
+ * the call. A rule that asks and was not there when the run was prepared holds for later runs, but no vote of a model passes it.
  */
 export function refusalOfCall(
   state: RunState,
   tool: ToolDescriptor,
-  { call, frame }: { readonly call: Call; readonly frame: string },
+  called: CallOfFrame,
   ports: RunPorts,
 ): Refusal | undefined {
+  const { call } = called;
   const reason = refusalNow(state, tool, ports) ?? approvalTimeProblem(state, call, ports);
   if (reason !== undefined) return { reason };
+  const permission = permissionNow(state, tool, called, ports);
+  if (permission?.behavior === PermissionBehavior.DENY) {
+    return { reason: `${describeDecision(permission)} denies this call`, permission };
+  }
+  const asks = permission?.behavior === PermissionBehavior.ASK;
+  if (!asks || call.approval === undefined || !isVotedByModel(call.approval)) return undefined;
+  const rule = describeDecision(permission);
+  return { reason: `a model voted for this call, and ${rule} asks a person now`, permission };
+}
+
+/** A call, and the frame that it belongs to. */
+interface CallOfFrame {
+  readonly call: Call;
+  readonly frame: string;
+}
+
+/**
+ * Returns what the permission rules of the operator's policy of now decide about a call with the arguments that it would be executed with.
+ * Undefined: nothing. The calls of a turn share a bound of work.
+ */
+export function permissionNow(
+  state: RunState,
+  tool: ToolDescriptor,
+  { call, frame }: CallOfFrame,
+  ports: RunPorts,
+): PermissionDecision | undefined {
   const level = policyLevel(policyNow(state, ports).permissions);
   const args = approvedCall(call).arguments ?? {};
   const work = new WorkBudget(shareOf(maxPermissionWork, frameOf(state, frame).calls.length));
-  const permission = level && decideCall([level], { tool, args }, work);
-  if (permission?.behavior !== PermissionBehavior.DENY) return undefined;
-  return { reason: `${describeDecision(permission)} denies this call`, permission };
+  return level && decideCall([level], { tool, args }, work);
 }
 
 /**

@@ -8,6 +8,7 @@ import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalReviewSchema, ApprovalSchema, ReviewAdvice } from "@reeve/contracts/approval";
+import { PermissionBehavior } from "@reeve/contracts/tool";
 import { decisionTime, tooEarly } from "@reeve/run/approvals/times/decidable";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { reviewBudget } from "../domain/budget/review-budget.ts";
@@ -27,6 +28,7 @@ import { frameOf } from "../domain/state/run-state.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "./call-model.ts";
+import { permissionNow } from "./policy-now.ts";
 
 type ReviewCall = Extract<Effect, { kind: "review_call" }>;
 type Review = Exclude<
@@ -59,25 +61,36 @@ export async function* reviewCall(
     reviewedAt: timestampFromMs(nowMs),
     rubricSha256: createHash("sha256").update(effect.reviewer.rubric).digest("hex"),
     partial: !isWhole,
-    votes: isWhole && isVote(state, approval, { advice: given.advice, nowMs }, ports),
+    votes: isWhole && isVote(state, effect, { approval, advice: given.advice, nowMs }, ports),
   });
   const reviewed = create(ApprovalSchema, { ...approval, revision, review });
   yield [fact(effect.scope, { case: "approval", value: { approval: reviewed } })];
 }
 
+interface GivenAdvice {
+  readonly approval: Approval;
+  readonly advice: ReviewAdvice | undefined;
+  readonly nowMs: number;
+}
+
 /** Whether advice is a vote now: by the agent's policy, and by what the operator's says of approvals. */
 function isVote(
-  { head }: RunState,
-  approval: Approval,
-  { advice, nowMs }: { readonly advice: ReviewAdvice | undefined; readonly nowMs: number },
-  ports: Pick<RunPorts, "policy">,
+  state: RunState,
+  { call, frame }: ReviewCall,
+  { approval, advice, nowMs }: GivenAdvice,
+  ports: RunPorts,
 ): boolean {
   const approves = advice === ReviewAdvice.APPROVE;
+  const { head } = state;
   const { created } = head;
   const agentPolicy = created?.spec?.approvalPolicy;
   if (!approves && advice !== ReviewAdvice.REJECT) return false;
   if (isTooLargeToVote(approval) || !reviewerVotes(agentPolicy, approval, approves)) return false;
   if (!approves) return true;
+  // A rule that asks and came after the preparation of the run asks no person there, but it permits no model either.
+  const tool = frameOf(state, frame).tools.get(call.call.name);
+  const permission = tool && permissionNow(state, tool, { call, frame }, ports);
+  if (permission?.behavior === PermissionBehavior.ASK) return false;
   const rules = { tenant: created?.tenant ?? "", times: ports.policy()?.approvals, agentPolicy };
   return (
     !needsPasskey(approval, { ...rules, head }) &&

@@ -1,65 +1,14 @@
 import { createHash } from "node:crypto";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
-import type { ApprovalPolicySchema } from "@reeve/contracts/agent";
-import { ApprovalState, DecisionSchema, GateKind, ReviewAdvice } from "@reeve/contracts/approval";
+import { ApprovalState, DecisionSchema, ReviewAdvice } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
-import { castVote } from "@reeve/run/approvals/votes/count-vote";
-import { appendExternal } from "@reeve/run/commands/append-external";
-import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { expect, test } from "vitest";
-import { callingModel } from "../../test/support/models.ts";
-import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
-import type { ModelPart, ModelProvider } from "../ports/model-provider.ts";
+import type { ReviewPolicy } from "../../test/support/reviewed-run.ts";
+import { approvalIn, reviewedRun, rubric, two, voteAs } from "../../test/support/reviewed-run.ts";
+import { expectWhole } from "../../test/support/worker-bench.ts";
 
-type Policy = Exclude<
-  MessageInitShape<typeof ApprovalPolicySchema>,
-  { readonly $typeName: string }
->;
-
-const never = new AbortController().signal;
-const rubric = "Does it count too far?";
 const { PENDING, APPROVED, REJECTED } = ApprovalState;
-const usage = {
-  inputTokens: 10,
-  outputTokens: 7,
-  cachedInputTokens: 0,
-  cacheWriteInputTokens: 0,
-  reasoningTokens: 0,
-};
-
-/** A run that calls `count`, of class `safe`, and a reviewer that answers so. */
-async function reviewedRun(
-  advice: string,
-  more: Policy = {},
-  votes: object = { classes: ["safe"] },
-  { operators, args = { to: 9 } }: { operators?: string; args?: object } = {},
-) {
-  const calling = callingModel([["count", JSON.stringify(args)]], () => undefined);
-  const provider: ModelProvider = {
-    ...calling,
-    async *stream(request, signal): AsyncGenerator<ModelPart> {
-      if (!request.instructions.includes(rubric)) {
-        yield* calling.stream(request, signal);
-        return;
-      }
-      yield { kind: "text", text: JSON.stringify({ advice, reason: "It counts to 9." }) };
-      const turn = { messageJson: "{}", finishReason: "stop", calls: [], usage, model: "judge" };
-      yield { kind: "turn", turn };
-    },
-  };
-  const approvalPolicy = { reviewer: { rubric, votes }, ...more };
-  const bench = new WorkerBench(provider);
-  const spec = { hitlTools: ["count"], approvalPolicy };
-  await bench.create(spec, { startedBy: "ann", hasPolicy: operators !== undefined });
-  if (operators !== undefined) bench.policy = parsePolicyFile(operators, "policy.yaml");
-  return bench;
-}
-
-async function approvalIn(bench: WorkerBench) {
-  return approvalsOf(foldHead(emptyHead, await bench.events()))[0];
-}
 
 test("a model decides alone where the policy names the class of the call, by a fact that names it", async () => {
   const bench = await reviewedRun("approve");
@@ -97,9 +46,7 @@ test("a model rejects, and the model of the agent reads that it did", async () =
   expect(results).toEqual(["the reviewer of the agent rejected this call: It counts to 9."]);
 });
 
-const two = { name: "two", groups: ["ops"], approvals: 2, denials: 1 };
-
-test.each<[string, string, Policy, object, string | undefined]>([
+test.each<[string, string, ReviewPolicy, object, string | undefined]>([
   ["that is unsure", "unsure", {}, { classes: ["safe"] }, undefined],
   [
     "about a class that the policy does not name",
@@ -177,58 +124,13 @@ test("a vote of a model is one of those that an alternative needs", async () => 
     votes: [{ countsFor: ["two"], decision: { reviewer: { model: "judge" } } }],
     alternatives: [{ approvalsGiven: 1 }],
   });
-  const decision = create(DecisionSchema, { approved: true, decidedBy: "bob" });
-  await appendExternal(
-    bench,
-    key,
-    (head) =>
-      approvalsOf(head).map((each) => ({
-        case: "approval" as const,
-        value: { approval: castVote(each, decision, () => true) },
-      })),
-    never,
-  );
+  await voteAs(bench, "bob");
   expect(await approvalIn(bench)).toMatchObject({
     state: APPROVED,
     decision: { decidedBy: "bob" },
   });
   await bench.drive("w2", 2);
   expect(bench.executed).toHaveLength(1);
-});
-
-const asks = `
-rules:
-  - name: asks
-    permission:
-      rules:
-        - { tool: count, behavior: ask }
-`;
-
-test.each<[string, ApprovalState, boolean]>([
-  ["approve is no vote", PENDING, false],
-  ["reject is a vote", REJECTED, true],
-])("where the operator asks, advice to %s", async (text, state, votes) => {
-  const [advice = ""] = text.split(" ");
-  const bench = await reviewedRun(advice, {}, undefined, { operators: asks });
-  await bench.drive("w");
-  const approval = await approvalIn(bench);
-  expect(approval?.state).toBe(state);
-  expect(approval?.gates).toEqual([GateKind.TOOL, GateKind.PERMISSION]);
-  expect(approval?.review?.votes).toBe(votes);
-  expect(bench.executed).toEqual([]);
-});
-
-test("a vote of a model where the operator asks does not let the call start", async () => {
-  const bench = await reviewedRun("approve", {}, undefined, { operators: asks });
-  await bench.drive("w");
-  const decision = create(DecisionSchema, {
-    approved: true,
-    decidedBy: "reviewer:judge",
-    reviewer: { model: "judge" },
-  });
-  await bench.decide(APPROVED, undefined, decision);
-  await bench.drive("w2", 2);
-  expect(bench.executed).toEqual([]);
 });
 
 test.each([45, 520])(

@@ -884,7 +884,8 @@ pub struct WatchApprovalsRequest {
     pub filter: ::core::option::Option<ApprovalFilter>,
     /// `resume_token` of the last message that the client received. The stream then continues with what
     /// has changed since, closed approvals included, instead of the pending approvals. If the server
-    /// cannot continue there, the stream begins anew: its first messages have no `resume_token`.
+    /// cannot continue there, the stream begins anew: its first messages have no `resume_token`. The first
+    /// message of a stream has no approvals, and says at once which of both it is.
     #[prost(string, tag = "3")]
     pub resume_token: ::prost::alloc::string::String,
 }

@@ -216,6 +216,11 @@ pub struct PermissionDecision {
     /// Name of the rule of the operator's policy that contains the rule. Empty if the agent has it.
     #[prost(string, tag = "4")]
     pub policy_rule: ::prost::alloc::string::String,
+    /// Where the rules of every level that asks for a decision were written, as in `source`, if `behavior` is
+    /// PERMISSION_BEHAVIOR_ASK: `rule` is of the first of them. Empty otherwise, and in decisions of
+    /// versions that did not record it.
+    #[prost(string, repeated, tag = "5")]
+    pub asking_sources: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A permission rule.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

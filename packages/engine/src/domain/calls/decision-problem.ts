@@ -9,6 +9,7 @@ import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
 import { appliedTo } from "./deciders-of.ts";
+import { isVotedByModel } from "./review/reviewer-vote.ts";
 
 /**
  * Returns why the decision that approved a call does not permit it to start, or undefined. A service of an earlier version stores a
@@ -28,10 +29,7 @@ export function decisionProblem(
   if (needsPasskey(approval, passkeys) && !isConfirmed(approval)) {
     return "this call was approved without the passkey that its agent requires; call again, and approve it with one";
   }
-  const byModel = [decision, ...approval.votes.map((vote) => vote.decision)].some(
-    (each) => each?.reviewer !== undefined && each.approved,
-  );
-  if (byModel && !reviewerVotes(policyOf(state), approval, true)) {
+  if (isVotedByModel(approval) && !reviewerVotes(policyOf(state), approval, true)) {
     return "a model voted for this call, which its policy does not permit";
   }
   if (decision?.breakGlass !== undefined) return glassProblem(state, decision.breakGlass);

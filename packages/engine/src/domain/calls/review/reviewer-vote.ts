@@ -15,6 +15,12 @@ export function isTooLargeToVote(approval: Approval): boolean {
   return sizeOfApproval(approval) > maxVotedBytes;
 }
 
+/** Whether a model voted for a call, or approved it alone. */
+export function isVotedByModel({ decision, votes }: Approval): boolean {
+  const decisions = [decision, ...votes.map((vote) => vote.decision)];
+  return decisions.some((each) => each?.reviewer !== undefined && each.approved);
+}
+
 const ofReviewer = ({ reviewer }: Alternative) => reviewer;
 
 /**

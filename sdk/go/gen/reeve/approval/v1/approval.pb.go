@@ -4059,7 +4059,8 @@ type WatchApprovalsRequest struct {
 	Filter *ApprovalFilter `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
 	// `resume_token` of the last message that the client received. The stream then continues with what
 	// has changed since, closed approvals included, instead of the pending approvals. If the server
-	// cannot continue there, the stream begins anew: its first messages have no `resume_token`.
+	// cannot continue there, the stream begins anew: its first messages have no `resume_token`. The first
+	// message of a stream has no approvals, and says at once which of both it is.
 	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

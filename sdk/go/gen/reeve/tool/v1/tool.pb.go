@@ -1175,7 +1175,11 @@ type PermissionDecision struct {
 	// Where the rule was written: `agent` for the agent spec, `policy` for the operator's policy.
 	Source string `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
 	// Name of the rule of the operator's policy that contains the rule. Empty if the agent has it.
-	PolicyRule    string `protobuf:"bytes,4,opt,name=policy_rule,json=policyRule,proto3" json:"policy_rule,omitempty"`
+	PolicyRule string `protobuf:"bytes,4,opt,name=policy_rule,json=policyRule,proto3" json:"policy_rule,omitempty"`
+	// Where the rules of every level that asks for a decision were written, as in `source`, if `behavior` is
+	// PERMISSION_BEHAVIOR_ASK: `rule` is of the first of them. Empty otherwise, and in decisions of
+	// versions that did not record it.
+	AskingSources []string `protobuf:"bytes,5,rep,name=asking_sources,json=askingSources,proto3" json:"asking_sources,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1236,6 +1240,13 @@ func (x *PermissionDecision) GetPolicyRule() string {
 		return x.PolicyRule
 	}
 	return ""
+}
+
+func (x *PermissionDecision) GetAskingSources() []string {
+	if x != nil {
+		return x.AskingSources
+	}
+	return nil
 }
 
 // A permission rule.
@@ -2596,13 +2607,14 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"size_bytes\x18\x03 \x01(\x04R\tsizeBytes\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x18\n" +
 	"\apreview\x18\x05 \x01(\tR\apreview\x124\n" +
-	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xa0\x01\n" +
+	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xc7\x01\n" +
 	"\x12PermissionDecision\x12=\n" +
 	"\bbehavior\x18\x01 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n" +
 	"\vpolicy_rule\x18\x04 \x01(\tR\n" +
-	"policyRule\"c\n" +
+	"policyRule\x12%\n" +
+	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\"c\n" +
 	"\x0ePermissionRule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12=\n" +
 	"\bbehavior\x18\x02 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\"i\n" +

@@ -227,16 +227,18 @@ class BoundFile(_message.Message):
     def __init__(self, path: _Optional[str] = ..., state: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., preview: _Optional[str] = ..., previous: _Optional[_Union[BoundFile, _Mapping]] = ...) -> None: ...
 
 class PermissionDecision(_message.Message):
-    __slots__ = ("behavior", "rule", "source", "policy_rule")
+    __slots__ = ("behavior", "rule", "source", "policy_rule", "asking_sources")
     BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     POLICY_RULE_FIELD_NUMBER: _ClassVar[int]
+    ASKING_SOURCES_FIELD_NUMBER: _ClassVar[int]
     behavior: PermissionBehavior
     rule: str
     source: str
     policy_rule: str
-    def __init__(self, behavior: _Optional[_Union[PermissionBehavior, str]] = ..., rule: _Optional[str] = ..., source: _Optional[str] = ..., policy_rule: _Optional[str] = ...) -> None: ...
+    asking_sources: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, behavior: _Optional[_Union[PermissionBehavior, str]] = ..., rule: _Optional[str] = ..., source: _Optional[str] = ..., policy_rule: _Optional[str] = ..., asking_sources: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PermissionRule(_message.Message):
     __slots__ = ("tool", "behavior")
