@@ -1,4 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import type { DecideApprovalRequest, DecideApprovalsRequest } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -106,6 +107,7 @@ test("approvals --watch asks a person at a terminal about each approval", async 
         const { approved } = await decided.promise;
         const state = approved ? ApprovalState.APPROVED : ApprovalState.REJECTED;
         yield { approvals: [{ ...approval, state }] };
+        throw new ConnectError("enough", Code.PermissionDenied);
       },
       listApprovals: () => ({ approvals: [pending] }),
       decideApproval: (decision) => {
@@ -116,7 +118,7 @@ test("approvals --watch asks a person at a terminal about each approval", async 
   await using server = await serveRoutes(routes, 0, signal);
   const terminal = new MemoryTerminal({ answers: ["y"] });
   const args = ["--url", server.url, "approvals", "--watch"];
-  expect(await runCli(args, { terminal, environment: {}, signal })).toBe(0);
+  expect(await runCli(args, { terminal, environment: {}, signal })).not.toBe(0);
   expect(await decided.promise).toMatchObject({ approvalId: "a", approved: true });
   expect(terminal.stdout).toMatch(/send is waiting[^]*approve\? \[y\]es\/\[n\]o [^]*send approved/);
 });

@@ -1,4 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { Code, ConnectError } from "@connectrpc/connect";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ListApprovalsRequest, WatchApprovalsRequest } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
@@ -90,6 +91,7 @@ test("approvals --watch follows what the filters select", async () => {
         async *watchApprovals(request) {
           requests.push(request);
           yield await Promise.resolve({ approvals: [] });
+          throw new ConnectError("enough", Code.PermissionDenied);
         },
       }),
     "approvals",

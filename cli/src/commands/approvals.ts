@@ -1,4 +1,4 @@
-import type { Approval, Client } from "@reeve/client";
+import type { Approval, Client, ReeveError } from "@reeve/client";
 import { ApprovalSchema, ApprovalStateSchema } from "@reeve/contracts/approval";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
@@ -117,7 +117,13 @@ async function watchApprovals(
   const json = options.json === true;
   const asks = terminal.isInteractive && !json;
   await using decisions = asks ? new OpenDecisions(context, reeve, "ask") : undefined;
-  const watched = { runId: options.run ?? "", filter: filterOf(options), signal };
+  const watched = {
+    runId: options.run ?? "",
+    filter: filterOf(options),
+    signal,
+    onConnectionLost: ({ message }: ReeveError) =>
+      terminal.note(`connection lost: ${message}; reconnecting …\n`),
+  };
   for await (const approval of reeve.watchApprovals(watched)) {
     const lines = renderApproval(approval, { ...terminal, reeve: command });
     terminal.out(json ? jsonLine(ApprovalSchema, approval) : `${lines.join("\n")}\n`);

@@ -142,7 +142,10 @@ class FullScreenInbox implements Disposable {
     void this.#follow(filter, signal);
   }
 
-  /** Follows the approvals that match. After a lost connection, begins again with what waits then. */
+  /**
+   * Follows the approvals that match. After a lost connection, continues with what has changed since; after a longer one, begins again with
+   * what waits then.
+   */
   async #follow(
     { text, isMine }: { readonly text: string; readonly isMine: boolean },
     signal: AbortSignal,
@@ -151,20 +154,29 @@ class FullScreenInbox implements Disposable {
     const wanted = { ...filter, states: [ApprovalState.PENDING], text, forMe: isMine };
     while (!isAborted(signal)) {
       try {
-        await Array.fromAsync(this.#reeve.listApprovals({ runId, limit: 1, signal }));
-        if (isAborted(signal)) return;
-        this.#handle({ kind: "connected" });
-        const approvals = this.#reeve.watchApprovals({ runId, filter: wanted, signal });
+        const approvals = this.#reeve.watchApprovals({
+          runId,
+          filter: wanted,
+          signal,
+          onConnected: (isAnew) => {
+            if (!isAborted(signal)) this.#handle({ kind: "connected", isAnew });
+          },
+          onConnectionLost: ({ message }) => this.#lost(message),
+        });
         for await (const approval of approvals) {
           if (isAborted(signal)) return;
           this.#handle({ kind: "approval", approval });
         }
       } catch (error) {
         if (isAborted(signal)) return;
-        this.#handle({ kind: "lost", message: `${messageOf(error)}; trying again` });
+        this.#lost(messageOf(error));
       }
       await sleep(retryMs, signal).catch(() => undefined);
     }
+  }
+
+  #lost(message: string): void {
+    this.#handle({ kind: "lost", message: `${message}; trying again` });
   }
 
   async #decide({

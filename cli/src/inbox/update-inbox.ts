@@ -21,7 +21,8 @@ export type InboxEvent =
   | { readonly kind: "resized" }
   | { readonly kind: "approval"; readonly approval: Approval }
   | { readonly kind: "voted"; readonly approvalId: string }
-  | { readonly kind: "connected" }
+  /** `isAnew`: everything that waits follows, instead of what has changed. */
+  | { readonly kind: "connected"; readonly isAnew: boolean }
   | { readonly kind: "lost"; readonly message: string }
   | { readonly kind: "said"; readonly message: string }
   | {
@@ -69,7 +70,9 @@ export function updateInbox(state: InboxState, event: InboxEvent): Updated {
     case "voted":
       return { state: { ...state, voted: new Set(state.voted).add(event.approvalId) } };
     case "connected":
-      return { state: { ...withSelectedOnly(state), isConnected: true } };
+      return {
+        state: { ...(event.isAnew ? withSelectedOnly(state) : state), isConnected: true },
+      };
     case "lost":
       return { state: { ...state, isConnected: false, message: event.message } };
     case "said":

@@ -34,14 +34,6 @@ export interface ListApprovalsOptions extends ListOptions {
   readonly filter?: MessageInitShape<typeof ApprovalFilterSchema> | undefined;
 }
 
-/** Which approvals to watch. Without a filter: all. */
-export interface WatchApprovalsOptions extends CallOptions {
-  /** Only approvals of this run. */
-  readonly runId?: string;
-  /** Only approvals that match. */
-  readonly filter?: MessageInitShape<typeof ApprovalFilterSchema> | undefined;
-}
-
 export interface ListGrantsOptions extends ListOptions {
   /** Only grants about calls of this agent. */
   readonly agentId?: string;

@@ -17,6 +17,8 @@ import type { ExecutionTree } from "#contracts/thread";
 import { ExecutionTreeSchema } from "#contracts/thread";
 import type { ToolDescriptor } from "#contracts/tool";
 import { Agents } from "./agents.ts";
+import type { WatchApprovalsOptions } from "./watch/approval-watch.ts";
+import { ApprovalWatch } from "./watch/approval-watch.ts";
 import { Approvals } from "./approvals.ts";
 import { AuditTrail } from "./audit.ts";
 import { DeadNotifications } from "./dead-notifications.ts";
@@ -30,7 +32,6 @@ import type {
   ListGrantsOptions,
   ListArtifactsOptions,
   ListRunsOptions,
-  WatchApprovalsOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
 import { Passkeys } from "./passkeys.ts";
@@ -39,11 +40,8 @@ import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
 import type { Download, Upload } from "./transfer.ts";
 import { openDownload, uploadArtifact } from "./transfer.ts";
-import type { WatchOptions } from "./watch.ts";
-import { Watch } from "./watch.ts";
-
-/** The time limit of a stream that has none. */
-const noTimeout = 0;
+import type { WatchOptions } from "./watch/watch.ts";
+import { Watch } from "./watch/watch.ts";
 
 /** Creates a client of a server. The client connects when it sends its first request. */
 export function connect(options: ClientOptions): Client {
@@ -219,18 +217,9 @@ export class Client implements Disposable {
     return approval ?? create(ApprovalSchema);
   }
 
-  /** Yields pending approvals, and each approval again when it changes. Throws when the connection is lost. */
-  async *watchApprovals(
-    options: WatchApprovalsOptions = {},
-  ): AsyncGenerator<Approval, void, undefined> {
-    const { runId = "", filter } = options;
-    const request = { runId, ...(filter && { filter }) };
-    const messages = this.#requests.stream(
-      ({ approvals }, call) => approvals.watchApprovals(request, call),
-      options,
-      noTimeout,
-    );
-    for await (const { approvals } of messages) yield* approvals;
+  /** Returns the pending approvals, and each approval again when it changes, until the caller leaves the loop. */
+  watchApprovals(options: WatchApprovalsOptions = {}): ApprovalWatch {
+    return new ApprovalWatch(this.#requests, this.#requests.settings, options);
   }
 
   /** Decides an approval. It stays pending while it needs more votes. Once it is closed, any other decision throws `APPROVAL_CLOSED`. */

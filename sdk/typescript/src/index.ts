@@ -17,6 +17,8 @@ export { EventFamily, RunStatus, StepState } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
 export type { Agents, AppliedAgent, ExplainOptions } from "./agents.ts";
+export type { WatchApprovalsOptions } from "./watch/approval-watch.ts";
+export { ApprovalWatch } from "./watch/approval-watch.ts";
 export type { Approvals } from "./approvals.ts";
 export type { AuditTrail } from "./audit.ts";
 export type {
@@ -29,7 +31,6 @@ export type {
   ListGrantsOptions,
   ListOptions,
   ListRunsOptions,
-  WatchApprovalsOptions,
 } from "./call-options.ts";
 export type { StartRunOptions } from "./client.ts";
 export { Client, connect } from "./client.ts";
@@ -45,5 +46,5 @@ export type { Violation } from "./reeve-error.ts";
 export { ReeveError } from "./reeve-error.ts";
 export type { Threads } from "./threads.ts";
 export type { Content, Download, FileDownload, Upload } from "./transfer.ts";
-export type { WatchOptions } from "./watch.ts";
-export { Watch } from "./watch.ts";
+export type { WatchOptions } from "./watch/watch.ts";
+export { Watch } from "./watch/watch.ts";

@@ -4,9 +4,9 @@ import { openConnection } from "./connection.ts";
 import type { CallOptions, ListOptions } from "./call-options.ts";
 import type { Page, PageRequest } from "./pages.ts";
 import { allPages } from "./pages.ts";
+import type { ConnectionSource } from "./watch/live-stream.ts";
 import { ReeveError } from "./reeve-error.ts";
 import { retry } from "./retry.ts";
-import type { ConnectionSource } from "./watch.ts";
 
 /** Time limit and signal of one attempt, as the generated services take them. */
 export interface Call {
@@ -18,7 +18,7 @@ export interface Call {
 type Request<Response> = (services: Services, call: Call) => Promise<Response>;
 
 /** Sends the requests of a client over its current connection, with its time limits. Every error is a ReeveError. */
-export class Requests implements ConnectionSource, Disposable {
+export class Requests implements ConnectionSource<Services>, Disposable {
   readonly settings: Settings;
   #connection: Connection;
   #isClosed = false;

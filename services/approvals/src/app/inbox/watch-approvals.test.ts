@@ -224,9 +224,24 @@ test("the first message of a watch that begins anew has no token", async () => {
   expect(await firstOf(ports, "")).toEqual({ approvals: [], resumeToken: "" });
   expect(await firstOf(other, watched.token)).toEqual({ approvals: [], resumeToken: "" });
   await putInto(ports)(numbered(1, { revision: 1 }));
-  const { approvals, resumeToken } = await firstOf(ports, watched.token);
-  expect(approvals).toHaveLength(1);
-  expect(resumeToken).not.toBe("");
+  const resumeToken = watched.token;
+  expect(await firstOf(ports, resumeToken)).toEqual({ approvals: [], resumeToken });
+});
+
+test("a heartbeat of a watch that resumes has the token of the client, before anything has changed", async () => {
+  const ports = await openLists(numbered(1));
+  await using watched = watch(ports);
+  await watched.next();
+  const resumeToken = watched.token;
+  const wanted = create(WatchApprovalsRequestSchema, { resumeToken });
+  const messages = watchApprovals(ports, approver("ada"), wanted, never)[Symbol.asyncIterator]();
+  const same = { done: false, value: { approvals: [], resumeToken } };
+  expect(await messages.next()).toEqual(same);
+  const heartbeat = messages.next();
+  while (ports.clock.sleepers === 0) await new Promise(setImmediate);
+  await ports.clock.advance(5_000);
+  expect(await heartbeat).toEqual(same);
+  await messages.return?.();
 });
 
 test("a watch with a token of another inbox begins anew, and one with a text that is no token is refused", async () => {

@@ -24,7 +24,7 @@ const heartbeatMs = 5_000;
 export interface WatchedApprovals {
   /** Empty in a heartbeat. */
   readonly approvals: readonly Approval[];
-  /** Empty until all approvals that were pending at the start were yielded. */
+  /** Empty until all approvals that were pending at the start were yielded; never in a watch that resumes. */
   readonly resumeToken: string;
 }
 
@@ -91,8 +91,8 @@ async function* selectNews(
     // Some may have been closed before their page was read.
     earlierEnd = (await lists.position(signal)).revision;
   }
-  // Without a token, so that the client knows that nothing continues what it has of an earlier stream.
-  if (!mayResume) yield { approvals: [], position: undefined };
+  // Without a token, the client knows that nothing continues what it has of an earlier stream.
+  yield { approvals: [], position: mayResume ? known : undefined };
   if (!mayResume && !hasPending) yield { approvals: [], position: start };
   else if (!mayResume) {
     const pages = pendingPages(lists, caller, { runId, filter, start }, signal);
