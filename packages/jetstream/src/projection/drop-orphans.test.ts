@@ -60,3 +60,23 @@ test("an error that is no doubt ends the comparison", async () => {
   const projection = projected(await threeRows(), () => Promise.reject(new Error("a defect")));
   await expect(dropOrphans(projection, never)).rejects.toThrow("a defect");
 });
+
+test("eight rows at a time are compared with their logs, and the others afterwards", async () => {
+  const rows = new MemoryTable<Projection>();
+  const names = Array.from({ length: 20 }, (_, index) => `row-${index}`);
+  for (const name of names) await rows.put(name, create(ProjectionSchema, { name }), never);
+  const held = Promise.withResolvers<typeof missing>();
+  let [inProgress, most] = [0, 0];
+  const projection = projected(rows, async () => {
+    most = Math.max(most, ++inProgress);
+    const found = await held.promise;
+    inProgress--;
+    return found;
+  });
+  const dropping = dropOrphans(projection, never);
+  await expect.poll(() => inProgress).toBe(8);
+  held.resolve(missing);
+  expect(await dropping).toEqual({ dropped: 20, failed: 0 });
+  expect(most).toBe(8);
+  expect(await keysOf(rows)).toEqual([]);
+});

@@ -1,8 +1,13 @@
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { TaskSet } from "@reeve/platform/async/task-set";
 import { Failure } from "@reeve/platform/failure";
 import type { TailReader } from "../log/port.ts";
 import { isUnreadableForGood } from "../sealing/key-failures.ts";
 import type { Row, Table } from "../table/port.ts";
 import type { DroppedRows } from "./port.ts";
+
+/** Rows whose logs are looked for at a time. */
+const maxConcurrent = 8;
 
 /** Rows that follow from logs. */
 export interface RowsOfLogs<Key, Record> {
@@ -35,17 +40,32 @@ export async function dropOrphans<Key, Record>(
   projection: RowsOfLogs<Key, Record>,
   signal: AbortSignal,
 ): Promise<DroppedRows> {
-  let dropped = 0;
-  let failed = 0;
-  for await (const change of projection.rows.watch("", signal)) {
-    if (change.kind === "current") break;
-    if (change.kind === "unreadable" && change.error.kind === "unavailable") failed++;
-    if (change.kind !== "written") continue;
-    const outcome = await completeRow(projection, change.row, signal);
-    if (outcome === "dropped") dropped++;
-    if (outcome === "failed") failed++;
+  const counts = { dropped: 0, failed: 0 };
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  const permits = new Semaphore(maxConcurrent);
+  const tasks = new TaskSet();
+  const complete = async (row: Row<Record>) => {
+    try {
+      const outcome = await completeRow(projection, row, until);
+      if (outcome !== "kept") counts[outcome]++;
+    } catch (error) {
+      end.abort(error);
+    }
+  };
+  try {
+    for await (const change of projection.rows.watch("", until)) {
+      if (change.kind === "current") break;
+      if (change.kind === "unreadable" && change.error.kind === "unavailable") counts.failed++;
+      if (change.kind !== "written") continue;
+      const permit = await permits.acquire(until);
+      void tasks.add(complete(change.row).finally(() => permit[Symbol.dispose]()));
+    }
+  } finally {
+    await tasks.settled();
   }
-  return { dropped, failed };
+  until.throwIfAborted();
+  return counts;
 }
 
 async function completeRow<Key, Record>(

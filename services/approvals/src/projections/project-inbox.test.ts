@@ -13,7 +13,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { projectInbox } from "./project-inbox.ts";
+import { compareApprovals, projectInbox } from "./project-inbox.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
@@ -121,3 +121,25 @@ test("the end of a run does not change approvals of other runs", async () => {
   await projectInbox(feedOf(batches), { inbox, log: ending, logEnds: ending }, log, never);
   expect(await statesIn(inbox)).toEqual({ a: WITHDRAWN, z: PENDING });
 });
+
+test.each([
+  ["quick", 1],
+  ["thorough", 0],
+] as const)(
+  "a %s comparison looks %d times whether the run of a new row still exists",
+  async (mode, expected) => {
+    const runs = await logOf(asked("a", PENDING));
+    const inbox = new MemoryTable<Approval>();
+    let looks = 0;
+    const logEnds: Pick<typeof runs, "last"> = {
+      last: (...given) => {
+        looks++;
+        return runs.last(...given);
+      },
+    };
+    const end = { key, sequence: 1, kinds: ["approval"] };
+    expect(await compareApprovals({ inbox, log: runs, logEnds }, end, mode, never)).toBe(true);
+    expect(await statesIn(inbox)).toEqual({ a: PENDING });
+    expect(looks).toBe(expected);
+  },
+);

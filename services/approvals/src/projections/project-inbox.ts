@@ -67,17 +67,24 @@ async function project(
 ): Promise<void> {
   for (const { event } of events) {
     if (event.case === "approval" && event.value.approval !== undefined) {
-      await file(ports, key.tenant, event.value.approval, signal);
+      const filing = { tenant: key.tenant, dropsOrphan: true };
+      await file(ports, filing, event.value.approval, signal);
     } else if (event.case === "status" && leavesApprovals(event.value.status)) {
       await withdraw(ports, { key, events }, signal);
     }
   }
 }
 
+interface Filing {
+  readonly tenant: string;
+  /** Whether to drop a new row again if the run was deleted meanwhile. */
+  readonly dropsOrphan: boolean;
+}
+
 /** Writes an approval into the inbox, unless the inbox reflects it. Returns whether it was written. */
 async function file(
   ports: InboxPorts,
-  tenant: string,
+  { tenant, dropsOrphan }: Filing,
   approval: Approval,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -93,7 +100,8 @@ async function file(
         ? await inbox.create(key, approval, signal)
         : await inbox.update(key, approval, row.revision, signal);
     if (written === undefined) continue;
-    return row !== undefined || !(await dropOrphan(approvalsOfLogs(ports), written, signal));
+    if (row !== undefined || !dropsOrphan) return true;
+    return !(await dropOrphan(approvalsOfLogs(ports), written, signal));
   }
   throw new Error(`approval ${approval.approvalId} lost ${maxAttempts} writes to other writers`);
 }
@@ -112,13 +120,14 @@ async function withdraw(
   signal: AbortSignal,
 ): Promise<void> {
   for (const approval of await withdrawnApprovals(ports.log, batch, signal)) {
-    await file(ports, batch.key.tenant, approval, signal);
+    await file(ports, { tenant: batch.key.tenant, dropsOrphan: true }, approval, signal);
   }
 }
 
 /**
  * Makes the inbox agree with the log of a run. Returns whether it did not. `quick` skips runs whose last batch changed their
- * status and neither parked them nor changed an approval: they work or have ended.
+ * status and neither parked them nor changed an approval: they work or have ended. After a `thorough` comparison of all runs,
+ * `dropOrphans` looks at every row, so that it does not look at each new one before.
  */
 export async function compareApprovals(
   ports: InboxPorts,
@@ -133,11 +142,12 @@ export async function compareApprovals(
     throw new Error(`the log of run ${key.run} was read from a lagging replica`);
   }
   const head = await foldRun(events, signal);
+  const filing = { tenant: key.tenant, dropsOrphan: mode === "quick" };
   let isChanged = false;
   for (const approval of approvalsOf(head)) {
     const isLeft = approval.state === ApprovalState.PENDING && isTerminal(head.status);
     const current = isLeft ? withdrawn(approval) : approval;
-    if (await file(ports, key.tenant, current, signal)) isChanged = true;
+    if (await file(ports, filing, current, signal)) isChanged = true;
   }
   return isChanged;
 }
