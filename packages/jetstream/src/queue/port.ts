@@ -17,6 +17,12 @@ export interface WorkQueue<Message> {
   ): Promise<number>;
 
   /**
+   * Says that `message` may be published soon, so that the publication need not wait for what it has to ask the store. Absent: it asks
+   * nothing.
+   */
+  prepare?(message: Message): void;
+
+  /**
    * Returns whether the message with this sequence is in the queue: neither acknowledged nor removed. Never false for a message
    * whose publication returned before the call.
    */

@@ -76,6 +76,37 @@ describe("an external fact", () => {
     expect(head.lastSequence).toBe(4);
   });
 
+  test.each<[string, readonly ExternalFact[], readonly ExternalFact[], readonly string[]]>([
+    ["wakes a parked run", [claimed, parked], [submitted("m")], ["prepare", "append", "publish"]],
+    ["has an owner", [claimed], [submitted("m")], ["append"]],
+    ["leaves the run parked", [claimed, parked], [submitted("m"), parked], ["append"]],
+  ])(
+    "that %s asks about the queue while it is appended only if it dispatches the run",
+    async (_, before, facts, expected) => {
+      const { log, dispatch, key } = await runWith(created, ...before);
+      const steps: string[] = [];
+      const ports = {
+        log: {
+          append: (...args: Parameters<RunLog["append"]>) => {
+            steps.push("append");
+            return log.append(...args);
+          },
+          read: (...args: Parameters<RunLog["read"]>) => log.read(...args),
+          follow: (...args: Parameters<RunLog["follow"]>) => log.follow(...args),
+        },
+        dispatch: {
+          prepare: () => void steps.push("prepare"),
+          publish: (...args: Parameters<typeof dispatch.publish>) => {
+            steps.push("publish");
+            return dispatch.publish(...args);
+          },
+        },
+      };
+      await appendExternal(ports, key, () => facts, signal);
+      expect(steps).toEqual(expected);
+    },
+  );
+
   test("follows the log from where it has read it, however long the log is", async () => {
     const { log, dispatch, key } = await runWith(created, claimed);
     const { tail } = await log.read(key, emptyTail, signal);

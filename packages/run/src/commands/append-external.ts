@@ -46,7 +46,7 @@ export type ExternalFact = NonNullable<MessageInitShape<typeof RunEventSchema>["
 
 export interface AppendExternalPorts {
   readonly log: RunLog;
-  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish">;
+  readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "prepare">;
   /** Called when facts were appended: the command repeats no earlier one. */
   readonly onAppended?: () => void;
 }
@@ -78,12 +78,12 @@ export async function appendExternal(
     if (isTerminal(head.status)) throw runHasEnded(key, head);
     if (!endsRun(facts)) assertKnown(key, head);
     const events = eventsOf(key, head, facts);
-    const before = head;
-    const after = await inRunTrace(before, events, async () => {
+    const appended = foldHead(head, events);
+    if (isToWake(appended)) dispatch.prepare?.(dispatchOf(key, appended));
+    const after = await inRunTrace(head, events, async () => {
       const outcome = await log.append(key, range.tail, events, signal);
       if (outcome.kind !== "appended") return undefined;
       onAppended?.();
-      const appended = foldHead(before, events);
       await wake(dispatch, key, appended, signal);
       return appended;
     });
@@ -132,16 +132,25 @@ function assertKnown({ run }: RunKey, { unknownEventSequence }: RunHead): void {
   if (unknownEventSequence > 0) throw newerVersion(`run ${run}`, unknownEventSequence);
 }
 
+/** Whether a run is parked and has facts since its park. */
+function isToWake({ parkedAt, lastSequence }: RunHead): boolean {
+  return parkedAt !== undefined && parkedAt !== lastSequence;
+}
+
+function dispatchOf({ tenant, run }: RunKey, { lastSequence }: RunHead): Dispatch {
+  return create(DispatchSchema, { tenant, runId: run, afterSequence: lastSequence });
+}
+
 /** Dispatches a parked run that has facts since its park. */
 async function wake(
   dispatch: AppendExternalPorts["dispatch"],
-  { tenant, run }: RunKey,
-  { parkedAt, lastSequence }: RunHead,
+  key: RunKey,
+  head: RunHead,
   signal: AbortSignal,
 ): Promise<void> {
-  if (parkedAt === undefined || parkedAt === lastSequence) return;
-  const message = create(DispatchSchema, { tenant, runId: run, afterSequence: lastSequence });
-  await dispatch.publish(message, { dedupeId: `${run}:${parkedAt}` }, signal);
+  if (!isToWake(head)) return;
+  const dedupeId = `${key.run}:${head.parkedAt ?? 0}`;
+  await dispatch.publish(dispatchOf(key, head), { dedupeId }, signal);
 }
 
 /** Returns the refusal of a fact that would follow the terminal status. */

@@ -9,6 +9,7 @@ import { DispatchSchema } from "@reeve/contracts/run";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { every } from "@reeve/platform/async/every";
+import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { sleep } from "@reeve/platform/async/sleep";
 import { ensureConsumer, untilConsumerIsReady } from "../../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../../streams/ensure-stream.ts";
@@ -114,6 +115,11 @@ class DispatchQueue implements WorkQueue<Dispatch> {
     const lane = await this.#queue.choice.of(tenant, signal);
     const writer = this.#writer(lanesTemplate().subject(lane, tenant));
     return await writer.publish(message, options, signal);
+  }
+
+  prepare({ tenant }: Dispatch): void {
+    // The answers are kept for a moment. The publication says what is wrong if there are none.
+    void this.#queue.choice.of(tenant, neverAborts).catch(() => undefined);
   }
 
   holds(sequence: number, signal: AbortSignal): Promise<boolean> {
