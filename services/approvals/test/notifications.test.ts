@@ -23,15 +23,29 @@ interface Received {
   readonly body: { readonly type: string; readonly data: Record<string, unknown> };
 }
 
-const startReceiver = (port: number, itsSecret = secret) =>
-  startProcess(["python3", receiverProgram, String(port), itsSecret], process.env, "ready");
+const startReceiver = (port: number, itsSecret = secret, aheadSeconds = 0) =>
+  startProcess(
+    ["python3", receiverProgram, String(port), itsSecret, String(aheadSeconds)],
+    process.env,
+    "ready",
+  );
 
 const receivedBy = ({ lines }: { readonly lines: readonly string[] }) =>
   lines.slice(1).map((line) => JSON.parse(line) as Received);
 
+const patient = { timeout: 120_000 };
+
 const as = (tenant: string) => ({
   headers: principalHeaders({ tenant, subject: "ann" }, "internal-token-of-a-test"),
 });
+
+/** Returns what a service of approvals says about notifications that were given up. */
+function deadAt(url: string) {
+  const notifications = createClient(NotificationService, createGrpcTransport({ baseUrl: url }));
+  const dead = async (tenant: string) =>
+    (await notifications.listDeadNotifications({}, as(tenant))).notifications;
+  return { notifications, dead };
+}
 
 test("a webhook in Python and a mail server get every message once after an outage, across a kill", async () => {
   const [webhookPort, mailPort] = [await freePort(), await freePort()];
@@ -77,7 +91,6 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
   await using receiver = await startReceiver(webhookPort);
   await using mailServer = await startMailServer(mailPort);
   // What the killed process held is delivered again after the ack-wait, of the feed and then of the queue.
-  const patient = { timeout: 120_000 };
   await expect.poll(() => receivedBy(receiver).length, patient).toBeGreaterThanOrEqual(5);
   await expect.poll(() => mailServer.mails.length, patient).toBeGreaterThanOrEqual(3);
   await expect.poll(() => bench.queued(), patient).toBe(0);
@@ -107,6 +120,65 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
   expect(JSON.stringify([received, mailServer.mails])).not.toContain("canary-argument");
 });
 
+const daySeconds = 86_400;
+
+test("a webhook in Python and a mail server that are away for a day get every message once, and one that stays away is reported", async () => {
+  const [webhookPort, mailPort, gonePort] = [await freePort(), await freePort(), await freePort()];
+  await using bench = await openNotifyBench(
+    () => `
+receivers:
+  - { name: on-call, format: standard, url: "http://127.0.0.1:${webhookPort}/", secret: { environment: SECRET } }
+  - { name: gone, format: standard, url: "http://127.0.0.1:${gonePort}/", secret: { environment: SECRET } }
+  - name: mail
+    format: email
+    smtp: { host: 127.0.0.1, port: ${mailPort}, tls: none }
+    from: reeve@example.com
+    to: [oncall@example.com]
+retry: { first_seconds: 0.2, max_seconds: 1, give_up_hours: 30 }
+`,
+    { SECRET: secret },
+  );
+  const approvals = await bench.startApprovals();
+  const runs = [await bench.park(), await bench.park(), await bench.park()];
+  const { dead } = deadAt(approvals.url);
+  const failures = () =>
+    approvals.lines.flatMap((line) => {
+      if (!line.includes("was not delivered")) return [];
+      const { time, receiver } = JSON.parse(line) as { time: string | number; receiver: string };
+      return [{ receiver, timeMs: new Date(time).getTime() }];
+    });
+  const failedSince = (timeMs: number) =>
+    new Set(failures().flatMap((each) => (each.timeMs >= timeMs ? each.receiver : [])));
+  const all = new Set(["on-call", "gone", "mail"]);
+  await expect.poll(() => failedSince(0), patient).toEqual(all);
+
+  // A day passes, in which all three were away, and still are.
+  const dayMs = daySeconds * 1_000;
+  const nextDayMs = Date.now() + dayMs;
+  bench.setClock(dayMs);
+  await expect.poll(() => failedSince(nextDayMs), patient).toEqual(all);
+  await using receiver = await startReceiver(webhookPort, secret, daySeconds);
+  await using mailServer = await startMailServer(mailPort);
+  await expect.poll(() => bench.queued(), patient).toBe(runs.length);
+  const received = receivedBy(receiver);
+  expect(received.map(({ genuine }) => genuine)).toEqual(runs.map(() => true));
+  const notified = received.map(({ body }) => String(body.data["run_id"]));
+  expect(notified.toSorted()).toEqual(runs);
+  expect(mailServer.mails).toHaveLength(runs.length);
+  const ids = mailServer.mails.map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1]);
+  expect(new Set(ids).size).toBe(runs.length);
+  expect(await dead("acme")).toEqual([]);
+
+  // The second day is longer than the limit for the one that is still away.
+  bench.setClock(2 * dayMs);
+  await expect.poll(() => bench.queued(), patient).toBe(0);
+  const given = (await dead("acme")).map(({ notification }) => notification);
+  expect(given.map((each) => each?.approval?.runId ?? "").toSorted()).toEqual(runs);
+  expect(new Set(given.map((each) => each?.receiver))).toEqual(new Set(["gone"]));
+  expect(receivedBy(receiver)).toHaveLength(runs.length);
+  expect(mailServer.mails).toHaveLength(runs.length);
+});
+
 test("what a receiver refuses again and again becomes a dead letter, which an operator replays", async () => {
   const port = await freePort();
   await using bench = await openNotifyBench(
@@ -125,10 +197,7 @@ retry: { first_seconds: 0.05, max_seconds: 0.1 }
   const other = `whsec_${randomBytes(32).toString("base64")}`;
   const refusing = await startReceiver(port, other);
   const run = await bench.park();
-  const transport = createGrpcTransport({ baseUrl: approvals.url });
-  const notifications = createClient(NotificationService, transport);
-  const dead = async (tenant: string) =>
-    (await notifications.listDeadNotifications({}, as(tenant))).notifications;
+  const { notifications, dead } = deadAt(approvals.url);
   await expect.poll(() => dead("acme")).toHaveLength(1);
   await refusing.kill();
   const [letter] = await dead("acme");
@@ -157,12 +226,13 @@ test("a program on the bus gets every message once, with the signature of a webh
     return `
 receivers:
   - { name: pager, format: nats, events: [requested], secret: { file: ${folder}/secret } }
+retry: { first_seconds: 0.2, max_seconds: 1 }
 `;
   });
   await bench.startApprovals();
   const call = { callId: "call_1", name: "deploy", arguments: { token: "canary-argument" } };
   const run = await bench.park({ call });
-  await expect.poll(() => bench.notice(1)).toBeDefined();
+  await expect.poll(() => bench.notice(1), patient).toBeDefined();
   const notice = await bench.notice(1);
   expect(notice?.subject).toBe("approval.notice.pager.acme");
   const headers = Object.fromEntries(notice?.headers ?? []);

@@ -5,6 +5,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
+import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
@@ -45,15 +46,27 @@ afterAll(async () => {
 const runOf = (index: number) => `run_${String(index).padStart(8, "0")}`;
 const approvalOf = (index: number) => `${runOf(index)}-2-0`;
 
+interface Due {
+  readonly expiresMs: number;
+  readonly escalatesMs: number;
+}
+
 /** Creates a run that is parked with a pending approval. */
-async function park(index: number, expiresMs: number): Promise<void> {
+async function park(index: number, { expiresMs, escalatesMs }: Due): Promise<void> {
   const run = runOf(index);
-  const expiresAt = timestampFromMs(expiresMs);
   const approval = {
     approvalId: approvalOf(index),
     runId: run,
     state: ApprovalState.PENDING,
-    expiresAt,
+    expiresAt: timestampFromMs(expiresMs),
+    escalations: [
+      {
+        dueAt: timestampFromMs(escalatesMs),
+        alternative: { name: "on-call", groups: ["on-call"], approvals: 1, denials: 1 },
+      },
+    ],
+    // Ann decides, and later those on call, too.
+    alternatives: [{ name: "1", people: ["ann"], approvals: 1, denials: 1 }],
   };
   const facts: readonly ExternalFact[] = [
     { case: "runCreated", value: { tenant: "acme" } },
@@ -99,16 +112,13 @@ async function start() {
         if (filed.size >= count) return;
       }
     },
-    async listed(state?: ApprovalState): Promise<readonly string[]> {
+    async listed(isWanted: (approval: Approval) => boolean): Promise<readonly string[]> {
       const found: string[] = [];
       let pageToken = "";
       do {
         const request = { pageSize: 500, pageToken, includeClosed: true };
         const page = await client.listApprovals(request);
-        const wanted = page.approvals.filter(
-          (approval) => state === undefined || approval.state === state,
-        );
-        found.push(...wanted.map(({ approvalId }) => approvalId));
+        found.push(...page.approvals.filter(isWanted).map(({ approvalId }) => approvalId));
         pageToken = page.nextPageToken;
       } while (pageToken !== "");
       return found.toSorted();
@@ -117,13 +127,18 @@ async function start() {
   };
 }
 
-const isExpiry = ({ event }: RunEvent) =>
-  event.case === "approval" && event.value.approval?.state === ApprovalState.TIMED_OUT;
+const isIn = (state: ApprovalState) => (approval: Approval) => approval.state === state;
+const isEscalated = ({ escalations }: Approval) =>
+  escalations.some(({ escalatedAt }) => escalatedAt !== undefined);
 
-/** Resolves when the log of a run has the expiry of its approval. */
-async function expired(index: number): Promise<void> {
+/** Resolves when the log of a run has such an approval. */
+async function reached(index: number, isWanted: (approval: Approval) => boolean): Promise<void> {
+  const ofWanted = ({ event }: RunEvent) =>
+    event.case === "approval" &&
+    event.value.approval !== undefined &&
+    isWanted(event.value.approval);
   for await (const { events } of runLog.follow({ tenant: "acme", run: runOf(index) }, 0, never)) {
-    if (events.some(isExpiry)) return;
+    if (events.some(ofWanted)) return;
   }
 }
 
@@ -150,33 +165,43 @@ async function unacknowledgedBatches(): Promise<number> {
 }
 
 // Requirement: HITL-6
-test("with many pending approvals, a restart resumes from the inbox, loses none, and closes the expired ones", async () => {
+test("with many pending approvals, a restart resumes from the inbox, loses none, closes the expired ones, and escalates what is due", async () => {
   const all = Array.from({ length: waiting }, (_, index) => index);
   const expiring = all.slice(0, 20);
-  const waitOn = all.slice(expiring.length);
-  const longAgoMs = Date.now() - 60_000;
+  const escalating = all.slice(20, 40);
+  const waitOn = all.slice(40);
+  const anHourAgoMs = Date.now() - 3_600_000;
+  const tomorrowMs = Date.now() + 86_400_000;
   {
     await using first = await start();
-    await Promise.all(waitOn.map((index) => park(index, Date.now() + 86_400_000)));
+    const later = { expiresMs: tomorrowMs, escalatesMs: tomorrowMs };
+    await Promise.all(waitOn.map((index) => park(index, later)));
     await first.hasFiled(waitOn.length);
     // It reads existing logs when it starts, and may have filed an approval before the feed delivers it.
     await expect.poll(unacknowledgedBatches, { timeout: 30_000 }).toBe(0);
   }
-  await Promise.all(expiring.map((index) => park(index, longAgoMs)));
+  const expired = { expiresMs: anHourAgoMs, escalatesMs: tomorrowMs };
+  await Promise.all(expiring.map((index) => park(index, expired)));
+  const escalated = { expiresMs: tomorrowMs, escalatesMs: anHourAgoMs };
+  await Promise.all(escalating.map((index) => park(index, escalated)));
   const before = await deliveredBatches();
   await using second = await start();
-  await Promise.all(expiring.map(expired));
-  const closed = expiring.map(approvalOf).toSorted();
+  const isTimedOut = isIn(ApprovalState.TIMED_OUT);
+  await Promise.all(expiring.map((index) => reached(index, isTimedOut)));
+  await Promise.all(escalating.map((index) => reached(index, isEscalated)));
   // The inbox follows the logs with a short delay.
-  while ((await second.listed(ApprovalState.TIMED_OUT)).length < closed.length) {
-    await new Promise(setImmediate);
+  for (const [isWanted, those] of [
+    [isTimedOut, expiring],
+    [isEscalated, escalating],
+  ] as const) {
+    while ((await second.listed(isWanted)).length < those.length) await new Promise(setImmediate);
+    expect(await second.listed(isWanted)).toEqual(those.map(approvalOf));
   }
-  expect(await second.listed(ApprovalState.TIMED_OUT)).toEqual(closed);
-  expect(await second.listed(ApprovalState.PENDING)).toEqual(waitOn.map(approvalOf));
-  // Delivers the expiries, but not all pending approvals again.
+  const waitingNow = await second.listed(isIn(ApprovalState.PENDING));
+  expect(waitingNow).toEqual([...escalating, ...waitOn].map(approvalOf));
+  // Delivers the expiries and escalations, but not all pending approvals again.
   expect((await deliveredBatches()) - before).toBeLessThan(waiting / 2);
-  const [decided] = await second.listed(ApprovalState.PENDING);
-  const approvalId = decided ?? "";
+  const approvalId = approvalOf(waitOn[0] ?? 0);
   const { approval } = await second.client.decideApproval({ approvalId, approved: true });
   expect(approval?.state).toBe(ApprovalState.APPROVED);
 });

@@ -22,6 +22,8 @@ import { expect } from "vitest";
 import type { TestProcess } from "./child-process.ts";
 import { startProcess } from "./child-process.ts";
 
+/** Lets a process follow the clock of the bench. */
+const steppedClock = join(import.meta.dirname, "../../../../test/chaos/stepped-clock.ts");
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
 let runs = 0;
@@ -29,6 +31,8 @@ let runs = 0;
 /** A NATS server, the file of REEVE_NOTIFY, and processes of approvals. */
 export interface NotifyBench extends AsyncDisposable {
   readonly folder: string;
+  /** Sets how far the clocks of approvals are ahead, also while they run. */
+  setClock(aheadMs: number): void;
   /** Returns a notice on the bus by its sequence, from 1. Undefined: there is none. */
   notice(sequence: number): Promise<StoredNotice | undefined>;
   /** Starts approvals in a process of its own. */
@@ -97,8 +101,10 @@ export async function openNotifyBench(
   };
   const ask = async (request: string): Promise<StoreAnswer> =>
     (await nats.connection.request(`$JS.API.${request}`)).json<StoreAnswer>();
+  const clockFile = join(folder, "clock");
   return {
     folder,
+    setClock: (aheadMs) => writeFileSync(clockFile, String(aheadMs)),
     async notice(sequence) {
       const request = JSON.stringify({ seq: sequence });
       const reply = await nats.connection.request(
@@ -119,8 +125,14 @@ export async function openNotifyBench(
         REEVE_ACK_WAIT_MS: "1000",
         REEVE_NOTIFY: file,
         REEVE_PUBLIC_URL: "https://reeve.example.com",
+        CHAOS_CLOCK_FILE: clockFile,
       };
-      const command = [process.execPath, programFile("approvals")] as const;
+      const command = [
+        process.execPath,
+        "--import",
+        steppedClock,
+        programFile("approvals"),
+      ] as const;
       const started = processes.use(await startProcess(command, env, "notifications start"));
       // What the log had before the first process followed it has no notifications.
       await expect.poll(() => ask("CONSUMER.INFO.RUNS.approvals-notify")).toHaveProperty("config");

@@ -1,6 +1,8 @@
 """Receives webhooks as a program of a user does: verifies each, and prints it as a line of JSON.
 
-Usage: webhook-receiver.py PORT SECRET
+Usage: webhook-receiver.py PORT SECRET [AHEAD]
+
+AHEAD is how many seconds its clock is ahead of that of the machine.
 """
 
 import base64
@@ -13,6 +15,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 MAX_AGE_SECONDS = 300
+AHEAD_SECONDS = int(sys.argv[3]) if len(sys.argv) > 3 else 0
 # Each request has a thread, and print writes a line and its end separately.
 printing = threading.Lock()
 
@@ -20,7 +23,7 @@ printing = threading.Lock()
 def is_genuine(secret: str, headers, body: bytes) -> bool:
     """Verifies a message as https://www.standardwebhooks.com specifies."""
     message_id, timestamp = headers["webhook-id"], headers["webhook-timestamp"]
-    if abs(time.time() - int(timestamp)) > MAX_AGE_SECONDS:
+    if abs(time.time() + AHEAD_SECONDS - int(timestamp)) > MAX_AGE_SECONDS:
         return False
     key = base64.b64decode(secret.removeprefix("whsec_"))
     signed = f"{message_id}.{timestamp}.".encode() + body
