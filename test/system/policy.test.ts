@@ -1,6 +1,12 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
@@ -14,7 +20,11 @@ import { approve, eventOf, expectCompleted, watchToEnd } from "./support/watchin
 const folder = mkdtempSync(join(tmpdir(), "reeve-policy-"));
 const file = join(folder, "policy.yaml");
 const model = "openai:any";
+const patient = { timeout: 60_000 };
 const rubric = "Reject what changes files.";
+/** What people were told, as the bodies of webhooks. */
+const told: string[] = [];
+const receiver = createServer((request, response) => void tell(request, response));
 let models: PlayingServer;
 let deployment: Deployment;
 
@@ -24,17 +34,37 @@ beforeAll(async () => {
     if (system.includes(rubric)) return { text: '{"advice":"approve","reason":"only a list"}' };
     const input = messages.find(({ role }) => role === "user")?.text ?? "";
     if (messages.at(-1)?.role === "tool") return { text: "done" };
-    if (input.includes("list the files")) return { calls: [{ name: "list_files", args: {} }] };
+    if (input.includes("list the files")) {
+      const args = input.includes("in out") ? { path: "out" } : {};
+      return { calls: [{ name: "list_files", args }] };
+    }
     const args = { title: "files", instructions: "list the files" };
     return input.includes("delegate")
       ? { calls: [{ name: "run_subtask", args }] }
       : { text: "done" };
   });
-  deployment = await Deployment.start({
-    REEVE_POLICY_FILE: file,
-    OPENAI_API_KEY: "k",
-    OPENAI_BASE_URL: models.url,
-  });
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
+  // A TCP listener has an address and a port.
+  const { port } = receiver.address() as AddressInfo;
+  deployment = await Deployment.start(
+    {
+      REEVE_POLICY_FILE: file,
+      REEVE_PUBLIC_URL: "https://reeve.example.com",
+      NOTIFY_SECRET: `whsec_${randomBytes(32).toString("base64")}`,
+      OPENAI_API_KEY: "k",
+      OPENAI_BASE_URL: models.url,
+    },
+    {
+      REEVE_NOTIFY: `
+receivers:
+  - name: people
+    format: standard
+    url: http://127.0.0.1:${port}/
+    secret: { environment: NOTIFY_SECRET }
+`,
+    },
+  );
   await deployment.agent("worker", { model });
   await deployment.agent("careful", { model, hitlTools: ["list_files"] });
 });
@@ -42,8 +72,15 @@ beforeAll(async () => {
 afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
   await models[Symbol.asyncDispose]();
+  receiver.close();
+  receiver.closeAllConnections();
   rmSync(folder, { recursive: true });
 });
+
+async function tell(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  told.push(await text(request));
+  response.end();
+}
 
 async function start(agentId: string, input: string): Promise<string> {
   const { run } = await deployment.reeve.runs.startRun({ agentId, input });
@@ -125,6 +162,33 @@ test("a permission rule of the policy requests an approval that names it, and an
 });
 
 // Requirement: RES-10, HITL-2
+test("a call that a permission rule denies is refused before anybody is asked or notified", async () => {
+  const denies = `{ tool: 'list_files(path !~ "out*")', behavior: deny }`;
+  await setPolicy("bounded", `permission: { default_behavior: allow, rules: [${denies}] }`);
+  const denied = await start("careful", "list the files");
+  expect(await resultsOf(denied, "list_files")).toEqual([expect.stringContaining('"bounded"')]);
+  const events = await watchToEnd(deployment, denied);
+  expect(events.filter(({ event }) => event.case === "approval")).toEqual([]);
+  const asked = await start("careful", "list the files in out");
+  await expect.poll(() => told.filter((body) => body.includes(asked)), patient).toHaveLength(1);
+  await approve(deployment, asked);
+  expect(await resultsOf(asked, "list_files")).toHaveLength(1);
+  await expect.poll(() => told.filter((body) => body.includes(asked)), patient).toHaveLength(2);
+  expect(told.filter((body) => body.includes(denied))).toEqual([]);
+});
+
+// Requirement: RES-10
+test("a tool of which the rules of an agent deny every call is hidden from its model", async () => {
+  const rules = [{ tool: "list_files", behavior: "deny" }];
+  const permission = fromJson(ValueSchema, { default_behavior: "allow", rules });
+  await deployment.agent("blind", { model, sections: { permission } });
+  const { tools } = await preparedOf(await start("blind", "hello"));
+  const names = tools.map(({ name }) => name);
+  expect(names).toContain("read_file");
+  expect(names).not.toContain("list_files");
+});
+
+// Requirement: RES-10, HITL-2
 test("a permission rule of the policy holds for its tenants and contexts, and for no others", async () => {
   await setPolicy(
     "shared",
@@ -153,11 +217,16 @@ test("a permission rule of the policy holds for its tenants and contexts, and fo
   expect(await resultsOf(inThread, "list_files")).toEqual([expect.stringContaining("in-threads")]);
 });
 
-test("a model decides on a call whose class the policy of the agent names, and the log names it", async () => {
+test("a model decides where a rule of its agent asks, on a class that the agent's policy names, and the log names it", async () => {
   const votes = { classes: ["workspace_write"] };
   await deployment.agent("reviewed", {
     model,
-    hitlTools: ["list_files"],
+    sections: {
+      permission: fromJson(ValueSchema, {
+        default_behavior: "allow",
+        rules: [{ tool: "list_files", behavior: "ask" }],
+      }),
+    },
     approvalPolicy: { reviewer: { rubric, votes } },
   });
   await setPolicy("free", "limits: { max_rounds: 7 }");
@@ -167,6 +236,7 @@ test("a model decides on a call whose class the policy of the agent names, and t
   const decided = events.findLast(({ event }) => event.case === "approval");
   expect(decided?.event.value).toMatchObject({
     approval: {
+      permission: { rule: "list_files", askingSources: ["agent"] },
       decision: { approved: true, reason: "only a list", reviewer: { model: expect.any(String) } },
     },
   });
