@@ -8,6 +8,7 @@ import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { freePort } from "../test/support/free-ports.ts";
+import { bundledServices } from "./environment/bundled-services.ts";
 import { imageEnvironment } from "./environment/image-environment.ts";
 import type { Usage } from "./process-usage.ts";
 import { usageOf } from "./process-usage.ts";
@@ -15,7 +16,6 @@ import { Program } from "./program.ts";
 import { startModel, writeMcpConfig } from "./surroundings.ts";
 import { warmCompileCache } from "./environment/warm-compile-cache.ts";
 
-const root = join(import.meta.dirname, "..");
 const tenant = "bench";
 
 function tokenOf(of: string): string {
@@ -39,7 +39,7 @@ const ready: Readonly<Record<ServiceName, RegExp>> = {
   approvals: /(approvals listens)/,
 };
 
-/** The services as separate processes, with any number of runtimes, a NATS server, and a model without latency. */
+/** The services as separate processes from bundles, with any number of runtimes, a NATS server, and a model without latency. */
 export class Cluster implements AsyncDisposable {
   readonly reeve: Connection;
   readonly modelUrl: string;
@@ -121,7 +121,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Starts a service. Resolves with its name when it is ready; a runtime's is that of its worker. */
   async startService(name: ServiceName, signal: AbortSignal): Promise<string> {
-    const main = join(root, `services/${name}/src/main.ts`);
+    const main = join(await bundledServices(), `${name}.mjs`);
     const probe = join(import.meta.dirname, "process-probe.ts");
     const args = ["--expose-gc", "--import", probe, main];
     const environment = { ...this.#environment, NODE_COMPILE_CACHE: warmCompileCache(args) };

@@ -1,6 +1,6 @@
 /**
  * Builds the images of this checkout: `node scripts/images.ts [--public] [--force]`. By default needs no registry: the bases
- * are built from files of this machine, and npm packages are copied from node_modules. With `--public` it uses the public
+ * are built from files of this machine, and the programs from node_modules. With `--public` it uses the public
  * bases and the npm registry. Skips images that are up to date, unless `--force` is given. Writes the bill of materials of
  * their npm packages to `.images/sbom.cdx.json`. REEVE_IMAGE_PREFIX replaces `reeve` in all names.
  */
@@ -10,10 +10,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { buildImage, inputsOf } from "./images/docker.ts";
-import { imageNames } from "./images/image-names.ts";
 import { fingerprint, machineFingerprint } from "./images/fingerprint.ts";
+import { imageNames } from "./images/image-names.ts";
+import { writeImageContent } from "./images/image-content.ts";
 import { localBases } from "./images/local-bases.ts";
-import { copyProductionTree } from "./images/production-tree.ts";
+import { programsFolder } from "./programs/shipped-programs.ts";
+import { billFile } from "./programs/third-party-packages.ts";
 
 const root = join(import.meta.dirname, "..");
 const isForced = process.argv.includes("--force");
@@ -22,13 +24,13 @@ const startedAt = performance.now();
 
 try {
   if (isPublic) buildFromPublicBases();
-  else buildFromThisMachine();
+  else await buildFromThisMachine();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
 
-function buildFromThisMachine(): void {
+async function buildFromThisMachine(): Promise<void> {
   const machine = machineFingerprint();
   for (const { name, build } of localBases) {
     if (!isForced && inputsOf(name) === machine) continue;
@@ -41,14 +43,14 @@ function buildFromThisMachine(): void {
     { name: imageNames.toolhost, base: imageNames.toolhostBase },
   ].filter(({ name }) => isForced || inputsOf(name) !== inputs);
   const scratch = mkdtempSync(join(tmpdir(), "reeve-images-"));
-  // npm names the bill of materials after its folder.
   const folder = join(scratch, "reeve");
   try {
     if (outdated.length > 0) {
-      copyProductionTree(folder);
-      report("copied sources and packages");
+      buildConsole();
+      await writeImageContent(folder);
+      report("bundled the programs");
       mkdirSync(join(root, ".images"), { recursive: true });
-      copyFileSync(join(folder, "sbom.cdx.json"), join(root, ".images/sbom.cdx.json"));
+      copyFileSync(join(folder, programsFolder, billFile), join(root, ".images", billFile));
     }
     for (const { name, base } of outdated) {
       const bases = { NODE_IMAGE: imageNames.nodeBase, RUNTIME_IMAGE: base };
@@ -63,7 +65,7 @@ function buildFromThisMachine(): void {
 
 function buildFromPublicBases(): void {
   const inputs = fingerprint(root);
-  execFileSync(process.execPath, [join(root, "scripts/build-console.ts")], { stdio: "inherit" });
+  buildConsole();
   buildImage(imageNames.toolhostBase, {
     context: root,
     file: "deploy/images/toolhost-base.Dockerfile",
@@ -77,6 +79,10 @@ function buildFromPublicBases(): void {
   const bases = { RUNTIME_IMAGE: imageNames.toolhostBase };
   buildImage(imageNames.toolhost, { context: root, bases, hasNetwork: true, inputs });
   report(`built ${imageNames.toolhost}`);
+}
+
+function buildConsole(): void {
+  execFileSync(process.execPath, [join(root, "scripts/build-console.ts")], { stdio: "inherit" });
 }
 
 function report(event: string): void {

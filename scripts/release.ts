@@ -32,7 +32,7 @@ rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 const publications: (() => void)[] = [];
 for (const name of npmPackages.filter((each) => chosen.includes(each))) {
-  const archive = packNpm(root, name, output);
+  const archive = await packNpm(root, name, output);
   console.log(`packed ${archive}`);
   publications.push(() => run(["npm", "publish", "--access", "public", archive], root));
 }

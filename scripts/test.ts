@@ -8,7 +8,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
-import { compilePrograms } from "./programs/compile-programs.ts";
+import { compileTestedPrograms } from "./programs/compile-tested-programs.ts";
 import { renderTally, TallyReporter } from "./vitest-tally.ts";
 
 const root = dirname(import.meta.dirname);
@@ -32,7 +32,7 @@ if (options.nightly) process.env["REEVE_SEED"] ??= "random";
 await ensureSandboxImage();
 // Before the suites, of which several start servers at once.
 await run(["scripts/build-console.ts"]);
-const compiled = await compilePrograms().catch((error: unknown) => {
+const compiled = await compileTestedPrograms().catch((error: unknown) => {
   console.error("the programs were not bundled:", error);
 });
 if (compiled !== undefined) process.env["COMPILED_PROGRAMS"] = compiled;

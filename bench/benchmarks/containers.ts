@@ -65,7 +65,7 @@ async function readyOnce(service: keyof typeof ready, signal: AbortSignal): Prom
     "REEVE_DATA_DIR=/data",
     "REEVE_SANDBOX=none",
   ];
-  const command = ["node", `services/${service}/src/main.ts`];
+  const command = ["node", `programs/${service}.mjs`];
   const environment = settings.flatMap((each) => ["-e", each]);
   const startedAt = performance.now();
   const child = spawn(

@@ -1,5 +1,5 @@
 // The service `keys` of compose.yaml: generates the tokens and the users of NATS on the first start, because they must not be in
-// the repository. `node keys.mjs HOST KEYS` writes `HOST/token` for the user of this machine, who becomes its owner, and
+// the repository. `node keys.mjs HOST KEYS OWNED` writes `HOST/token` for the owner of the file OWNED, who becomes its owner, and
 // `KEYS/SERVICE/env` for each service, which only the services can read. Later starts keep all secrets, and replace the
 // permissions in `KEYS/nats/nats.conf` with those of this version.
 import { randomBytes } from "node:crypto";
@@ -17,10 +17,10 @@ import process from "node:process";
 import { parseEnv } from "node:util";
 import { issueCredentials, renderServerUsers } from "@reeve/jetstream/access/server-users";
 
-const [host, keys] = process.argv.slice(2);
+const [host, keys, owned] = process.argv.slice(2);
 const services = { uid: 65_532, gid: 65_532 };
 const nats = { uid: 0, gid: 0 };
-const person = statSync(import.meta.filename);
+const person = statSync(owned);
 
 const token =
   readExisting(join(host, "token")).trim() || `reeve_${randomBytes(24).toString("hex")}`;

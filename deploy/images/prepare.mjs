@@ -1,66 +1,30 @@
-// Runs during an image build, in the folder that becomes /app. Needs Node, and npm only if the context has no node_modules.
+// Runs during an image build, in the context of the build: writes /app. Needs Node, and npm only if the context is a checkout.
 import { execFileSync } from "node:child_process";
-import {
-  chownSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chownSync, cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 
+const app = "/app";
 const user = 65_532;
-const bill = "sbom.cdx.json";
+/** What says which packages the programs contain, and is elsewhere in the image. */
+const notes = ["sbom.cdx.json", "licenses.md"];
 const workspaces = ["packages", "services", "cli", "sdk/typescript"];
 
-if (!existsSync("node_modules")) install();
-prune();
+if (existsSync("programs")) cpSync(".", app, { recursive: true });
+else await writePrograms();
 mkdirSync("/usr/share/reeve", { recursive: true });
-cpSync(bill, `/usr/share/reeve/${bill}`);
-rmSync(bill);
-for (const folder of ["/data", ".compile-cache"]) {
+for (const note of notes) {
+  cpSync(join(app, "programs", note), join("/usr/share/reeve", note));
+  rmSync(join(app, "programs", note));
+}
+for (const folder of ["/data", join(app, ".compile-cache")]) {
   mkdirSync(folder, { recursive: true });
   chownSync(folder, user, user);
 }
 
-/** Installs the production packages of the lockfile, and writes their bill of materials. Node itself comes from the base. */
-function install() {
+/** Installs the packages of the lockfile, bundles the programs with those that they need, and leaves all others behind. */
+async function writePrograms() {
   const only = workspaces.flatMap((each) => ["--workspace", each]);
-  npm("ci", "--omit=dev", "--omit=optional", ...only);
-  // npm lists no bill of materials while a manifest names packages that are not installed.
-  for (const path of [
-    "package.json",
-    ...globSync("{packages/*,services/*,cli,sdk/typescript}/package.json"),
-  ]) {
-    const {
-      devDependencies: _,
-      optionalDependencies: __,
-      ...manifest
-    } = JSON.parse(readFileSync(path, "utf8"));
-    if (path === "package.json")
-      manifest.workspaces = ["packages/*", "services/*", "cli", "sdk/typescript"];
-    writeFileSync(path, JSON.stringify(manifest, undefined, 2));
-  }
-  writeFileSync(bill, npm("sbom", "--omit=dev", "--sbom-format=cyclonedx"));
-}
-
-/** Removes what production does not load: type declarations, source maps (Node strips no types in node_modules), tests. */
-function prune() {
-  const unneeded = [
-    "**/node_modules/**/*.{ts,mts,cts,map}",
-    "{packages,services,cli,sdk}/**/*.test.ts",
-    "{packages,services,cli}/*/test",
-    "cli/test",
-    "package-lock.json",
-    ".npmrc",
-  ];
-  for (const pattern of unneeded) {
-    for (const path of globSync(pattern)) rmSync(path, { recursive: true, force: true });
-  }
-}
-
-function npm(...args) {
-  return execFileSync("npm", args, { encoding: "utf8", maxBuffer: 2 ** 26 });
+  execFileSync("npm", ["ci", "--include-workspace-root", ...only], { stdio: "inherit" });
+  const { writeImageContent } = await import("../../scripts/images/image-content.ts");
+  await writeImageContent(app);
 }

@@ -8,6 +8,8 @@ const inputs = [
   "console/**/*",
   "examples/**/*",
   "deploy/images/*",
+  "deploy/compose/keys.mjs",
+  "scripts/programs/*",
   "package-lock.json",
 ];
 

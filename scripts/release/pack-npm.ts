@@ -1,17 +1,21 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import process from "node:process";
-import { buildPackage } from "./build-package.ts";
-import { published } from "./published.ts";
+import { buildLibrary } from "./build-library.ts";
+import { buildProgram } from "./build-program.ts";
+import { publishedLibraries, publishedPrograms } from "./published.ts";
 
 const client = "@reeve/client";
 
 /** The names of all npm packages of a release. */
-export const npmPackages: readonly string[] = [client, ...published.map(({ name }) => name)];
+export const npmPackages: readonly string[] = [
+  client,
+  ...[...publishedPrograms, ...publishedLibraries].map(({ name }) => name),
+];
 
 /** Builds and packs an npm package into `folder`, and returns the path of the archive. */
-export function packNpm(root: string, name: string, folder: string): string {
-  const built = name === client ? buildClient(root) : build(root, name);
+export async function packNpm(root: string, name: string, folder: string): Promise<string> {
+  const built = name === client ? buildClient(root) : await build(root, name);
   const args = ["pack", built, "--json", "--pack-destination", folder];
   const output = execFileSync("npm", args, {
     cwd: root,
@@ -31,13 +35,14 @@ function buildClient(root: string): string {
   return join(root, "sdk/typescript/dist");
 }
 
-function build(root: string, name: string): string {
-  const spec = published.find((each) => each.name === name);
-  if (spec === undefined) throw new Error(`${name} is not a package of a release`);
+async function build(root: string, name: string): Promise<string> {
   const folder = join(root, "dist", name.replace("@reeve/", "npm-"));
-  if (spec.files.includes("console/dist")) {
+  const program = publishedPrograms.find((each) => each.name === name);
+  const library = publishedLibraries.find((each) => each.name === name);
+  if (program !== undefined) {
     execFileSync(process.execPath, [join(root, "scripts/build-console.ts")], { stdio: "inherit" });
-  }
-  buildPackage(root, spec, folder);
+    await buildProgram(root, program, folder);
+  } else if (library !== undefined) buildLibrary(root, library, folder);
+  else throw new Error(`${name} is not a package of a release`);
   return folder;
 }

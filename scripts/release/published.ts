@@ -1,24 +1,36 @@
-/** An npm package that is compiled from a workspace and the workspaces that it imports. */
-export interface PublishedPackage {
+interface Published {
   readonly name: string;
   readonly description: string;
   /** The folder of the workspace. */
   readonly workspace: string;
+}
+
+/** A library that is compiled from a workspace and the workspaces that it imports. */
+export interface PublishedLibrary extends Published {
   /** The files that the compilation starts with, relative to the root. */
   readonly entries: readonly string[];
-  /** Further files and folders of the repository that the package needs at run time. */
-  readonly files: readonly string[];
   /** The fields of the manifest that no other field determines. Paths are those of the repository. */
   readonly manifest: Readonly<Record<string, unknown>>;
 }
 
-/** The compiled packages. `@reeve/client` has a build of its own, because its contracts have no validation rules. */
-export const published: readonly PublishedPackage[] = [
+/** A program that is published as a bundle. */
+export interface PublishedProgram extends Published {
+  /** The name of the command. */
+  readonly program: string;
+  /** Its first file, relative to the root. */
+  readonly source: string;
+  /** Further files and folders of the repository that it reads at run time. */
+  readonly files: readonly string[];
+  readonly engines: Readonly<Record<string, string>>;
+}
+
+export const publishedPrograms: readonly PublishedProgram[] = [
   {
     name: "@reeve/cli",
     description: "Runs LLM agents that survive crashes, in sandboxes, with human approval.",
     workspace: "cli",
-    entries: ["cli/bin/reeve.mjs"],
+    program: "reeve",
+    source: "cli/bin/reeve.mjs",
     files: [
       "examples/csv-report",
       "examples/release-check",
@@ -29,14 +41,17 @@ export const published: readonly PublishedPackage[] = [
       "proto/reeve/tool/v1/tool_provider.proto",
       "console/dist",
     ],
-    manifest: { bin: { reeve: "./cli/bin/reeve.mjs" }, engines: { node: ">=20" } },
+    engines: { node: ">=20" },
   },
+];
+
+/** The libraries, without `@reeve/client`: it has a build of its own, because its contracts have no validation rules. */
+export const publishedLibraries: readonly PublishedLibrary[] = [
   {
     name: "@reeve/local",
     description: "Runs LLM agents of Reeve in one process, without a server.",
     workspace: "packages/local",
     entries: ["packages/local/src/index.ts"],
-    files: [],
     manifest: {
       exports: {
         ".": {

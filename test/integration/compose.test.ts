@@ -19,17 +19,31 @@ const container = z.object({
   Publishers: z.array(z.object({ URL: z.string(), PublishedPort: z.number() })).nullish(),
 });
 
-/** A program that connects to NATS without credentials, and deletes a stream with those of its environment. */
-const intruder = `
-import { connect } from "@nats-io/transport-node";
-const { REEVE_NATS_URL: servers, REEVE_NATS_USER: user, REEVE_NATS_PASSWORD: pass } = process.env;
-const refused = (attempt) => attempt.then(() => "nothing", ({ message }) => message);
-const toolhost = await connect({ servers, user, pass, inboxPrefix: "_INBOX." + user });
+/**
+ * A program that connects to NATS without credentials, and deletes a stream with those of its environment, and prints the answers.
+ * It speaks the protocol by itself: images contain no packages.
+ */
+const intruder = String.raw`
+import { connect } from "node:net";
+const { REEVE_NATS_URL: url, REEVE_NATS_USER: user, REEVE_NATS_PASSWORD: pass } = process.env;
+const { hostname, port } = new URL(url);
+async function answerTo(login, ...lines) {
+  const socket = connect(Number(port), hostname);
+  const greeting = "CONNECT " + JSON.stringify({ verbose: false, ...login });
+  socket.write([greeting, ...lines, "PING", ""].join("\r\n"));
+  let said = "";
+  for await (const part of socket) {
+    said += part;
+    const answer = /^(?:-ERR .*|PONG)(?=\r\n)/m.exec(said);
+    if (answer !== null) return answer[0];
+  }
+  return "closed";
+}
 console.log(JSON.stringify({
-  stranger: await refused(connect({ servers, reconnect: false })),
-  deletes: await refused(toolhost.request("$JS.API.STREAM.DELETE.RUNS")),
+  stranger: await answerTo({}),
+  toolhost: await answerTo({ user, pass }),
+  deletes: await answerTo({ user, pass }, "PUB $JS.API.STREAM.DELETE.RUNS 0", ""),
 }));
-await toolhost.close();
 `;
 
 const reason = whySkipped(whyNoCompose);
@@ -87,6 +101,7 @@ describe.skipIf(reason !== undefined)(`the compose.yaml deployment${because(reas
     const refused = await project.compose("exec", "--no-TTY", "toolhost", ...program);
     expect(JSON.parse(refused)).toEqual({
       stranger: expect.stringMatching(/authorization/i) as string,
+      toolhost: "PONG",
       deletes: expect.stringMatching(/permission/i) as string,
     });
   });

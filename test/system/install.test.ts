@@ -50,7 +50,10 @@ function ordinaryUser(): { readonly uid: number; readonly gid: number } | undefi
 beforeAll(async () => {
   chmodSync(project, 0o700);
   if (user !== undefined) chownSync(project, user.uid, user.gid);
-  const archives = ["@reeve/cli", "@reeve/local"].map((name) => packNpm(root, name, project));
+  const archives: string[] = [];
+  for (const name of ["@reeve/cli", "@reeve/local"]) {
+    archives.push(await packNpm(root, name, project));
+  }
   // The optional packages are the pinned Node, which this machine has.
   const flags = ["--omit=optional", "--prefer-offline", "--silent"];
   await inProject(["npm", "install", ...flags, ...archives]);
@@ -74,6 +77,15 @@ function onScreen(command: string): OnTerminal {
 }
 
 describe("the packed command line, installed into an empty project", () => {
+  test("contains all packages that it imports, with their licenses", () => {
+    const folder = join(project, "node_modules/@reeve/cli");
+    const manifest: unknown = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    expect(manifest).not.toHaveProperty("dependencies");
+    const licenses = readFileSync(join(folder, "programs/licenses.md"), "utf8");
+    expect(licenses).toMatch(/^## commander \S+ \(MIT\)\n\n\(The MIT License\)/m);
+    expect(licenses).toContain("## @bufbuild/protobuf ");
+  });
+
   test("plays the demo", async () => {
     const said = await inProject(["npx", "@reeve/cli", "demo", "--yes"]);
     expect(said).toContain("✓ completed");

@@ -8,6 +8,8 @@ import { userNames } from "@reeve/jetstream/access/server-users";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 
 const script = join(import.meta.dirname, "../../deploy/compose/keys.mjs");
+/** Belongs to the user of this checkout. */
+const owned = join(import.meta.dirname, "../../compose.yaml");
 const root = mkdtempSync(join(tmpdir(), "reeve-keys-"));
 let folder: string;
 
@@ -21,9 +23,8 @@ beforeEach(() => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 function start(env: NodeJS.ProcessEnv = {}): void {
-  execFileSync(process.execPath, [script, join(folder, "host"), join(folder, "keys")], {
-    env: { ...process.env, ...env },
-  });
+  const folders = ["host", "keys"].map((each) => join(folder, each));
+  execFileSync(process.execPath, [script, ...folders, owned], { env: { ...process.env, ...env } });
 }
 
 function read(path: string): string {

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { published } from "../../../scripts/release/published.ts";
+import { publishedLibraries } from "../../../scripts/release/published.ts";
 import { assertNode } from "./node-version.ts";
 
 test("an older Node is refused by name, as the manifest says", () => {
-  const local = published.find(({ name }) => name === "@reeve/local");
+  const local = publishedLibraries.find(({ name }) => name === "@reeve/local");
   expect(local?.manifest["engines"]).toEqual({ node: ">=24" });
   expect(() => assertNode("24.0.0")).not.toThrow();
   expect(() => assertNode("22.19.0")).toThrow(

@@ -103,7 +103,7 @@ export class Containers implements AsyncDisposable {
   async add(service: Service): Promise<Member> {
     const image = service === "toolhost" ? this.#images.toolhost : this.#images.services;
     const container = this.#confined(image, service)
-      .withCommand(["node", `services/${service}/src/main.ts`])
+      .withCommand(["node", `programs/${service}.mjs`])
       .withExposedPorts(port)
       .withBindMounts([
         { source: join(import.meta.dirname, "scripts"), target: "/scripts", mode: "ro" },
@@ -144,7 +144,7 @@ export class Containers implements AsyncDisposable {
 
   async #provision(): Promise<void> {
     const container = this.#confined(this.#images.services, "provision")
-      .withCommand(["node", "cli/src/main.ts", "provision"])
+      .withCommand(["node", "programs/reeve.mjs", "provision"])
       .withWaitStrategy(Wait.forOneShotStartup());
     const done = await startLogged(container, "provision");
     await done.stop();

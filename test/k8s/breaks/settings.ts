@@ -33,7 +33,7 @@ export const settingBreaks: readonly Break[] = [
   [
     "settings",
     "an unknown program",
-    (find) => (container(find("Deployment", "gateway")).command[1] = "services/door/src/main.ts"),
+    (find) => (container(find("Deployment", "gateway")).command[1] = "programs/door.mjs"),
     "an unknown program",
   ],
   [

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import type { Environment } from "@reeve/platform/config";
 import { readConfig } from "@reeve/platform/config";
 import { provisionConfig } from "@reeve/cli/provision-config";
@@ -7,9 +5,8 @@ import { approvalsConfig } from "@reeve/approvals/config";
 import { gatewayConfig } from "@reeve/gateway/config";
 import { runtimeConfig } from "@reeve/runtime/config";
 import { toolhostConfig } from "@reeve/toolhost/config";
+import { shippedPrograms } from "../../../scripts/programs/shipped-programs.ts";
 import type { Workload } from "./manifests.ts";
-
-const root = join(import.meta.dirname, "../../..");
 
 /** A program of Reeve, as its code describes it. */
 interface Program {
@@ -45,9 +42,9 @@ const programs: Readonly<Record<string, Program>> = {
 export function programNameOf({ containers }: Workload): string | undefined {
   const [first] = containers;
   const [node, script = "", command] = first?.command ?? [];
-  if (node !== "node" || !existsSync(join(root, script))) return undefined;
-  const [, service] = /^services\/(\w+)\/src\/main\.ts$/.exec(script) ?? [];
-  return service ?? (script === "cli/src/main.ts" ? command : undefined);
+  const [, name = ""] = /^programs\/(\w+)\.mjs$/.exec(script) ?? [];
+  if (node !== "node" || !Object.hasOwn(shippedPrograms, name)) return undefined;
+  return name === "reeve" ? command : name;
 }
 
 /** Returns the Reeve program that a workload runs. */

@@ -9,17 +9,17 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { compile } from "./compile.ts";
-import type { PublishedPackage } from "./published.ts";
+import type { PublishedLibrary } from "./published.ts";
 import { importedPackages } from "./imported-packages.ts";
 import type { Workspace } from "./workspaces.ts";
 import { readWorkspaces } from "./workspaces.ts";
 
 /**
- * Builds a package as it is published, in `folder`, which it replaces: JavaScript with declarations, which Node runs in
+ * Builds a library as it is published, in `folder`, which it replaces: JavaScript with declarations, which Node runs in
  * node_modules. The other workspaces that it imports are inside, in its own node_modules, so that their names are not part of
  * the registry. All other packages are dependencies with the versions of this repository.
  */
-export function buildPackage(root: string, spec: PublishedPackage, folder: string): void {
+export function buildLibrary(root: string, spec: PublishedLibrary, folder: string): void {
   const workspaces = readWorkspaces(root);
   const work = `${folder}.work`;
   for (const each of [folder, work]) rmSync(each, { recursive: true, force: true });
@@ -33,8 +33,8 @@ export function buildPackage(root: string, spec: PublishedPackage, folder: strin
       copyAssets(join(root, each.folder), to);
       if (!isEntry) write(to, "package.json", bundledManifest(each, to));
     }
-    for (const each of [...spec.files, "LICENSE", "CHANGELOG.md"]) {
-      cpSync(join(root, each), join(folder, each), { recursive: true });
+    for (const each of ["LICENSE", "CHANGELOG.md"]) {
+      cpSync(join(root, each), join(folder, each));
     }
     const readme = join(root, spec.workspace, "README.md");
     cpSync(readme, join(folder, "README.md"));
@@ -69,13 +69,11 @@ interface Contents {
 
 function manifestOf(
   root: string,
-  { name, description, workspace, manifest }: PublishedPackage,
+  { name, description, workspace, manifest }: PublishedLibrary,
   { folder, used, workspaces }: Contents,
 ): object {
   const bundled = used.filter((each) => each.folder !== workspace);
-  const { version, optionalDependencies } = JSON.parse(
-    readFileSync(join(root, "package.json"), "utf8"),
-  ) as RootManifest;
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as RootManifest;
   return {
     name,
     version,
@@ -88,15 +86,12 @@ function manifestOf(
       ...Object.fromEntries(bundled.map((each) => [each.name, each.version])),
       ...versionsOf(importedPackages(folder), workspaces),
     },
-    // The Node that runs the command line on a machine with an older one.
-    ...("bin" in manifest && { optionalDependencies }),
     bundleDependencies: bundled.map((each) => each.name),
   };
 }
 
 interface RootManifest {
   readonly version: string;
-  readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
 /** Returns the versions that the workspaces declare. Throws for a package without a version, or with two. */
