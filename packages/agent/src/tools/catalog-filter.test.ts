@@ -90,13 +90,14 @@ test("never removes a tool when another name is allowed", () => {
 // Requirement: RES-9
 test("warns of a name and a pattern that match no tool, and of a permission rule", () => {
   const spec = specOf({
-    allowed: ["grep", "gerp", "Bash(npm *)"],
+    allowed: ["grep", "gerp", "Bash(npm *)", "run command (git *) "],
     allowedPatterns: ["*"],
     excludedPatterns: ["web_*"],
   });
   expect(filterWarnings(spec, all).map(warningText)).toEqual([
     expect.stringMatching(/^allowed_tools\[1\]: .*"gerp"/),
     expect.stringMatching(/^allowed_tools\[2\]: "Bash\(npm \*\)" looks like a permission rule/),
+    expect.stringMatching(/^allowed_tools\[3\]: "run command.*looks like a permission rule/),
     expect.stringMatching(/^excluded_tool_patterns\[0\]: "web_\*" currently matches no tool/),
   ]);
 });

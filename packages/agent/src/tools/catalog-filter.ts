@@ -85,6 +85,9 @@ function entryOf(
   };
 }
 
+/** A name that is followed by an argument in parentheses, also with spaces around either, as no name of a tool is. */
+const permissionShape = /^[^()]+\(.*\)\s*$/s;
+
 /** Returns warnings about names and patterns of a spec that are probably mistakes, given the tools that exist. */
 export function filterWarnings(spec: Selection, tools: readonly string[]): readonly SpecWarning[] {
   const entries = [
@@ -97,7 +100,7 @@ export function filterWarnings(spec: Selection, tools: readonly string[]): reado
   return entries.flatMap(([list, names]) =>
     names.flatMap((name, index): readonly SpecWarning[] => {
       const field = `${list}[${index}]`;
-      if (/^\S+\(.*\)$/.test(name)) {
+      if (permissionShape.test(name)) {
         const description = `"${name}" looks like a permission rule; a filter takes only names of tools`;
         return [{ field, description, reason: "PERMISSION_SHAPED_ENTRY" }];
       }
