@@ -44,10 +44,16 @@ export function lookupStage(
   const executor = resolveModel(spec, models);
   assertModelAllowed(policy, "model", executor, models);
   const planner = spec.planningEnabled
-    ? resolveModel({ model: spec.planningModel ?? spec.model }, models)
+    ? resolveModel(
+        { model: spec.planningModel ?? spec.model },
+        models,
+        spec.planningModel === undefined ? "model" : "planning_model",
+      )
     : undefined;
   if (planner !== undefined) assertModelAllowed(policy, "planning_model", planner, models);
-  const named = spec.fallbackModels.map((model) => resolveModel({ model }, models));
+  const named = spec.fallbackModels.map((model, index) =>
+    resolveModel({ model }, models, `fallback_models[${index}]`),
+  );
   const fallback = permittedFallbacks(policy, named, models);
   for (const each of fallback.permitted) {
     const problem = fallbackProblem(each, executor);

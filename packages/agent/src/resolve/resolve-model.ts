@@ -12,12 +12,16 @@ export interface ResolvedModel {
 
 /**
  * Returns the model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason
- * MODEL_NOT_FOUND, PROVIDER_NOT_FOUND, or, for a reference that matches several different models, AMBIGUOUS_MODEL_REFERENCE. A model without a price in the registry has its list price, if that is built in.
+ * MODEL_NOT_FOUND, PROVIDER_NOT_FOUND, or, for a reference that matches several different models, AMBIGUOUS_MODEL_REFERENCE; its
+ * violation has the path of the field that names the model. A model without a price in the registry has its list price, if that is
+ * built in.
  */
 export function resolveModel(
   { model: reference }: { readonly model: string },
   catalog: ModelCatalog,
+  field = "model",
 ): ResolvedModel {
+  const unresolved = refusalAt(field);
   const [registered, another] = catalog.models.filter(({ id }) => id === reference);
   if (another !== undefined) {
     throw unresolved(
@@ -25,7 +29,7 @@ export function resolveModel(
       `the model reference "${reference}" is ambiguous: the registry has two models with that id; give each model a unique id`,
     );
   }
-  const named = registered ?? referenced(reference, catalog);
+  const named = registered ?? referenced(reference, catalog, unresolved);
   const provider = catalog.providers.find(({ name }) => name === named.provider);
   if (provider === undefined) {
     throw unresolved(
@@ -43,7 +47,11 @@ export function resolveModel(
   return { model: withListPrice(named, provider), provider };
 }
 
-function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
+function referenced(
+  reference: string,
+  { models }: ModelCatalog,
+  unresolved: ReturnType<typeof refusalAt>,
+): ModelSpec {
   const separator = reference.indexOf(":");
   if (reference === "default") {
     throw unresolved(
@@ -75,10 +83,11 @@ function referenced(reference: string, { models }: ModelCatalog): ModelSpec {
 
 type Rule = "MODEL_NOT_FOUND" | "PROVIDER_NOT_FOUND" | "AMBIGUOUS_MODEL_REFERENCE";
 
-function unresolved(rule: Rule, message: string): Failure {
-  return new Failure("precondition", ErrorReason[rule], message, {
-    violations: [{ field: "model", description: message, reason: rule }],
-  });
+function refusalAt(field: string): (rule: Rule, message: string) => Failure {
+  return (rule, message) =>
+    new Failure("precondition", ErrorReason[rule], message, {
+      violations: [{ field, description: message, reason: rule }],
+    });
 }
 
 function names(all: readonly string[]): string {
