@@ -48,3 +48,41 @@ test("the release-check example makes a plan, checks three areas in parallel, an
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+// Requirement: RES-7
+test("the fact-check example has two statements checked by a delegate, and corrects one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-example-"));
+  try {
+    await using embedded = await startEmbedded(
+      {
+        listen: "127.0.0.1:0",
+        dataDir: folder,
+        settings: { REEVE_SCRIPTS: join(examples, "fact-check/scripts") },
+        log: createLogger("test", "silent"),
+      },
+      new AbortController().signal,
+    );
+    using reeve = openConnection({ address: embedded.url, token: embedded.token });
+    for (const name of ["checker.yaml", "agent.yaml"]) {
+      const file = join(examples, "fact-check", name);
+      await reeve.agents.createAgent({ spec: parseSpecFile(readFileSync(file, "utf8"), file) });
+    }
+    const { run } = await reeve.runs.startRun({ agentId: "writer", input: "the Eiffel Tower" });
+    const runId = run?.runId ?? "";
+    for await (const _ of reeve.runs.watchRun({ runId }));
+    const { run: ended } = await reeve.runs.getRun({ runId });
+    expect(ended).toMatchObject({
+      status: RunStatus.COMPLETED,
+      output: expect.stringContaining("330 meters"),
+      cost: { subtasks: 2 },
+    });
+    const { tree } = await reeve.runs.getExecutionTree({ runId });
+    const titles = tree?.nodes.map(({ title }) => title).filter((title) => title !== "");
+    expect(titles).toEqual([
+      "fact-checker: The Eiffel Tower was opened in 1889.",
+      "fact-checker: It is 400 meters high.",
+    ]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

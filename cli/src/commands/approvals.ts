@@ -132,10 +132,11 @@ async function watchApprovals(
 }
 
 function rowOf(approval: Approval) {
-  const { approvalId, state, call, agentId } = approval;
+  const { approvalId, state, call, agentId, delegateId } = approval;
+  const agent = delegateId === "" ? agentId : `${agentId} (${delegateId})`;
   const stateName = ApprovalStateSchema.value[state]?.localName.toLowerCase() ?? "unknown";
   const { text, isShortened } = skim(approval, maxCell);
-  const names = [approvalId, stateName, call?.name ?? "", agentId];
+  const names = [approvalId, stateName, call?.name ?? "", agent];
   return { cells: [...names.map((cell) => oneLine(cell, maxCell)), text], isShortened };
 }
 

@@ -95,7 +95,13 @@ function renderMessage(message: ThreadMessage, terminal: Terminal): string {
   const tree =
     message.executionTree === undefined ? "" : renderTree(message.executionTree, terminal);
   const end = renderEnd(message, terminal);
-  return `${style("bold", "agent")}\n${tree}${plainText(message.text).trim()}\n${end}\n`;
+  const text = message.omittedTextBytes > 0 ? omitted(message) : plainText(message.text).trim();
+  return `${style("bold", "agent")}\n${tree}${text}\n${end}\n`;
+}
+
+/** The run has the answer that was too large for the thread. */
+function omitted({ runId, omittedTextBytes }: ThreadMessage): string {
+  return `[an answer of ${omittedTextBytes} bytes; read it with: reeve get ${oneLine(runId, 128)} --json]`;
 }
 
 function renderEnd(

@@ -7,8 +7,8 @@ import { checkSpec } from "@reeve/agent/spec/check-spec";
 import { validSpec } from "@reeve/agent/spec/valid-spec";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import type { StartRunRequest } from "@reeve/contracts/run";
-import { StartRunRequestSchema } from "@reeve/contracts/run";
+import type { DelegateAgent, StartRunRequest } from "@reeve/contracts/run";
+import { DelegateAgentSchema, StartRunRequestSchema } from "@reeve/contracts/run";
 import { assertValid, invalidRequest } from "@reeve/platform/strict/assert-valid";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import { readInit } from "@reeve/platform/strict/read-init";
@@ -21,6 +21,8 @@ export interface GivenRun {
   readonly input: string;
   readonly executor: string;
   readonly created: object | undefined;
+  /** The agents that the run may call as delegates. */
+  readonly delegates: readonly AgentInit[];
   /** Whether there is somebody who decides approvals. */
   readonly isDecided: boolean;
 }
@@ -29,6 +31,8 @@ export interface GivenRun {
 export interface CheckedRun {
   readonly spec: AgentSpec;
   readonly request: StartRunRequest;
+  /** The agents that the run can reach through its delegates, ordered by id. */
+  readonly delegates: readonly DelegateAgent[];
   readonly warnings: readonly string[];
 }
 
@@ -37,24 +41,51 @@ export interface CheckedRun {
  * spec relative to it.
  */
 export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
-  const sent = readInit(AgentSpecSchema, given.spec);
-  const checked = checkSpec(create(AgentSpecSchema, sent.init), offer);
-  const violations = mergeViolations(sent.violations, checked.violations);
-  const { spec, warnings } = validSpec({ ...checked, violations });
+  const { spec, warnings } = checkedSpec(given.spec, offer);
+  const known = given.delegates.map((each) => checkedSpec(each, offer).spec);
+  const delegates = reachable(spec, known);
   const { input, executor } = given;
   const asked = { ...given.created, agentId: spec.id, input, executor };
   const { init, violations: shape } = readInit(StartRunRequestSchema, asked);
   const request = create(StartRunRequestSchema, init);
   assertValid(StartRunRequestSchema, request, shape);
-  assertBackendSupports({ ...request, spec }, "local", capabilitiesOf(given, offer));
+  for (const each of [spec, ...delegates.flatMap((delegate) => delegate.spec ?? [])]) {
+    assertBackendSupports({ ...request, spec: each }, "local", capabilitiesOf(given, offer));
+  }
   const contradictions = startViolations(request);
   if (contradictions.length > 0) throw invalidRequest(contradictions);
   const resolved = resolveAgent(
     spec,
     offer,
-    toolContextOf(request, undefined, { tenant: "local", roles: undefined }),
+    toolContextOf({ ...request, delegates: [...delegates] }, undefined, caller),
   );
-  return { spec, request, warnings: [...new Set([...warnings, ...resolved.warnings])] };
+  return { spec, request, delegates, warnings: [...new Set([...warnings, ...resolved.warnings])] };
+}
+
+const caller = { tenant: "local", roles: undefined };
+
+function checkedSpec(given: AgentInit, offer: Offer): ReturnType<typeof validSpec> {
+  const sent = readInit(AgentSpecSchema, given);
+  const checked = checkSpec(create(AgentSpecSchema, sent.init), offer);
+  return validSpec({
+    ...checked,
+    violations: mergeViolations(sent.violations, checked.violations),
+  });
+}
+
+/** Returns the agents that a run can reach, ordered by id. The resolution refuses one that is not known. */
+function reachable(spec: AgentSpec, known: readonly AgentSpec[]): readonly DelegateAgent[] {
+  const found = new Map<string, AgentSpec>();
+  const pending = [...spec.delegates];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    const each = known.find((candidate) => candidate.id === id);
+    if (each === undefined || found.has(id)) continue;
+    found.set(id, each);
+    pending.push(...each.delegates);
+  }
+  return [...found.values()]
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((each) => create(DelegateAgentSchema, { agentId: each.id, spec: each, author: "local" }));
 }
 
 function capabilitiesOf({ isDecided }: GivenRun, { tools }: Offer): Set<Capability> {

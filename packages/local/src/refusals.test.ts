@@ -103,10 +103,10 @@ test("unknown fields of a request are refused", () => {
   expect(violations.map(({ field }) => field)).toEqual(["label", "messages[0].content"]);
 });
 
-test("an agent that only lacks capabilities is refused as unsupported", () => {
-  expect(refusal({ delegates: ["b"] })).toMatchObject({
+test("an agent that only lacks a backend is refused as unsupported", () => {
+  expect(refusal({ endpoint: { url: "https://x.example", protocol: "a2a" } })).toMatchObject({
     kind: "unsupported",
-    reason: ErrorReason.UNSUPPORTED_CAPABILITY,
+    reason: ErrorReason.UNSUPPORTED_REMOTE_BACKEND,
   });
 });
 

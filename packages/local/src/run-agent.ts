@@ -25,6 +25,8 @@ import { LocalRuntime } from "./local-runtime.ts";
 export interface RunAgentOptions extends LocalParts {
   /** Cancels the run when it aborts. */
   readonly signal: AbortSignal;
+  /** The agents that `delegates` of the agent, and of these agents, may name. */
+  readonly agents?: readonly AgentInit[];
   /**
    * Decides the approvals of the run, and answers the questions of tools. Without it, an agent with `hitl_tools` is refused,
    * and questions are declined.
@@ -64,17 +66,20 @@ const tenant = "local";
 export function runAgent(
   spec: AgentInit,
   input: string,
-  { signal, decide, created, executor = "local", ...parts }: RunAgentOptions,
+  { signal, decide, created, agents = [], executor = "local", ...parts }: RunAgentOptions,
 ): LocalRun {
   const runtime = new LocalRuntime(parts);
-  const given = { spec, input, executor, created, isDecided: decide !== undefined };
-  const { spec: agent, request, warnings } = checkRun(given, runtime.ports.catalogs());
+  const isDecided = decide !== undefined;
+  const given = { spec, input, executor, created, delegates: agents, isDecided };
+  const offered = runtime.ports.catalogs();
+  const { spec: agent, request, delegates, warnings } = checkRun(given, offered);
   const key: RunKey = { tenant, run: `run_${randomUUID().replaceAll("-", "")}` };
   const ended = driveRun(runtime, key, {
     value: {
       tenant,
       agentId: agent.id,
       spec: agent,
+      delegates: [...delegates],
       input,
       messages: request.messages,
       labels: request.labels,

@@ -26,6 +26,8 @@ export interface ExplainOptions extends CallOptions {
   readonly context?: "plain" | "thread" | "editor";
   /** The subject whose last run has the roles. Only without `roles`. */
   readonly subject?: string;
+  /** Whether the runs have long-term memory. Default: no. */
+  readonly memoryEnabled?: boolean;
 }
 
 type SpecInit = MessageInitShape<typeof AgentSpecSchema>;
@@ -67,13 +69,14 @@ export class Agents {
   /** Explains what an agent may use in runs of a caller. Default: a caller with the roles of the token, outside of threads. */
   async explain(
     agentId: string,
-    { roles, context, subject, ...options }: ExplainOptions = {},
+    { roles, context, subject, memoryEnabled = false, ...options }: ExplainOptions = {},
   ): Promise<ExplainAgentResponse> {
     const request = {
       agentId,
       roles: [...(roles ?? [])],
       context: context ?? "",
       subject: subject ?? "",
+      memoryEnabled,
     };
     return await this.#requests.repeatable(
       ({ agents }, call) => agents.explainAgent(request, call),

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { AgentSpecSchema, EndpointSchema } from "@reeve/contracts/agent";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BenchWithAgent } from "./support/bench-with-agent.ts";
 import { openBenchWithAgent, specOf } from "./support/bench-with-agent.ts";
@@ -78,11 +78,15 @@ describe.each(Object.keys(protocols) as Protocol[])("over %s", (protocol) => {
 
   // Requirement: CFG-10, DUR-6, DUR-7
   test("an unsupported feature is refused with the name of its field", async () => {
-    const spec = { ...specOf("ambitious"), delegates: ["other"] };
+    const endpoint = create(EndpointSchema, {
+      url: "https://other.example",
+      protocol: "a2a",
+    });
+    const spec = { ...specOf("ambitious"), endpoint };
     expect(await refusalOf(client().agents.createAgent({ spec }))).toMatchObject({
       kind: "unsupported",
-      reason: "UNSUPPORTED_CAPABILITY",
-      fields: ["spec.delegates UNSUPPORTED_CAPABILITY"],
+      reason: "UNSUPPORTED_REMOTE_BACKEND",
+      fields: ["spec.endpoint.protocol UNSUPPORTED_REMOTE_BACKEND"],
     });
     const started = client().runs.startRun({
       agentId: "known",

@@ -48,7 +48,9 @@ export async function localBackend(): Promise<Backend> {
       };
       const common = { name: "agent", model: "openai:played", allowedToolPatterns: commonTools };
       const spec = { ...common, ...scenario.spec };
+      const agents = (scenario.agents ?? []).map((each) => ({ ...common, ...each }));
       const run = runAgent(spec, "go", {
+        agents,
         providers,
         tools: servers.flatMap((server) => mcpTools(server)),
         signal: ending.signal,

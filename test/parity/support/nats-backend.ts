@@ -42,6 +42,9 @@ export async function natsBackend(): Promise<Backend> {
       play = playing(scenario);
       const id = `agent-${++agents}`;
       const common = { id, name: id, model: "openai:played", allowedToolPatterns: commonTools };
+      for (const each of scenario.agents ?? []) {
+        await reeve.agents.createAgent({ spec: create(AgentSpecSchema, { ...common, ...each }) });
+      }
       const spec = { ...common, ...scenario.spec };
       await reeve.agents.createAgent({ spec: create(AgentSpecSchema, spec) });
       const { run } = await reeve.runs.startRun({ agentId: id, input: "go" });

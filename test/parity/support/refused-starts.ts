@@ -6,7 +6,8 @@ import type { RefusedStart } from "./backend.ts";
 /** The maximum size of an input and a message, in bytes. */
 export const maxTextBytes = 262_144;
 
-const { INVALID_AGENT, INVALID_REQUEST, UNSUPPORTED_CAPABILITY } = ErrorReason;
+const { INVALID_AGENT, INVALID_REQUEST, UNSUPPORTED_CAPABILITY, UNSUPPORTED_REMOTE_BACKEND } =
+  ErrorReason;
 
 /** Runs that no backend starts. */
 export const refusedStarts: readonly RefusedStart[] = [
@@ -22,10 +23,10 @@ export const refusedStarts: readonly RefusedStart[] = [
     ],
   },
   {
-    name: "an agent that needs what this version lacks",
-    spec: { delegates: ["other"] },
-    reason: UNSUPPORTED_CAPABILITY,
-    violations: ["delegates UNSUPPORTED_CAPABILITY"],
+    name: "an agent at an endpoint, for which this version has no backend",
+    spec: { endpoint: { url: "https://other.example", protocol: "a2a" } },
+    reason: UNSUPPORTED_REMOTE_BACKEND,
+    violations: ["endpoint.protocol UNSUPPORTED_REMOTE_BACKEND"],
   },
   {
     name: "an agent with too many tools that need an approval",

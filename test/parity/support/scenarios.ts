@@ -1,3 +1,5 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import type { People, Scenario } from "./backend.ts";
@@ -15,6 +17,13 @@ const delegating = (asked: Asked): Played => {
         })),
       }
     : { text: "Both are done." };
+};
+
+const askingAgent = (asked: Asked): Played => {
+  if (asked.system.includes("You find things.")) {
+    return once(call("memory_write", { key: "found", value: "7" }))(asked);
+  }
+  return once(call("agent_run_finder", { prompt: "find it" }))(asked);
 };
 
 const schema = {
@@ -66,6 +75,12 @@ export const scenarios: readonly Scenario[] = [
   { name: "text", play: () => ({ text: "Hello there." }) },
   { name: "reasoning", play: () => ({ reasoning: "They greet me.", text: "Hello there." }) },
   { name: "tool", play: once(call("memory_write", { key: "k", value: "v" })) },
+  {
+    name: "delegate",
+    spec: { delegates: ["finder"], allowedToolPatterns: fromJson(ListValueSchema, ["agent_*"]) },
+    agents: [{ id: "finder", instructions: "You find things." }],
+    play: askingAgent,
+  },
   {
     name: "parallel tools",
     play: once({

@@ -14,6 +14,7 @@ interface ExplainOptions {
   readonly role?: readonly Role[];
   readonly as?: string;
   readonly context: "plain" | "thread" | "editor";
+  readonly memory?: true;
   readonly json?: true;
 }
 
@@ -39,11 +40,21 @@ export function explainCommand(context: Context): Command {
         .choices(["plain", "thread", "editor"])
         .default("plain"),
     )
+    .option("--memory", "explain runs with long-term memory")
     .option("--json", "print the explanation as JSON");
   return command.action(
-    (agentId: string, { role = [], as: subject = "", context: place, json }: ExplainOptions) =>
+    (
+      agentId: string,
+      { role = [], as: subject = "", context: place, memory, json }: ExplainOptions,
+    ) =>
       withClient(context, command, async (reeve) => {
-        const options = { ...context, roles: role, context: place, subject };
+        const options = {
+          ...context,
+          roles: role,
+          context: place,
+          subject,
+          memoryEnabled: memory === true,
+        };
         const explained = await reeve.agents.explain(agentId, options);
         if (json === true) {
           context.terminal.out(jsonLine(ExplainAgentResponseSchema, explained));

@@ -1,4 +1,4 @@
-import type { ExplainAgentResponse } from "@reeve/contracts/agent";
+import type { ExplainAgentResponse, ResolutionPlan } from "@reeve/contracts/agent";
 import { roleName } from "@reeve/platform/rpc/roles";
 import { oneLine } from "../../render/plain-text.ts";
 import { table } from "../../render/table.ts";
@@ -11,7 +11,7 @@ export function explainedPlan(explained: ExplainAgentResponse): string {
     ...warnings.map((each) => `warning: ${fieldAnd(each)}`),
   ].map((line) => `${oneLine(line, 500)}\n`);
   if (plan === undefined) return ["\n", ...problems].join("");
-  const { plugins, hash } = plan;
+  const { plugins, delegates, hash } = plan;
   const plugged = plugins.map(({ id, origin, addedBy, sections }) => [
     oneLine(id, 63),
     oneLine(origin, 63),
@@ -26,11 +26,22 @@ export function explainedPlan(explained: ExplainAgentResponse): string {
     ),
     "\n",
     table(["PLUGIN", "ORIGIN", "ADDED BY", "SECTIONS"], plugged),
+    ...(delegates.length === 0 ? [] : ["\n", delegateTable(delegates)]),
     "\n",
     `approvals are decided by: ${oneLine(deciders.join(", "), 500)}\n`,
     `resolution plan: ${hash}\n`,
     ...problems,
   ].join("");
+}
+
+function delegateTable(delegates: ResolutionPlan["delegates"]): string {
+  const rows = delegates.map(({ agentId, revision, models, tools }) => [
+    oneLine(agentId, 63),
+    String(revision),
+    oneLine(models.map(({ id }) => id).join(", "), 128),
+    oneLine(tools.join(", "), 500),
+  ]);
+  return table(["DELEGATE", "REVISION", "MODELS", "TOOLS"], rows);
 }
 
 function toolRows({ plan, callers }: ExplainAgentResponse): readonly (readonly string[])[] {

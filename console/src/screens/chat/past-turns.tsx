@@ -37,6 +37,11 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
             {message.role === Role.USER ? (
               <div className="message user">
                 <Markdown text={message.text} />
+                {message.omittedTextBytes > 0 && (
+                  <p className="note">
+                    The answer has {message.omittedTextBytes} bytes. The run shows it.
+                  </p>
+                )}
               </div>
             ) : (
               <Answer message={message} />

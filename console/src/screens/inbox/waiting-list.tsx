@@ -16,7 +16,7 @@ interface WaitingListProps {
 export function WaitingList({ approvals, at, chosen, onChoose }: WaitingListProps) {
   return (
     <ol className="inbox-list" aria-label="Waiting decisions">
-      {approvals.map(({ approvalId, call, agentId, requestedAt, question }, index) => (
+      {approvals.map(({ approvalId, call, agentId, delegateId, requestedAt, question }, index) => (
         <li key={approvalId} className="inbox-row">
           {question === undefined ? (
             <input
@@ -39,7 +39,7 @@ export function WaitingList({ approvals, at, chosen, onChoose }: WaitingListProp
           >
             <span className="mono">{call?.name}</span>
             <span className="sub">
-              <span>{agentId}</span>
+              <span>{delegateId === "" ? agentId : `${agentId} (${delegateId})`}</span>
               <span>{question === undefined ? "call" : "question"}</span>
               <Ago ms={msOf(requestedAt)} />
             </span>

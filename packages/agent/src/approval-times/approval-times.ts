@@ -52,15 +52,30 @@ export interface CallSelection {
 export interface TimedCall {
   readonly tenant: string;
   readonly agentId: string;
+  /** The delegate of the agent that makes the call. Absent or empty: the agent itself does. */
+  readonly delegateId?: string;
   readonly tool: string;
 }
 
-/** Whether a rule is about a call. */
-export function selects(
-  { tenants, agents, tools }: CallSelection,
-  { tenant, agentId, tool }: TimedCall,
+/** Whether a rule is about a call: also one of a delegate, or of another agent for which the rule's agent works. */
+export function selects({ agents, ...rule }: CallSelection, call: TimedCall): boolean {
+  return fitsPlace(rule, call) && agentsOf(call).some((id) => fits(agents, id));
+}
+
+/** Whether a rule that permits something is about a call: about every agent that takes part in it. */
+export function permits({ agents, ...rule }: CallSelection, call: TimedCall): boolean {
+  return fitsPlace(rule, call) && agentsOf(call).every((id) => fits(agents, id));
+}
+
+function fitsPlace(
+  { tenants, tools }: Pick<CallSelection, "tenants" | "tools">,
+  { tenant, tool }: TimedCall,
 ): boolean {
-  return fits(tenants, tenant) && fits(agents, agentId) && fits(tools, tool);
+  return fits(tenants, tenant) && fits(tools, tool);
+}
+
+function agentsOf({ agentId, delegateId = "" }: TimedCall): readonly string[] {
+  return delegateId === "" ? [agentId] : [agentId, delegateId];
 }
 
 function fits(patterns: readonly NamePattern[] | undefined, name: string): boolean {

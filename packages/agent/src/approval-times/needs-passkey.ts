@@ -30,7 +30,8 @@ interface PasskeyRules {
 export function needsPasskey(approval: Approval, { tenant, times, head }: PasskeyRules): boolean {
   if (approval.question !== undefined) return false;
   if (approval.needsPasskey) return true;
-  const call = { tenant, agentId: approval.agentId, tool: approval.call?.name ?? "" };
+  const { agentId, delegateId } = approval;
+  const call = { tenant, agentId, delegateId, tool: approval.call?.name ?? "" };
   const permissionClass = classOf(approval, head);
   return (
     agentNeedsPasskey(head?.created?.spec?.approvalPolicy, { tool: call.tool, permissionClass }) ||

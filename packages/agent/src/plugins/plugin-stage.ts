@@ -1,11 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpec, PlannedPluginSchema } from "@reeve/contracts/agent";
+import { digestText } from "@reeve/contracts/digest/batch-digest";
+import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import type { Violation } from "@reeve/platform/failure";
 import type { SpecWarning } from "../spec/spec-warning.ts";
 import { suggestion } from "../tools/catalog-filter.ts";
 import type { BuiltinPlugin, PluginContext } from "./builtin-plugins.ts";
 import { builtinPlugins } from "./builtin-plugins.ts";
-import { invalidPluginConfig, sectionField } from "./section-violations.ts";
+import { invalidPluginConfig, sectionField, sectionOf } from "./section-violations.ts";
 
 export interface PluginStage {
   /** The plugins of the run, in order. */
@@ -45,12 +47,18 @@ export function pluginStage(
       id,
       origin: "builtin",
       addedBy: by,
-      sections:
-        section !== undefined && Object.hasOwn(spec.sections, section.name) ? [section.name] : [],
+      ...sectionsOf(spec, section?.name),
     })),
     violations: [...violations, ...claimed.flatMap(({ problems }) => problems(spec))],
     warnings: unclaimedWarnings(spec, names, registry),
   };
+}
+
+/** Returns the section that a plugin reads, if the spec has it, with a digest: plans with other settings have other hashes. */
+function sectionsOf(spec: AgentSpec, name: string | undefined) {
+  const section = name === undefined ? undefined : sectionOf(spec, name);
+  if (name === undefined || section === undefined) return { sections: [] };
+  return { sections: [name], sectionsHash: digestText(jsonDigest({ [name]: section })) };
 }
 
 function notFound(field: string, id: string, registry: readonly BuiltinPlugin[]): Violation {

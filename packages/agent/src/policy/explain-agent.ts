@@ -3,7 +3,7 @@ import { Failure } from "@reeve/platform/failure";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import { sandboxProblems } from "../resolve/sandbox-problems.ts";
 import type { Offer } from "../spec/check-spec.ts";
-import type { ToolContext } from "../tools/toolbelt.ts";
+import type { Toolbelt, ToolContext } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 import { lowered, withheldDestination } from "./apply-policy.ts";
 import { withheldModel, withheldTool } from "./caller-policy.ts";
@@ -21,20 +21,21 @@ export interface Access {
 
 /**
  * Returns what an agent may use in runs of one caller: each tool, image, and pool that is offered, each model of the registry and of the
- * spec, and each host of the spec. A rule of the policy is named before any other reason. Throws a Failure with reason
- * TOOL_ID_CONFLICT as `toolbelt` does.
+ * spec, and each host of the spec. A rule of the policy is named before any other reason. `belt` is the toolbelt of the agent in this
+ * context, if the caller has it. Throws a Failure with reason TOOL_ID_CONFLICT as `toolbelt` does.
  */
 export function explainAgent(
   spec: AgentSpec,
   offer: Offer,
   context: ToolContext,
+  belt: Toolbelt = toolbelt(spec, offer.tools, context),
 ): { readonly entries: readonly Access[]; readonly limits: Limits } {
   const { policy } = context;
   return {
     entries: [
-      ...toolAccess(spec, offer, context),
+      ...toolAccess(belt, offer, context),
       ...modelAccess(spec, offer, context),
-      ...hostAccess(spec, offer, context),
+      ...hostAccess(spec, offer, context, belt),
       ...imagesOf(offer.tools).map((image) =>
         accessOf("image", image, policy.withheld(namedItem("images", image))),
       ),
@@ -46,8 +47,7 @@ export function explainAgent(
   };
 }
 
-function toolAccess(spec: AgentSpec, offer: Offer, context: ToolContext): readonly Access[] {
-  const belt = toolbelt(spec, offer.tools, context);
+function toolAccess(belt: Toolbelt, offer: Offer, context: ToolContext): readonly Access[] {
   const offered = new Map(
     [...offer.tools.flatMap(({ tools }) => tools), ...context.extraTools].map((each) => [
       each.name,
@@ -90,8 +90,12 @@ function modelAccess(
   return byName([...known, ...missing]);
 }
 
-function hostAccess(spec: AgentSpec, offer: Offer, context: ToolContext): readonly Access[] {
-  const belt = toolbelt(spec, offer.tools, context);
+function hostAccess(
+  spec: AgentSpec,
+  offer: Offer,
+  context: ToolContext,
+  belt: Toolbelt,
+): readonly Access[] {
   const { violations } = sandboxProblems(spec, belt.tools, offer.tools);
   return (spec.deepAgent?.network?.allow ?? []).map((text, index) => {
     const field = `deep_agent.network.allow[${index}]`;

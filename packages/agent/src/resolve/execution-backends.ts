@@ -7,7 +7,7 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { executesCode } from "../tools/isolation.ts";
 import { grantedClasses } from "../tools/permission-classes.ts";
-import { unsupportedCapability } from "../spec/unsupported-fields.ts";
+import { unsupportedCapability } from "../spec/unsupported-capability.ts";
 
 /** What a run can require of its execution backend, beyond models and tools that need no sandbox. */
 export type Capability =

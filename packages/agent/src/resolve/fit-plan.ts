@@ -14,7 +14,7 @@ export function planForLog(plan: ResolutionPlan): ResolutionPlan {
 
 /**
  * Returns a plan of at most `maxBytes`, as far as its other parts fit. It omits the rules of calls first, then the tools that the agent
- * does not have, then the last of its tools, and counts what it omits.
+ * does not have and those of its delegates, then the last of its tools, and counts what it omits.
  */
 export function fitPlan(plan: ResolutionPlan, maxBytes: number): ResolutionPlan {
   if (sizeOf(plan) <= maxBytes) return plan;
@@ -25,7 +25,11 @@ export function fitPlan(plan: ResolutionPlan, maxBytes: number): ResolutionPlan 
     omittedCallRules: plan.omittedCallRules + rules,
   };
   if (sizeOf(withoutRules) <= maxBytes) return withoutRules;
-  const ownOnly: ResolutionPlan = { ...withoutRules, excludedTools: [] };
+  const ownOnly: ResolutionPlan = {
+    ...withoutRules,
+    excludedTools: [],
+    delegates: withoutRules.delegates.map((delegate) => ({ ...delegate, tools: [] })),
+  };
   const excess = sizeOf(ownOnly) - maxBytes;
   return excess <= 0 ? ownOnly : withoutLastTools(ownOnly, excess);
 }

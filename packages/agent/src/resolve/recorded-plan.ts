@@ -1,11 +1,12 @@
 import { create } from "@bufbuild/protobuf";
-import type { PlannedModel, ResolutionPlan } from "@reeve/contracts/agent";
+import type { PlannedDelegate, PlannedModel, ResolutionPlan } from "@reeve/contracts/agent";
 import {
+  PlannedDelegateSchema,
   PlannedModelSchema,
   PlannedToolSchema,
   ResolutionPlanSchema,
 } from "@reeve/contracts/agent";
-import type { RunPrepared } from "@reeve/contracts/run";
+import type { PreparedDelegate, RunPrepared } from "@reeve/contracts/run";
 import { nameOfClass } from "../tools/permission-classes.ts";
 
 /** How many tools that an agent does not have the log of a run lists. */
@@ -46,6 +47,7 @@ export function planOfRun(prepared: RunPrepared | undefined): ResolutionPlan | u
   return create(ResolutionPlanSchema, {
     ...plan,
     models: modelsOf(prepared),
+    delegates: prepared.delegates.map(delegateOf),
     ...(prepared.limits && { limits: prepared.limits }),
     tools: plan.tools.map((tool) => {
       const { permissionClass, source, pool } = descriptors.get(tool.name) ?? {};
@@ -61,7 +63,23 @@ export function planOfRun(prepared: RunPrepared | undefined): ResolutionPlan | u
   });
 }
 
-function modelsOf({ model, planningModel, fallbacks }: RunPrepared): PlannedModel[] {
+function delegateOf(delegate: PreparedDelegate): PlannedDelegate {
+  const { agentId, revision, tools, sharedTools, planHash } = delegate;
+  return create(PlannedDelegateSchema, {
+    agentId,
+    revision,
+    models: modelsOf(delegate),
+    tools: [...tools.map(({ name }) => name), ...sharedTools].toSorted(),
+    planHash,
+  });
+}
+
+function modelsOf({
+  model,
+  fallbacks,
+  planningModel,
+}: Pick<RunPrepared, "model" | "fallbacks"> &
+  Partial<Pick<RunPrepared, "planningModel">>): PlannedModel[] {
   const named = [
     ["executor", model] as const,
     ["planner", planningModel] as const,

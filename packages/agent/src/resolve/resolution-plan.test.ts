@@ -1,3 +1,4 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
@@ -18,6 +19,8 @@ import { resolveAgent } from "./resolve-agent.ts";
 const resolve = (init: SpecInit, offered = offer, policy = unrestricted) =>
   resolveAgent(specOf(init), offered, under(policy));
 const planOf = (...args: Parameters<typeof resolve>) => resolve(...args).plan;
+const hashOf = (stop: JsonValue) =>
+  planOf({ sections: { stop: fromJson(ValueSchema, stop) } }).hash;
 const listed = (...names: string[]) => fromJson(ListValueSchema, names);
 
 // Requirement: RES-1, RES-8
@@ -102,6 +105,12 @@ describe("the plan of an agent", () => {
     expect(new Set([hash, ...others.map((init) => planOf(init).hash)]).size).toBe(6);
   });
 
+  test("has another hash if a section that a plugin reads says something else, in whatever order", () => {
+    const hash = hashOf({ tools: ["grep"], consecutive_errors: 2 });
+    expect(hashOf({ consecutive_errors: 2, tools: ["grep"] })).toBe(hash);
+    expect(hashOf({ tools: ["grep"], consecutive_errors: 3 })).not.toBe(hash);
+  });
+
   test("has no tools if the model calls none", () => {
     const models = create(ModelCatalogSchema, {
       models: [{ id: "plain", provider: "openai", upstreamName: "x", capabilities: {} }],
@@ -149,6 +158,16 @@ describe("the plan of an agent", () => {
     expect(planOfRun(prepared)).toEqual(plan);
     expect(planOfRun(create(RunPreparedSchema))).toBeUndefined();
   });
+});
+
+// Requirement: RES-2
+test.each<[string, SpecInit]>([
+  ["model", { model: "gone" }],
+  ["planning_model", { planningEnabled: true, planningModel: "gone" }],
+  ["fallback_models[1]", { fallbackModels: ["script", "gone"] }],
+])("a refused resolution names the field %s of a model that does not exist", (field, init) => {
+  const violations = [expect.objectContaining({ field, reason: "MODEL_NOT_FOUND" })];
+  expect(() => resolve(init)).toThrow(expect.objectContaining({ violations }));
 });
 
 // Requirement: RES-3

@@ -4,6 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type {
   AgentSpec,
   ExcludedTool,
+  PlannedDelegateSchema,
   PlannedModelSchema,
   PlannedToolSchema,
   ResolutionPlan,
@@ -37,12 +38,14 @@ interface Stages {
   readonly gated: GatedTools;
   /** The tool that ends a run whose answer has a schema. */
   readonly finish?: ToolDescriptor | undefined;
+  /** The agents that the run can call as tools. */
+  readonly delegates?: MessageInitShape<typeof PlannedDelegateSchema>[];
 }
 
 /** Returns the plan of a resolution, with its hash. */
 export function resolutionPlan(
   spec: AgentSpec,
-  { lookup, plugins: { plugins }, belt, gated, finish }: Stages,
+  { lookup, plugins: { plugins }, belt, gated, finish, delegates = [] }: Stages,
   policy: CallerPolicy,
 ): ResolutionPlan {
   const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(
@@ -61,6 +64,7 @@ export function resolutionPlan(
     tools,
     models: plannedModels(lookup),
     limits: lookup.limits,
+    delegates,
   });
   // The message has no maps, so that equal plans have equal bytes.
   const hash = bytesDigest(toBinary(ResolutionPlanSchema, plan));

@@ -1,10 +1,16 @@
-import type { AgentSpec, Limits, ResolutionPlan, RetryPolicy } from "@reeve/contracts/agent";
+import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import {
+  assertPriced,
+  delegateWarnings,
+  plannedDelegates,
+  resolveDelegates,
+} from "../delegates/resolve-delegates.ts";
 import { permissionWarnings } from "../permission/permission-problems.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
@@ -12,57 +18,39 @@ import { permittedCredentials, permittedHosts } from "../policy/apply-policy.ts"
 import { policyFor, withheldTool } from "../policy/caller-policy.ts";
 import type { Policy, PolicyCaller, RunContext, Withheld } from "../policy/policy.ts";
 import type { Offer } from "../spec/check-spec.ts";
-import type { SpecWarning } from "../spec/spec-warning.ts";
 import { warningOf, warningText } from "../spec/spec-warning.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
+import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
 import { answerProblem, callsTools } from "./fallback-problem.ts";
 import { invalidAgent, lookupStage } from "./lookup-stage.ts";
 import { resolutionPlan } from "./resolution-plan.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { toolStage } from "./tool-stage.ts";
 
-/** Something that the operator's policy withholds from a run; `tool` is the name of the tool if it is one. */
-export interface WithheldPart extends Withheld {
-  readonly tool?: string;
-}
-
-/** The limits, models, and tools of a run of an agent. */
-export interface ResolvedAgent {
-  readonly limits: Limits;
-  /** How failed model calls are repeated, with all fields. */
-  readonly retry: RetryPolicy;
-  readonly executor: ResolvedModel;
-  /** The model of the planner. Undefined when planning is off. */
-  readonly planner: ResolvedModel | undefined;
-  /** The models that take over from a model that gives no answer, in order. */
-  readonly fallbacks: readonly ResolvedModel[];
-  readonly tools: readonly ToolDescriptor[];
-  /** The destinations that code and commands may reach, as far as the toolhosts permit them. */
-  readonly network: readonly string[];
-  /** What the agent would have without the operator's policy. */
-  readonly withheld: readonly WithheldPart[];
-  /** The names of tools that require an approval although `hitl_tools` does not name them. */
-  readonly gated: readonly string[];
-  /** Whether a run with memory gets what is remembered of its user. */
-  readonly recalls: boolean;
-  /** The tool that ends a run whose answer has a schema. Undefined: the answer is text. */
-  readonly finish: ToolDescriptor | undefined;
-  /** What the agent becomes, and why. */
-  readonly plan: ResolutionPlan;
-  readonly warnings: readonly string[];
-  /** The warnings, each with its field. */
-  readonly details: readonly SpecWarning[];
-}
-
 /**
  * Resolves an agent against what a deployment offers, in three stages: once before a start is accepted, and again when the run is
  * prepared. Throws a Failure that names what is not available, because the deployment may have changed since the agent was stored;
- * there is no partial result.
+ * there is no partial result. The delegates that the run can reach are resolved first, each like an agent of its own.
  */
 export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext): ResolvedAgent {
+  const { outputSchema: _ofRun, ...ofDelegates } = { ...context, isDelegate: true };
+  const delegates = resolveDelegates(spec, context.delegates ?? [], (each) =>
+    resolveOne(each, offer, ofDelegates, []),
+  );
+  const resolved = resolveOne(spec, offer, context, delegates);
+  assertPriced(delegates, resolved.limits);
+  return resolved;
+}
+
+function resolveOne(
+  spec: AgentSpec,
+  offer: Offer,
+  context: ToolContext,
+  delegates: readonly ResolvedDelegate[],
+): ResolvedAgent {
   const { policy } = context;
   const lookup = lookupStage(spec, offer, policy);
   const plugins = pluginStage(spec, { policy, hasMemory: context.extraTools.length > 0 });
@@ -75,7 +63,8 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   const { limits, retry, executor, planner, fallback } = lookup;
   const tools = callsTools(executor) ? belt.tools : [];
   const finish = finishOf(spec, executor, context);
-  const stages = { lookup, plugins, belt: { ...belt, tools }, gated, finish };
+  const planned = plannedDelegates(delegates);
+  const stages = { lookup, plugins, belt: { ...belt, tools }, gated, finish, delegates: planned };
   const details = [
     ...[...lookup.warnings, ...sandboxWarnings].map(warningOf),
     ...plugins.warnings,
@@ -89,6 +78,7 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
       ...credentials.warnings,
       ...memory,
       ...lookup.limitWarnings,
+      ...delegateWarnings(delegates),
     ].map(warningOf),
   ];
   const withheld = [
@@ -105,11 +95,13 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
     planner,
     fallbacks: fallback.permitted,
     tools,
+    belt,
     network: hosts.permitted,
     withheld,
     gated: gated.further,
     recalls: noRecall === undefined,
     finish,
+    delegates,
     plan: resolutionPlan(spec, stages, policy),
     warnings: [...new Set(details.map(warningText))],
     details,
@@ -147,7 +139,8 @@ function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): With
 }
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */
-type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" | "outputSchema">;
+type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" | "outputSchema"> &
+  Partial<Pick<RunCreated, "delegates">>;
 
 /** Returns what decides which tools a run can have, from the request that started it, and from who started it. */
 export function toolContextOf(
@@ -160,6 +153,7 @@ export function toolContextOf(
     extraTools: request.memoryEnabled ? longTermMemoryTools : [],
     policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
     outputSchema: request.outputSchema,
+    delegates: request.delegates ?? [],
   };
 }
 

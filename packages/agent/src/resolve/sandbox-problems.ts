@@ -4,7 +4,7 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import { includesEntry, parseNetworkEntry } from "../spec/network-entry.ts";
-import { unsupportedCapability } from "../spec/unsupported-fields.ts";
+import { unsupportedCapability } from "../spec/unsupported-capability.ts";
 import { executesCode } from "../tools/isolation.ts";
 
 /** What an agent requests of the sandboxes of its tools, and these do not offer. */

@@ -13,6 +13,11 @@ export function schemaProblem(schema: JsonObject): string | undefined {
     : `the pattern ${JSON.stringify(pattern)} cannot be matched in linear time; avoid look-around, back-references, and large repetitions`;
 }
 
+/** Returns why a schema cannot be that of an answer, as the arguments of a tool: its problems are among those of their schema. */
+export function answerSchemaProblem(schema: JsonObject): string | undefined {
+  return schemaProblem(objectSchema(schema));
+}
+
 const maxBytes = 65_536;
 /** How deep the schema of an answer may be nested: the log of the run stores it. */
 const maxLevels = 20;
@@ -24,6 +29,6 @@ export function outputSchemaProblem(schema: JsonObject): string | undefined {
   if (!isStorable(schema, maxLevels)) {
     return `is nested deeper than ${maxLevels} levels, or has a number or text that JSON cannot hold`;
   }
-  const problem = schemaProblem(schema) ?? schemaProblem(objectSchema(schema));
+  const problem = answerSchemaProblem(schema);
   return problem === undefined ? undefined : `is not a valid JSON Schema: ${problem}`;
 }

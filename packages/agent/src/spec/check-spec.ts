@@ -1,7 +1,8 @@
 import type { MessageShape } from "@bufbuild/protobuf";
-import { clone } from "@bufbuild/protobuf";
+import { clone, create } from "@bufbuild/protobuf";
 import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { DelegateAgentSchema } from "@reeve/contracts/run";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
@@ -10,6 +11,7 @@ import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionWarnings } from "../permission/permission-problems.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
+import { checkDelegates } from "../delegates/check-delegates.ts";
 import { endpointViolations } from "../resolve/remote-endpoint.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
 import { stepUpProblems } from "../deciders/step-up.ts";
@@ -29,7 +31,6 @@ import { policyProblems } from "../policy/spec-policy.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
 import { sizeViolations } from "./spec-size.ts";
-import { unsupportedFields } from "./unsupported-fields.ts";
 
 /** What a deployment offers to its agents. */
 export interface Offer {
@@ -76,6 +77,7 @@ export function checkSpec(
     ...stepUpProblems(given.approvalPolicy, offer.hasPasskeys ?? false),
     ...operatorWaitProblems(spec, policy.waitMs),
     ...plugins.violations,
+    ...checkDelegates(spec),
     ...endpointViolations(spec),
     ...models.violations,
     ...limitViolations(spec, offer.models.maxima),
@@ -84,7 +86,6 @@ export function checkSpec(
     ...injectedViolations(spec, belt),
     ...sandboxes.violations,
     ...withheld.violations,
-    ...unsupportedFields(spec),
   ];
   const details = [
     ...[...models.warnings, ...sandboxes.warnings].map(warningOf),
@@ -137,7 +138,10 @@ function beltOf(
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
     // Only the start of a run decides whether it has long-term memory, so an agent may always name the memory tools.
-    const context = { isEditor: false, extraTools: longTermMemoryTools, policy };
+    const delegates = spec.delegates.map((id) =>
+      create(DelegateAgentSchema, { agentId: id, spec: { id, name: id } }),
+    );
+    const context = { isEditor: false, extraTools: longTermMemoryTools, policy, delegates };
     return { ...toolbelt(spec, tools, context), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -7,7 +7,7 @@ import type { AgentSpec, Limits, ModelSpec } from "@reeve/contracts/agent";
 export function priceProblem(
   { maxTokens }: Pick<AgentSpec, "maxTokens">,
   { id, pricing, maxOutputTokens }: ModelSpec,
-  { budgets }: Limits,
+  { budgets }: Pick<Limits, "budgets">,
 ): string | undefined {
   if (budgets?.maxCostUsd === undefined) return undefined;
   if (pricing === undefined) {

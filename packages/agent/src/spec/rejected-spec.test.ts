@@ -152,15 +152,3 @@ describe("a spec is rejected for", () => {
     expect(violations).toMatchObject([{ field: "tools", reason: "TOOL_ID_CONFLICT" }]);
   });
 });
-
-// Requirement: CFG-10, RES-7
-describe("a spec is rejected for a field that is not supported yet", () => {
-  const unsupported: readonly (readonly [string, SpecInit])[] = [
-    ["delegates", { delegates: ["other"] }],
-  ];
-
-  test.each(unsupported)("%s", (field, init) => {
-    expect(violationsOf(init)).toEqual([`${field}: UNSUPPORTED_CAPABILITY`]);
-    expect(check(init).violations[0]?.description).toContain("not supported");
-  });
-});

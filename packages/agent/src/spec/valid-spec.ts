@@ -4,7 +4,7 @@ import type { FailureKind, Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { listViolations, shortened } from "@reeve/platform/list-violations";
 import type { CheckedSpec } from "./check-spec.ts";
-import { unsupportedCapability } from "./unsupported-fields.ts";
+import { unsupportedCapability } from "./unsupported-capability.ts";
 
 /** A checked spec. The spec is undefined if a request has none; then there are violations. */
 export type CheckedRequest = Partial<Pick<CheckedSpec, "spec">> & Omit<CheckedSpec, "spec">;

@@ -1,4 +1,5 @@
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { delegateIdOf } from "../delegates/delegate-tool.ts";
 import {
   memoryReadName,
   parallelSubtasksName,
@@ -16,7 +17,10 @@ export function companionsOf(tools: Iterable<ToolDescriptor>): readonly string[]
   const hasToolhostTools = all.some(({ source }) => source !== runtimeSource);
   const startsSubtasks = all.some(
     ({ name, source }) =>
-      source === runtimeSource && (name === runSubtaskName || name === parallelSubtasksName),
+      source === runtimeSource &&
+      (name === runSubtaskName ||
+        name === parallelSubtasksName ||
+        delegateIdOf(name) !== undefined),
   );
   return [
     ...(hasToolhostTools ? [retrieveArtifactName] : []),

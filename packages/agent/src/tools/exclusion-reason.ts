@@ -26,11 +26,12 @@ const maxSchemaLevels = 40;
 
 /**
  * Returns a function that gives the reason why an agent cannot have a tool, whatever its filter and the operator's policy say, or
- * undefined when it can. `grants` are the classes that the policy grants.
+ * undefined when it can. `grants` are the classes that the policy grants; a delegate acts for another agent.
  */
 export function exclusionReason(
   spec: AgentSpec,
   grants: CallerPolicy["grants"],
+  isDelegate = false,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
   const classes = grantedClasses(spec.permissionClasses, grants);
   return ({ descriptor, isolation }) => {
@@ -40,6 +41,9 @@ export function exclusionReason(
     }
     if (permissionClass === PermissionClass.EDITOR_MUTATE) {
       return "it changes the contents of an editor, and this deployment has no node registry";
+    }
+    if (isDelegate && permissionClass === PermissionClass.SECRETS) {
+      return "only the agent of a run has tools of the class secrets, and no delegate";
     }
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;

@@ -4,7 +4,9 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { PermissionDecision, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { DelegateAgent } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
+import { delegateIdOf, delegateTool } from "../delegates/delegate-tool.ts";
 import { deniesTool, describeDecision } from "../permission/decide-call.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
 import { exclusionFilter, filterDecision, filterWarnings } from "./catalog-filter.ts";
@@ -51,6 +53,10 @@ export interface ToolContext {
   readonly extraTools: readonly ToolDescriptor[];
   /** What the operator's policy decides for the run. */
   readonly policy: CallerPolicy;
+  /** The agents that the run can call as tools. Default: none. */
+  readonly delegates?: readonly DelegateAgent[];
+  /** Whether the agent works for another one, as its delegate. */
+  readonly isDelegate?: boolean;
   /** JSON Schema of the answer, in place of that of the agent. */
   readonly outputSchema?: JsonObject | undefined;
 }
@@ -67,9 +73,11 @@ export function toolbelt(
   catalogs: readonly ToolCatalog[],
   context: ToolContext = defaultContext,
 ): Toolbelt {
-  const offered = offeredTools(catalogs, [...runtimeTools(spec), ...context.extraTools]);
+  const ofDelegates = delegateTools(spec, context);
+  const own = [...runtimeTools(spec), ...ofDelegates, ...context.extraTools];
+  const offered = offeredTools(catalogs, own);
   const { policy } = context;
-  const ownReasonOf = exclusionReason(spec, policy.grants);
+  const ownReasonOf = exclusionReason(spec, policy.grants, context.isDelegate);
   const decisionOf = filterDecision(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
@@ -181,6 +189,18 @@ function offeredTools(
   return offered;
 }
 
+/** Returns the tools that call the delegates of an agent. Those that the run cannot reach have none. */
+function delegateTools(
+  { delegates }: AgentSpec,
+  { delegates: known = [] }: ToolContext,
+): readonly ToolDescriptor[] {
+  const specs = new Map(known.map(({ agentId, spec }) => [agentId, spec]));
+  return [...new Set(delegates)].flatMap((id) => {
+    const spec = specs.get(id);
+    return spec === undefined ? [] : [delegateTool({ id, name: spec.name })];
+  });
+}
+
 function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
   return new Failure(
     "precondition",
@@ -190,7 +210,9 @@ function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
   );
 }
 
-function sourceOf({ source, pool }: ToolDescriptor): string {
+function sourceOf({ name, source, pool }: ToolDescriptor): string {
+  const delegate = source === runtimeSource ? delegateIdOf(name) : undefined;
+  if (delegate !== undefined) return `the delegate "${delegate}" of the agent`;
   return pool === "" ? `the ${source} itself` : `${source} in pool ${pool}`;
 }
 

@@ -33,9 +33,10 @@ export function failRun(
   scope: Scope,
   reason: string,
   message: string,
+  cause = "",
 ): readonly Fact[] {
   return [
-    fact(scope, { case: "error", value: { reason, message } }),
+    fact(scope, { case: "error", value: { reason, message, cause } }),
     ...endRun(state, RunStatus.ERROR, message),
   ];
 }

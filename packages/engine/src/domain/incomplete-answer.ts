@@ -1,7 +1,8 @@
 import { IncompleteReason } from "@reeve/contracts/run";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { incompleteReasonOf } from "@reeve/run/head/incomplete-reason";
-import { limitsOf } from "./budget/limits.ts";
+import { frameLimits } from "./budget/limits.ts";
+import { workingAgent } from "./delegates/working-agent.ts";
 import type { Frame, Unit } from "./state/frame.ts";
 import type { RunState } from "./state/run-state.ts";
 
@@ -32,13 +33,13 @@ export function continuesAnswers(spec: AgentSpec | undefined): boolean {
  * and only while the frame has steps left; then it completes as it is.
  */
 export function actionAfter(state: RunState, frame: Frame, reason: IncompleteReason): AnswerAction {
-  const spec = state.head.created?.spec;
+  const { spec } = workingAgent(state, frame);
   const policy = spec?.answerPolicy;
   if (reason === IncompleteReason.FILTERED) {
     return policy?.filtered === "complete" ? "complete" : "error";
   }
   if (policy?.truncated === "error") return "error";
-  const hasSteps = frame.step - frame.answeredStep < limitsOf(state).rounds;
+  const hasSteps = frame.step - frame.answeredStep < frameLimits(state, frame).rounds;
   const max = policy?.maxContinuations ?? defaultContinuations;
   return continuesAnswers(spec) && hasSteps && truncatedInARow(frame) <= max
     ? "continue"

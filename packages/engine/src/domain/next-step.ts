@@ -1,6 +1,6 @@
 import type { MessageSubmitted } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
-import { limitsOf } from "./budget/limits.ts";
+import { frameLimits } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
 import { endIfDone, failFrame, hasMessages, failWithoutResult, outsideSteps } from "./end-frame.ts";
 import type { Fact, Scope } from "./state/fact.ts";
@@ -24,7 +24,7 @@ export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly
   if (stop !== undefined && !(isAnswer && hasMessages(state, frame))) {
     return endStopped(state, frame, stop);
   }
-  const limits = limitsOf(state);
+  const limits = frameLimits(state, frame);
   const taken = frame.step - frame.answeredStep;
   if (taken >= limits.rounds && !isAskedAfterAnswer(state, frame, stop !== undefined)) {
     if (requiresResult(frame)) return failWithoutResult(state, frame);

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { selects } from "@reeve/agent/approval-times/approval-times";
+import { permits } from "@reeve/agent/approval-times/approval-times";
 import { isConfirmed, needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
 import { decisionTime, timedCall, tooEarly } from "@reeve/run/approvals/times/decidable";
 import type { Call } from "../domain/state/frame.ts";
@@ -28,7 +28,7 @@ export function approvalTimeProblem(
   if (breakGlass !== undefined && breakGlass.rule !== "") {
     const { rule: name } = breakGlass;
     const call = timedCall(approval, created?.tenant ?? "");
-    const isPermitted = times?.breakGlass.some((rule) => rule.name === name && selects(rule, call));
+    const isPermitted = times?.breakGlass.some((rule) => rule.name === name && permits(rule, call));
     return isPermitted === true
       ? undefined
       : `this call was approved by break-glass under "${name}", which the operator's policy does not permit for it now`;

@@ -7,6 +7,8 @@ import {
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import type { ToolDescriptor, ToolSettingsSchema } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
+import { workingAgent } from "../domain/delegates/working-agent.ts";
+import type { Frame } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 
 /** The settings of a call that open the network. */
@@ -16,9 +18,13 @@ type NetworkSettings = Pick<
 >;
 
 /** Returns what a call may reach, and the credentials that it uses there, as far as the policy of now allows. */
-export function networkSettings(state: RunState, policy: CallerPolicy): NetworkSettings {
-  const networkAllow = [...destinationsOf(state, policy)];
-  const networkCredentials = [...credentialsOf(state, policy)];
+export function networkSettings(
+  state: RunState,
+  frame: Frame,
+  policy: CallerPolicy,
+): NetworkSettings {
+  const networkAllow = [...destinationsOf(state, frame, policy)];
+  const networkCredentials = [...credentialsOf(state, frame, policy)];
   // A toolhost that does not know credentials then gives the call no network, whenever it takes it.
   return networkCredentials.length === 0
     ? { networkAllow }
@@ -28,31 +34,32 @@ export function networkSettings(state: RunState, policy: CallerPolicy): NetworkS
 /** Whether the calls of a tool use credentials for hosts: only code and commands use the network of a sandbox. */
 export function usesCredentials(
   state: RunState,
+  frame: Frame,
   { source, permissionClass }: ToolDescriptor,
   policy: CallerPolicy,
 ): boolean {
   return (
     source === "builtin" &&
     permissionClass === PermissionClass.EXECUTE &&
-    credentialsOf(state, policy).length > 0 &&
-    destinationsOf(state, policy).length > 0
+    credentialsOf(state, frame, policy).length > 0 &&
+    destinationsOf(state, frame, policy).length > 0
   );
 }
 
-/** Returns the credentials of the agent. What the run was prepared without stays away, whatever the policy of now allows. */
-function credentialsOf(
-  { head: { created, prepared } }: RunState,
-  policy: CallerPolicy,
-): readonly string[] {
-  if (created?.spec === undefined || wereCredentialsWithheld(prepared?.policy)) return [];
-  return permittedCredentials(policy, created.spec).permitted;
+/**
+ * Returns the credentials of the agent of the run; a delegate has none, as it has no secrets. What the run was prepared without stays
+ * away, whatever the policy of now allows.
+ */
+function credentialsOf(state: RunState, frame: Frame, policy: CallerPolicy): readonly string[] {
+  const { spec, prepared } = workingAgent(state, frame);
+  const isDelegate = frame.delegate !== undefined;
+  if (spec === undefined || isDelegate || wereCredentialsWithheld(prepared?.policy)) return [];
+  return permittedCredentials(policy, spec).permitted;
 }
 
-/** The destinations of the run when it was prepared, as far as the policy of now allows. */
-function destinationsOf(
-  { head: { created, prepared } }: RunState,
-  policy: CallerPolicy,
-): readonly string[] {
-  const atStart = prepared?.policy?.networkAllow ?? created?.spec?.deepAgent?.network?.allow ?? [];
+/** The destinations of the agent of a frame when the run was prepared, as far as the policy of now allows. */
+function destinationsOf(state: RunState, frame: Frame, policy: CallerPolicy): readonly string[] {
+  const { spec, prepared } = workingAgent(state, frame);
+  const atStart = prepared?.policy?.networkAllow ?? spec?.deepAgent?.network?.allow ?? [];
   return atStart.filter((text) => withheldDestination(policy, text) === undefined);
 }

@@ -17,6 +17,9 @@ import { fact } from "../domain/state/fact.ts";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import { executionId } from "../domain/calls/execution-id.ts";
 import { supersede } from "../domain/calls/call-content.ts";
+import { agentsOver } from "../domain/delegates/callers-of.ts";
+import { workingAgent } from "../domain/delegates/working-agent.ts";
+import type { Frame } from "../domain/state/frame.ts";
 import { limitsOf } from "../domain/budget/limits.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import { requestAnswer } from "../domain/calls/questions.ts";
@@ -97,7 +100,7 @@ function refusalOf(
   const isBound = call.approval?.content !== undefined;
   const outdated =
     (isBound ? outdatedHost(tool, "bindsContent", ports) : undefined) ??
-    (usesCredentials(state, tool, policyNow(state, ports))
+    (usesCredentials(state, frameOf(state, frame), tool, policyNow(state, ports))
       ? outdatedHost(tool, "usesCredentials", ports)
       : undefined);
   return outdated === undefined
@@ -128,7 +131,8 @@ function requestFor(
   policy: CallerPolicy,
 ): ToolCallRequest {
   const { created, runId } = state.head;
-  const toolkit = created?.spec?.deepAgent;
+  const caller = frameOf(state, frame);
+  const toolkit = workingAgent(state, caller).spec?.deepAgent;
   return create(ToolCallRequestSchema, {
     tenant: created?.tenant ?? "",
     runId,
@@ -137,10 +141,10 @@ function requestFor(
     ...(call.approval?.content && { content: call.approval.content }),
     workspace: workspaceOf(runId, created),
     settings: {
-      readOnly: toolkit?.readOnly ?? false,
+      readOnly: isReadOnly(state, caller),
       resultBytes: limitsOf(state).resultBytes,
-      cannotRetrieve: !frameOf(state, frame).tools.has(retrieveArtifactName),
-      ...networkSettings(state, policy),
+      cannotRetrieve: !caller.tools.has(retrieveArtifactName),
+      ...networkSettings(state, caller, policy),
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),
@@ -150,6 +154,11 @@ function requestFor(
     traceparent: traceparentOf() || (created?.traceparent ?? ""),
     ...(call.startedAtMs !== undefined && { requestedAt: timestampFromMs(call.startedAtMs) }),
   });
+}
+
+/** Whether the agent of a frame, or one that called it, must not write to the workspace. */
+function isReadOnly(state: RunState, frame: Frame): boolean {
+  return agentsOver(state, frame).some(({ spec }) => spec?.deepAgent?.readOnly === true);
 }
 
 function factsOf(
@@ -168,7 +177,7 @@ function factsOf(
       ];
     }
     case "progress":
-      return showsProgress(state, tool)
+      return showsProgress(state, frameOf(state, frame), tool)
         ? [
             fact(scope, {
               case: "mcpProgress",
@@ -195,7 +204,7 @@ function factsOf(
   }
 }
 
-function showsProgress({ head: { created } }: RunState, { source }: CallTool["tool"]): boolean {
+function showsProgress(state: RunState, frame: Frame, { source }: CallTool["tool"]): boolean {
   const isMcp = source.startsWith("mcp:");
-  return !isMcp || (created?.spec?.emitMcpProgress ?? true);
+  return !isMcp || (workingAgent(state, frame).spec?.emitMcpProgress ?? true);
 }

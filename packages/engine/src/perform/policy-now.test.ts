@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { callingModel, countingModel, meanwhile } from "../../test/support/models.ts";
 import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import { initialState } from "../domain/state/run-state.ts";
+import { initialState, rootOf } from "../domain/state/run-state.ts";
 import { networkSettings } from "./call-network.ts";
 import { policyNow, refusalNow } from "./policy-now.ts";
 
@@ -74,7 +74,8 @@ describe("a worker without the policy of a run", () => {
     const allow = ["a.example.org:443"];
     const spec = create(AgentSpecSchema, { deepAgent: { network: { allow } } });
     const state = stateOf({ ...startedBy, spec });
-    const settings = () => networkSettings(state, policyNow(state, bench.ports("w")));
+    const settings = () =>
+      networkSettings(state, rootOf(state), policyNow(state, bench.ports("w")));
     expect(settings()).toEqual({ networkAllow: [] });
     bench.policy = policyOf("rules: []");
     expect(settings()).toEqual({ networkAllow: allow });
@@ -122,7 +123,8 @@ describe("a class that the policy granted at the start", () => {
     const bench = new WorkerBench(countingModel(0));
     bench.policy = none;
     const tool = create(ToolDescriptorSchema, run);
-    expect(refusalNow(stateOf({}, {}), tool, bench.ports("w"))).toBeUndefined();
-    expect(refusalNow(stateOf({}, { policy: {} }), tool, bench.ports("w"))).toContain("execute");
+    const refusalOf = (state: RunState) => refusalNow(state, rootOf(state), tool, bench.ports("w"));
+    expect(refusalOf(stateOf({}, {}))).toBeUndefined();
+    expect(refusalOf(stateOf({}, { policy: {} }))).toContain("execute");
   });
 });

@@ -14,7 +14,8 @@ import { PermissionBehavior } from "@reeve/contracts/tool";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import { shareOf } from "../domain/calls/once-for-call.ts";
 import { isVotedByModel } from "../domain/calls/review/reviewer-vote.ts";
-import type { Call } from "../domain/state/frame.ts";
+import { workingAgent } from "../domain/delegates/working-agent.ts";
+import type { Call, Frame } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -68,7 +69,8 @@ export function refusalOfCall(
   ports: RunPorts,
 ): Refusal | undefined {
   const { call } = called;
-  const reason = refusalNow(state, tool, ports) ?? approvalTimeProblem(state, call, ports);
+  const caller = frameOf(state, called.frame);
+  const reason = refusalNow(state, caller, tool, ports) ?? approvalTimeProblem(state, call, ports);
   if (reason !== undefined) return { reason };
   const permission = permissionNow(state, tool, called, ports);
   if (permission?.behavior === PermissionBehavior.DENY) {
@@ -108,22 +110,25 @@ export function permissionNow(
  */
 export function refusalNow(
   state: RunState,
+  frame: Frame,
   tool: ToolDescriptor,
   ports: RunPorts,
 ): string | undefined {
   const policy = policyNow(state, ports);
   const withheld = withheldTool(policy, tool, ports.catalogs().tools);
-  return withheld?.reason ?? missingGrant(state, tool, policy);
+  return withheld?.reason ?? missingGrant(state, frame, tool, policy);
 }
 
 function missingGrant(
-  { head: { created, prepared } }: RunState,
+  state: RunState,
+  frame: Frame,
   { permissionClass }: ToolDescriptor,
   { grants }: CallerPolicy,
 ): string | undefined {
+  const { spec, prepared } = workingAgent(state, frame);
   // Without a policy the preparation alone decides on classes, as in the logs of earlier versions.
   if (prepared?.policy === undefined) return undefined;
-  const classes = grantedClasses(created?.spec?.permissionClasses ?? [], grants);
+  const classes = grantedClasses(spec?.permissionClasses ?? [], grants);
   if (classes.has(permissionClass)) return undefined;
   return `the operator's policy does not grant the class ${nameOfClass(permissionClass)} now, and permission_classes of the agent does not name it`;
 }

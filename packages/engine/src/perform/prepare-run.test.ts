@@ -74,6 +74,7 @@ describe("under a limit on cost", () => {
     expect(await errorOf(bench)).toMatchObject({
       reason: "resolve_failed",
       message: expect.stringContaining("has no price"),
+      cause: "INVALID_AGENT",
     });
     expect(model.requests).toEqual([]);
   });

@@ -1,15 +1,12 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import type { Policy } from "@reeve/agent/policy/policy";
 import { planForLog } from "@reeve/agent/resolve/fit-plan";
-import type { ResolvedAgent } from "@reeve/agent/resolve/resolve-agent";
 import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
-import type { ResolvedModel } from "@reeve/agent/resolve/resolve-model";
-import type { Limits, ProviderCapabilities } from "@reeve/contracts/agent";
+import type { Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { PolicyDecisionSchema, RunCreated } from "@reeve/contracts/run";
+import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
+import { reasonName } from "@reeve/platform/reason-name";
 import { maxRendered, renderMemories } from "@reeve/memory/render-memories";
 import { readHistory } from "@reeve/run/thread/read-history";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";
@@ -19,6 +16,8 @@ import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
+import { preparedDelegate } from "./prepared-delegate.ts";
+import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
 
 /**
  * Returns one fact with all resolved inputs of the run, so that a later owner sees what the first one saw. If any of them
@@ -34,7 +33,8 @@ export async function prepareRun(
     return [await prepared(state.head.runId, created, ports, signal)];
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
-    return failRun(state, rootScope, "resolve_failed", error.message);
+    const cause = reasonName(error.reason);
+    return failRun(state, rootScope, "resolve_failed", error.message, cause);
   }
 }
 
@@ -51,7 +51,7 @@ async function prepared(
   const policy = policyOf(runId, created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   const resolved = resolveAgent(spec, ports.catalogs(), place);
-  const { limits, retry, executor, planner, fallbacks, tools, gated, finish, warnings } = resolved;
+  const { limits, retry, executor, planner, tools, gated, finish, warnings, delegates } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
@@ -68,14 +68,12 @@ async function prepared(
       ...(planning && { planningCapabilities: planning }),
       limits,
       retry,
-      fallbacks: fallbacks.map((fallback) => {
-        const ofFallback = capabilitiesOf(fallback);
-        return { model: fallback.model, ...(ofFallback && { capabilities: ofFallback }) };
-      }),
+      fallbacks: fallbacksOf(resolved),
       history: [...history],
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
       warnings: [...warnings],
       plan: planForLog(resolved.plan),
+      delegates: delegates.map((each) => preparedDelegate(each, tools, policy !== undefined)),
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });
@@ -86,23 +84,6 @@ function policyOf(runId: string, { hasPolicy }: RunCreated, ports: RunPorts): Po
   const policy = ports.policy();
   if (policy !== undefined || !hasPolicy) return policy;
   throw new Failure("precondition", ErrorReason.POLICY_DENIED, missingPolicy(runId, ports));
-}
-
-/** The maximum number of things of a decision that the log lists. */
-const maxWithheld = 200;
-
-function decisionOf(
-  { rules, permissions }: CallerPolicy,
-  { withheld, network }: ResolvedAgent,
-): MessageInitShape<typeof PolicyDecisionSchema> {
-  return {
-    rules: [...rules],
-    withheld: withheld
-      .slice(0, maxWithheld)
-      .map(({ kind, name, rule, tool = "" }) => ({ kind, name, rule, tool })),
-    networkAllow: [...network],
-    permissions: [...permissions],
-  };
 }
 
 /** Returns the conversation of the thread before this run. */
@@ -131,13 +112,4 @@ async function recalledFor(
   const owner = { tenant, user: startedBy };
   const note = renderMemories(await memory.recall(owner, input, maxRendered, signal));
   return note === "" ? [] : [note];
-}
-
-/** Returns the capabilities that are registered for the model, or else those of its provider. */
-function capabilitiesOf({ model, provider }: ResolvedModel): ProviderCapabilities | undefined {
-  const ofProvider = provider.capabilities;
-  if (model.capabilities === undefined) return ofProvider;
-  // What only the API decides holds for every model.
-  const temperature = (model.capabilities.temperature ?? true) && (ofProvider?.temperature ?? true);
-  return { ...model.capabilities, temperature };
 }

@@ -55,10 +55,12 @@ export class FrameSpans implements Disposable {
     const operation = id === plannerId ? operations.plan : operations.invokeAgent;
     const described = {
       ...agentAttributes(state),
+      ...(frame.delegate && { [attributes.agentName]: frame.delegate.agentId }),
       [attributes.operation]: operation,
       ...(frame.subtask && { [attributes.subtaskId]: id, [attributes.depth]: frame.depth }),
     };
-    const span = startSpan(`${operation} ${agentNameOf(state)}`, { attributes: described }, parent);
+    const agent = frame.delegate?.agentId ?? agentNameOf(state);
+    const span = startSpan(`${operation} ${agent}`, { attributes: described }, parent);
     const opened = { span, context: contextOf(span, parent) };
     this.#open.set(id, opened);
     return opened.context;

@@ -95,7 +95,8 @@ export class CallOrder {
     }
   }
 
-  #seePrepared({ tools, limits }: RunPrepared): void {
+  #seePrepared({ tools: own, delegates, limits }: RunPrepared): void {
+    const tools = [...own, ...delegates.flatMap((delegate) => delegate.tools)];
     const budgets = limits?.budgets;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
     this.#limits = {

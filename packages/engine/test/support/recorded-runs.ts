@@ -13,6 +13,7 @@ import { endRun } from "../../src/domain/end-run.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
+import { recordedDelegates } from "./delegating-run.ts";
 import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 
@@ -88,6 +89,7 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .result(0)
       .turn({ name: "search" }, { name: "search" }),
   "taken-over": takenOver,
+  delegates: recordedDelegates,
   retried,
   "fallback-models": fallbackModels,
   counted: () =>

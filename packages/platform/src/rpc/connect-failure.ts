@@ -5,6 +5,7 @@ import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "@reeve/contr
 import type { FailureKind } from "../failure.ts";
 import { Failure } from "../failure.ts";
 import { reportedViolations, shortened } from "../list-violations.ts";
+import { reasonName, reasonPrefix } from "../reason-name.ts";
 import { fitsBody } from "./error-size.ts";
 
 /** The maximum length of a message, and of a value of the metadata. */
@@ -136,11 +137,6 @@ function kindOf(code: Code): FailureKind {
   return (found?.[0] as FailureKind | undefined) ?? "internal";
 }
 
-/** Returns the name of a reason as ErrorInfo has it: without the prefix of its enum. */
-export function reasonName(reason: ErrorReason): string {
-  return (ErrorReasonSchema.value[reason]?.name ?? "").replace(reasonPrefix, "");
-}
-
 function reasonOf(name: string | undefined, kind: FailureKind): ErrorReason {
   const known = ErrorReasonSchema.values.find((value) => value.name === `${reasonPrefix}${name}`);
   // The numbers of the enum's descriptor are its values.
@@ -156,5 +152,3 @@ const withoutDetails: Partial<Record<FailureKind, ErrorReason>> = {
   exhausted: ErrorReason.TOO_LARGE,
   unavailable: ErrorReason.UNAVAILABLE,
 };
-
-const reasonPrefix = "ERROR_REASON_";

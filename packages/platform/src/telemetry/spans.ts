@@ -8,7 +8,7 @@ import {
   TraceFlags,
 } from "@opentelemetry/api";
 import { Failure } from "../failure.ts";
-import { reasonName } from "../rpc/connect-failure.ts";
+import { reasonName } from "../reason-name.ts";
 import { attributes } from "./span-names.ts";
 
 /** The header that propagates a trace between processes, over HTTP and NATS. */

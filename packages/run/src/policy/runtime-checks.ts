@@ -15,6 +15,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.STEP_UP,
   CheckedRule.STOP_CONDITIONS,
   CheckedRule.OUTPUT_SCHEMA,
+  CheckedRule.DELEGATES,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -22,6 +23,7 @@ const fieldOf = {
   [CheckedRule.STEP_UP]: "approval_policy.step_up",
   [CheckedRule.STOP_CONDITIONS]: "sections.stop",
   [CheckedRule.OUTPUT_SCHEMA]: "output_schema",
+  [CheckedRule.DELEGATES]: "delegates",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -29,13 +31,14 @@ export type IgnorableRule = keyof typeof fieldOf;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
 export function ignorableRules(
-  spec: Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema"> | undefined,
+  spec: Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema" | "delegates"> | undefined,
   { outputSchema = spec?.outputSchema }: Pick<RunCreated, "outputSchema"> = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
     [CheckedRule.STEP_UP, spec?.approvalPolicy?.stepUp !== undefined],
     [CheckedRule.STOP_CONDITIONS, Object.hasOwn(spec?.sections ?? {}, stopSectionName)],
     [CheckedRule.OUTPUT_SCHEMA, outputSchema !== undefined],
+    [CheckedRule.DELEGATES, (spec?.delegates.length ?? 0) > 0],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }

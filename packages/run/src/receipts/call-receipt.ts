@@ -9,7 +9,7 @@ import {
   ReceiptCallSchema,
   ReceiptEndSchema,
 } from "@reeve/contracts/receipt";
-import type { BoundFile } from "@reeve/contracts/tool";
+import type { BoundFile, ToolDescriptor } from "@reeve/contracts/tool";
 import { specDigestOf } from "../approvals/grants/granted-digests.ts";
 import type { CallHistory, EndedCall } from "./call-history.ts";
 import { gateOf } from "./call-history.ts";
@@ -83,7 +83,7 @@ function calledOf(ended: EndedCall, omitContent: boolean) {
   const isEdited = final !== byModel;
   return create(ReceiptCallSchema, {
     tool: name,
-    source: prepared?.tools.find((tool) => tool.name === name)?.source ?? "",
+    source: toolsOf(prepared).find((tool) => tool.name === name)?.source ?? "",
     argumentsSha256: canonicalSha256(final ?? null),
     argumentsEdited: isEdited,
     modelArgumentsSha256: canonicalSha256(byModel ?? null),
@@ -94,6 +94,12 @@ function calledOf(ended: EndedCall, omitContent: boolean) {
       ...(injectedArgs && { injectedArguments: injectedArgs }),
     }),
   });
+}
+
+/** Returns the tools of the agent of a run, and those of its delegates. */
+function toolsOf(prepared: EndedCall["prepared"]): readonly ToolDescriptor[] {
+  const { tools = [], delegates = [] } = prepared ?? {};
+  return [...tools, ...delegates.flatMap((delegate) => delegate.tools)];
 }
 
 /**

@@ -8,9 +8,10 @@ import { Role, ThreadMessageSchema } from "@reeve/contracts/thread";
  * never started left none.
  */
 export function turnMessages(
-  { runId, messages, output, outcome, incompleteReason, executionTree, cost, error }: TurnEnded,
+  turn: TurnEnded,
   endedAt: Timestamp | undefined,
 ): readonly ThreadMessage[] {
+  const { runId, messages, output, outcome, incompleteReason, executionTree, cost, error } = turn;
   if (messages.length === 0) return [];
   const common = { runId, ...(endedAt && { time: endedAt }) };
   const said = messages.flatMap(({ message }) =>
@@ -24,6 +25,7 @@ export function turnMessages(
     text: output,
     outcome,
     incompleteReason,
+    omittedTextBytes: turn.omittedOutputBytes,
     error,
     ...(executionTree && { executionTree }),
     ...(cost && { cost }),

@@ -4,7 +4,7 @@ import { treeOf } from "../tree/execution-tree.ts";
 import { fitTree } from "../tree/fit-tree.ts";
 import type { RunEvent } from "@reeve/contracts/run";
 import { IncompleteReason, RunStatus } from "@reeve/contracts/run";
-import type { TurnEndedSchema } from "@reeve/contracts/thread";
+import type { TurnEnded, TurnEndedSchema } from "@reeve/contracts/thread";
 import { TurnIncompleteReason, TurnOutcome } from "@reeve/contracts/thread";
 import { costSummaryOf } from "../head/ledger.ts";
 import { newerVersion } from "../head/newer-version.ts";
@@ -38,11 +38,19 @@ export function turnEnded(
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
     incompleteReason: incompleteReasons[head.incompleteReason] ?? TurnIncompleteReason.UNSPECIFIED,
     messages: [...fitHistory(withoutMemories(turnHistory(own)), maxBytes.messages)],
-    output: truncateToBytes(outputOf(head), maxBytes.output),
+    ...outputFor(head),
     executionTree: fitTree(treeOf(head.tree), maxBytes.tree),
     cost: costSummaryOf(head.cost ?? head.spent),
     error: truncateToBytes(head.error?.message ?? "", maxBytes.error),
   };
+}
+
+/** Returns the answer of a turn. A typed answer is JSON, of which a part would be none: one that does not fit is left out. */
+function outputFor(head: RunHead): Partial<Pick<TurnEnded, "output" | "omittedOutputBytes">> {
+  const output = outputOf(head);
+  if (head.structured === undefined) return { output: truncateToBytes(output, maxBytes.output) };
+  const bytes = new TextEncoder().encode(output).length;
+  return bytes <= maxBytes.output ? { output } : { omittedOutputBytes: bytes };
 }
 
 /** Records that follow the terminal status are not part of the turn. */

@@ -82,7 +82,10 @@ pub struct AgentSpec {
     /// If unset, they are not summarized.
     #[prost(message, optional, tag = "20")]
     pub context_policy: ::core::option::Option<ContextPolicy>,
-    /// Agents that this agent may call as tools.
+    /// Ids of agents of the tenant that this agent may call as tools: `agent_run_<id>`. A run has the
+    /// revisions that they had when it started. A delegate works with its own model, instructions, tools,
+    /// and limits, within what is left of the limits of the run; the permission rules of its callers and
+    /// `hitl_tools` of its callers hold for its calls too. At most 16, and at most 32 that a run can reach.
     #[prost(string, repeated, tag = "21")]
     pub delegates: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Names of the tools that the agent has. If this field and `allowed_tool_patterns` are both
@@ -652,6 +655,29 @@ pub struct ResolutionPlan {
     /// Number of tools of the agent that are not listed, because the plan would become too large.
     #[prost(uint32, tag = "9")]
     pub omitted_tools: u32,
+    /// Agents that the agent may call as tools, and those that they may call, ordered by id.
+    #[prost(message, repeated, tag = "10")]
+    pub delegates: ::prost::alloc::vec::Vec<PlannedDelegate>,
+}
+/// An agent that a run may call as a tool.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PlannedDelegate {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Revision of the agent. 0 if it has none, as in a process without a deployment.
+    #[prost(uint32, tag = "2")]
+    pub revision: u32,
+    /// Models that it may call, as in `ResolutionPlan`.
+    #[prost(message, repeated, tag = "3")]
+    pub models: ::prost::alloc::vec::Vec<PlannedModel>,
+    /// Names of its tools, in order.
+    #[prost(string, repeated, tag = "4")]
+    pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Hash of its own resolution plan: that of a run of this agent by the same caller, except that a
+    /// delegate has no tools of the class `secrets`, and none that are denied to each of its callers.
+    #[prost(string, tag = "5")]
+    pub plan_hash: ::prost::alloc::string::String,
 }
 /// A plugin that shapes a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -668,6 +694,10 @@ pub struct PlannedPlugin {
     /// Sections of the spec that it reads.
     #[prost(string, repeated, tag = "4")]
     pub sections: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// SHA-256 over the canonical JSON (RFC 8785) of an object with these sections, by name, in lowercase
+    /// hexadecimal. Empty if it reads none, and in plans of versions that did not record it.
+    #[prost(string, tag = "5")]
+    pub sections_hash: ::prost::alloc::string::String,
 }
 /// A tool that the agent has.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -908,8 +938,8 @@ pub struct ValidateAgentResponse {
     /// The warnings, each with its field. The reason of one that no constant identifies is empty.
     #[prost(message, repeated, tag = "4")]
     pub warning_details: ::prost::alloc::vec::Vec<SpecViolation>,
-    /// What the agent becomes for a caller to whom no rule of the operator's policy applies. Unset if the
-    /// spec has violations.
+    /// What the agent becomes in a run that the caller starts, outside of threads and without long-term
+    /// memory. Unset if the spec has violations, or such a run does not start.
     #[prost(message, optional, tag = "5")]
     pub plan: ::core::option::Option<ResolutionPlan>,
 }
@@ -935,6 +965,9 @@ pub struct ExplainAgentRequest {
     /// is empty. Returns NOT_FOUND with reason RUN_NOT_FOUND if the subject has no run.
     #[prost(string, tag = "4")]
     pub subject: ::prost::alloc::string::String,
+    /// Whether the runs have long-term memory.
+    #[prost(bool, tag = "5")]
+    pub memory_enabled: bool,
 }
 /// Response of `ExplainAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]

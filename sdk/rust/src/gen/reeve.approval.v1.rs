@@ -115,6 +115,10 @@ pub struct Approval {
     /// groups of which nobody has used the inbox for seven days. Only in responses, as of their time.
     #[prost(string, repeated, tag = "41")]
     pub unseen_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Id of the agent that made the call, if the agent of the run called it as a delegate. Grants do not
+    /// approve such calls. Empty: the agent of the run made it.
+    #[prost(string, tag = "42")]
+    pub delegate_id: ::prost::alloc::string::String,
 }
 /// A group that alternatives of approvals name. Groups are known to identity providers only: approvals
 /// notes when a member uses the inbox.

@@ -54,6 +54,8 @@ pub enum CheckedRule {
     StopConditions = 2,
     /// Answers with a JSON Schema: `output_schema` of an agent or of the request that starts a run.
     OutputSchema = 3,
+    /// Agents that call other agents: `delegates`.
+    Delegates = 4,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -66,6 +68,7 @@ impl CheckedRule {
             Self::StepUp => "CHECKED_RULE_STEP_UP",
             Self::StopConditions => "CHECKED_RULE_STOP_CONDITIONS",
             Self::OutputSchema => "CHECKED_RULE_OUTPUT_SCHEMA",
+            Self::Delegates => "CHECKED_RULE_DELEGATES",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -75,6 +78,7 @@ impl CheckedRule {
             "CHECKED_RULE_STEP_UP" => Some(Self::StepUp),
             "CHECKED_RULE_STOP_CONDITIONS" => Some(Self::StopConditions),
             "CHECKED_RULE_OUTPUT_SCHEMA" => Some(Self::OutputSchema),
+            "CHECKED_RULE_DELEGATES" => Some(Self::Delegates),
             _ => None,
         }
     }

@@ -297,6 +297,10 @@ pub struct SubtaskChanged {
     /// Why the last answer of the subtask is incomplete. Set only when it has ended.
     #[prost(enumeration = "IncompleteReason", tag = "10")]
     pub incomplete_reason: i32,
+    /// Id of the agent that works on it, if its caller called a delegate. Empty for other subtasks: they are
+    /// worked on by the agent of their caller.
+    #[prost(string, tag = "11")]
+    pub agent_id: ::prost::alloc::string::String,
 }
 /// A budget was exceeded. The run ends.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -350,6 +354,11 @@ pub struct RunError {
     /// What failed, on what, and how to resolve it.
     #[prost(string, tag = "2")]
     pub message: ::prost::alloc::string::String,
+    /// Why the agent could not be resolved, if `reason` is `resolve_failed`: the name of the reason with
+    /// which StartRun refuses such an agent, such as `MODEL_NOT_FOUND`. Empty in logs of versions that did
+    /// not record it.
+    #[prost(string, tag = "3")]
+    pub cause: ::prost::alloc::string::String,
 }
 /// Text that was already streamed belongs to a model call that was abandoned. Clients must discard
 /// the text and reasoning of this step, starting at `first_sequence`.
@@ -446,6 +455,26 @@ pub struct RunCreated {
     /// JSON Schema of the answer, as the request gave it. Unset: that of `spec`, if it has one.
     #[prost(message, optional, tag = "25")]
     pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
+    /// by id. The run keeps these revisions.
+    #[prost(message, repeated, tag = "26")]
+    pub delegates: ::prost::alloc::vec::Vec<DelegateAgent>,
+}
+/// An agent that a run can call as a tool.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DelegateAgent {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Revision of the agent. 0 if it has none, as in a process without a deployment.
+    #[prost(uint32, tag = "2")]
+    pub revision: u32,
+    /// Spec of the agent at that revision.
+    #[prost(message, optional, tag = "3")]
+    pub spec: ::core::option::Option<super::super::agent::v1::AgentSpec>,
+    /// Subject of the credential that saved the agent at that revision. Empty if it is not known.
+    #[prost(string, tag = "4")]
+    pub author: ::prost::alloc::string::String,
 }
 /// The state of a failed run from which another run continues.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -598,6 +627,52 @@ pub struct RunPrepared {
     /// 50 excluded tools. Unset in logs of versions that did not record it.
     #[prost(message, optional, tag = "15")]
     pub plan: ::core::option::Option<super::super::agent::v1::ResolutionPlan>,
+    /// What each of `delegates` of the start became, ordered by id.
+    #[prost(message, repeated, tag = "16")]
+    pub delegates: ::prost::alloc::vec::Vec<PreparedDelegate>,
+}
+/// What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PreparedDelegate {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// The model.
+    #[prost(message, optional, tag = "2")]
+    pub model: ::core::option::Option<super::super::agent::v1::ModelSpec>,
+    /// Capabilities of the model's provider.
+    #[prost(message, optional, tag = "3")]
+    pub capabilities: ::core::option::Option<
+        super::super::agent::v1::ProviderCapabilities,
+    >,
+    /// Tools that the agent of the run does not have in the same form.
+    #[prost(message, repeated, tag = "4")]
+    pub tools: ::prost::alloc::vec::Vec<super::super::tool::v1::ToolDescriptor>,
+    /// Names of further tools, which the agent of the run has.
+    #[prost(string, repeated, tag = "5")]
+    pub shared_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Limits of each call of the delegate: those of its spec, bounded by those of the deployment.
+    #[prost(message, optional, tag = "6")]
+    pub limits: ::core::option::Option<super::super::agent::v1::Limits>,
+    /// How failed model calls are repeated; all fields are set.
+    #[prost(message, optional, tag = "7")]
+    pub retry: ::core::option::Option<super::super::agent::v1::RetryPolicy>,
+    /// Models that take over from a model that gives no answer, in order.
+    #[prost(message, repeated, tag = "8")]
+    pub fallbacks: ::prost::alloc::vec::Vec<FallbackModel>,
+    /// Tools whose calls require an approval, in addition to those of `hitl_tools`.
+    #[prost(string, repeated, tag = "9")]
+    pub gated_tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What the operator's policy decided for the delegate: only `network_allow`; everything else holds for
+    /// all agents of the run. Unset if there was no policy.
+    #[prost(message, optional, tag = "10")]
+    pub policy: ::core::option::Option<PolicyDecision>,
+    /// Hash of its resolution plan.
+    #[prost(string, tag = "11")]
+    pub plan_hash: ::prost::alloc::string::String,
+    /// Revision of the agent, as in `delegates` of the start.
+    #[prost(uint32, tag = "12")]
+    pub revision: u32,
 }
 /// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
 /// only withhold more.

@@ -332,7 +332,7 @@ pub struct TurnEnded {
     /// the result of each call.
     #[prost(message, repeated, tag = "3")]
     pub messages: ::prost::alloc::vec::Vec<HistoryMessage>,
-    /// The answer that people read.
+    /// The answer that people read. A typed answer (JSON) that is larger than 131,072 bytes is left out.
     #[prost(string, tag = "4")]
     pub output: ::prost::alloc::string::String,
     /// Execution tree of the run.
@@ -347,6 +347,10 @@ pub struct TurnEnded {
     /// Why the answer is incomplete, if it is.
     #[prost(enumeration = "TurnIncompleteReason", tag = "8")]
     pub incomplete_reason: i32,
+    /// Size in bytes of the typed answer that `output` leaves out. `structured_output` of the run has it.
+    /// 0: `output` leaves none out. Earlier versions cut such an answer.
+    #[prost(uint32, tag = "9")]
+    pub omitted_output_bytes: u32,
 }
 /// Total cost of a turn over all model calls.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]
@@ -507,7 +511,7 @@ pub struct ThreadMessage {
     /// Author of the message.
     #[prost(enumeration = "Role", tag = "2")]
     pub role: i32,
-    /// Text of the message.
+    /// Text of the message. A typed answer (JSON) that is larger than 131,072 bytes is left out.
     #[prost(string, tag = "3")]
     pub text: ::prost::alloc::string::String,
     /// Time at which the turn ended.
@@ -528,6 +532,10 @@ pub struct ThreadMessage {
     /// Why the text is incomplete, if it is. Set only in messages of the agent.
     #[prost(enumeration = "TurnIncompleteReason", tag = "9")]
     pub incomplete_reason: i32,
+    /// Size in bytes of the typed answer that `text` leaves out. `structured_output` of the run has it. 0:
+    /// `text` leaves none out.
+    #[prost(uint32, tag = "10")]
+    pub omitted_text_bytes: u32,
 }
 /// Request of `GetThread`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -10,7 +10,8 @@ import { DecideApprovalRequestSchema, DecisionResultSchema } from "@reeve/contra
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Failure } from "@reeve/platform/failure";
 import { codeName } from "@reeve/platform/rpc/outcome/code-name";
-import { connectErrorOf, reasonName } from "@reeve/platform/rpc/connect-failure";
+import { connectErrorOf } from "@reeve/platform/rpc/connect-failure";
+import { reasonName } from "@reeve/platform/reason-name";
 import type { DecidingPorts } from "@reeve/run/approvals/decide-approval";
 import { decideApproval } from "@reeve/run/approvals/decide-approval";
 import { staleDeadline } from "@reeve/run/approvals/stale-reads";

@@ -7,6 +7,7 @@ import type { CheckedRequest } from "@reeve/agent/spec/valid-spec";
 import { validSpec } from "@reeve/agent/spec/valid-spec";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
+import type { DelegateAgent } from "@reeve/contracts/run";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
@@ -16,6 +17,7 @@ import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks"
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { Page, PageRequest } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
+import { delegatesOf } from "./delegates.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 
 type AgentPorts = Pick<GatewayPorts, "agents" | "offer" | "policy" | "assertRoom" | "holders">;
@@ -43,7 +45,8 @@ export async function createAgent(
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
-  const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
+  const ports = { agents, offer, policy };
+  const { spec, warnings } = validSpec((await checkAgent(ports, tenant, sent, signal)).checked);
   await assertChecked(holders, ignorableRules(spec), signal);
   const now = timestampNow();
   const times = { createdAt: now, updatedAt: now };
@@ -72,7 +75,8 @@ export async function updateAgent(
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
-  const { spec, warnings } = validSpec(checkAgent(sent, tenant, { offer, policy }));
+  const ports = { agents, offer, policy };
+  const { spec, warnings } = validSpec((await checkAgent(ports, tenant, sent, signal)).checked);
   await assertChecked(holders, ignorableRules(spec), signal);
   const key = agentKey({ tenant, agent: spec.id });
   for (let attempt = 1; ; attempt++) {
@@ -131,30 +135,44 @@ export async function listAgents(
   );
 }
 
+/** A checked spec, and the agents that it can reach through its delegates. */
+interface CheckedAgent {
+  readonly checked: CheckedRequest;
+  readonly delegates: readonly DelegateAgent[];
+}
+
 /**
- * Checks a spec against the shape of its contract, against what the deployment offers, and against what the operator's policy
- * allows the tenant. Paths of violations are relative to
- * the request. The spec is undefined if the request has none.
+ * Checks a spec against the shape of its contract, against what the deployment offers, against what the operator's policy allows the
+ * tenant, and against the agents of the tenant that it names. Paths of violations are relative to the request. The spec is undefined if
+ * the request has none.
  */
-export function checkAgent(
-  { spec: given, shape }: SentSpec,
+export async function checkAgent(
+  { offer, policy, agents }: Pick<GatewayPorts, "offer" | "policy" | "agents">,
   tenant: string,
-  { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
-): CheckedRequest {
+  { spec: given, shape }: SentSpec,
+  signal: AbortSignal,
+): Promise<CheckedAgent> {
   if (given === undefined) {
     const missing = { field: "spec", description: "is required", reason: "REQUIRED" };
-    return { violations: mergeViolations(shape, [missing]), warnings: [], details: [] };
+    const violations = mergeViolations(shape, [missing]);
+    return { checked: { violations, warnings: [], details: [] }, delegates: [] };
   }
   const { spec, violations, ...warnings } = checkSpec(
     given,
     offer(),
     policyForTenant(policy(), tenant),
   );
-  const others = violations.map((violation) => ({
+  // Too many of them, or malformed ids, are not looked up.
+  const isMalformed = violations.some(({ field }) => field.startsWith("delegates"));
+  const { agents: delegates, violations: ofDelegates } = isMalformed
+    ? { agents: [], violations: [] }
+    : await delegatesOf({ agents }, tenant, spec, signal);
+  const others = [...violations, ...ofDelegates].map((violation) => ({
     ...violation,
     field: `spec.${violation.field}`,
   }));
-  return { spec, violations: mergeViolations(shape, others), ...warnings };
+  const checked = { spec, violations: mergeViolations(shape, others), ...warnings };
+  return { checked, delegates };
 }
 
 /** Returns the ids of some agents of a tenant: a request for an unknown agent must not read a large tenant. */

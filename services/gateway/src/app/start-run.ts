@@ -31,6 +31,7 @@ import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks"
 import { reusedRequestId } from "@reeve/run/thread/refusals";
 import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
+import { delegatesToStart } from "./delegates.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound } from "./read-run.ts";
 import { checkStartRequest } from "./check-start-request.ts";
@@ -63,13 +64,16 @@ export async function startRun(
   if (known !== undefined) return { run: known, warnings: [] };
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
-  const warnings = resolvable(ports, agent.spec, request, { tenant, roles }, fileBytes);
+  const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
+  const start = { ...request, delegates };
+  const warnings = resolvable(ports, agent.spec, start, { tenant, roles }, fileBytes);
   await assertChecked(ports.holders, ignorableRules(agent.spec, request), signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
     agentRevision: agent.revision,
     ...(agent.spec && { spec: agent.spec }),
+    delegates,
     input: request.input,
     messages: request.messages,
     files: request.files,
@@ -186,7 +190,7 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 export function resolvable(
   { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
   spec: AgentSpec | undefined,
-  request: StartRunRequest | RunCreated,
+  request: (StartRunRequest | RunCreated) & Pick<RunCreated, "delegates">,
   caller: Pick<Credential, "tenant" | "roles">,
   fileBytes: number,
 ): readonly string[] {
@@ -197,7 +201,9 @@ export function resolvable(
     : offersWorkspaces(offered.tools)
       ? (["files"] as const)
       : [];
-  assertBackendSupports({ spec, files: request.files }, "nats", new Set(surroundings));
+  for (const each of [spec, ...request.delegates.flatMap((delegate) => delegate.spec ?? [])]) {
+    assertBackendSupports({ spec: each, files: request.files }, "nats", new Set(surroundings));
+  }
   assertFilesFit(fileBytes, offered.tools);
   return resolveAgent(spec, offered, toolContextOf(request, policy(), caller)).warnings;
 }

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { Failure } from "@reeve/platform/failure";
 import { codeName } from "@reeve/platform/rpc/outcome/code-name";
-import { connectErrorOf, reasonName } from "@reeve/platform/rpc/connect-failure";
+import { connectErrorOf } from "@reeve/platform/rpc/connect-failure";
+import { reasonName } from "@reeve/platform/reason-name";
 
 /** How a call ended. */
 export interface CallOutcome {

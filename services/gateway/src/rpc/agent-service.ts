@@ -76,11 +76,17 @@ export function agentService(
         providers: providers.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       };
     },
-    validateAgent: ({ spec }, context) => {
-      const { tenant } = principalOf(context);
-      const checked = checkAgent(sent(spec, context), tenant, ports);
+    validateAgent: async ({ spec }, context) => {
+      const credential = credentialOf(context);
+      const given = sent(spec, context);
+      const { tenant } = credential;
+      const found = await checkAgent(ports, tenant, given, context.signal);
+      const { checked, delegates } = found;
       const reported = reportedViolations(checked.violations);
-      const plan = checked.violations.length === 0 ? planOfSpec(checked.spec, ports) : undefined;
+      const plan =
+        checked.violations.length === 0
+          ? planOfSpec(checked.spec, ports, { ...credential, delegates })
+          : undefined;
       const more = checked.violations.length - reported.length;
       return {
         violations: reported.map((violation) => ({

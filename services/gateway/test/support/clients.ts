@@ -10,7 +10,8 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
-import { reasonName, failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { reasonName } from "@reeve/platform/reason-name";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 

@@ -1,5 +1,7 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Budgets } from "@reeve/contracts/agent";
+import { workingAgent } from "../delegates/working-agent.ts";
+import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** The limits of one run, including all its frames. */
@@ -53,6 +55,13 @@ export const maxIdleClaims = 100;
 export function limitsOf({ head: { created, prepared } }: RunState): Limits {
   const rounds = prepared?.limits?.maxRounds ?? created?.spec?.maxRounds ?? defaults.rounds;
   return { ...within(prepared?.limits?.budgets ?? created?.spec?.budgets), rounds };
+}
+
+/** Returns the limits of the agent that works in a frame, such as its steps. Those of the run hold for all frames together. */
+export function frameLimits(state: RunState, frame: Pick<Frame, "delegate">): Limits {
+  const { spec, prepared } = workingAgent(state, frame);
+  const rounds = prepared?.limits?.maxRounds ?? spec?.maxRounds ?? defaults.rounds;
+  return { ...within(prepared?.limits?.budgets ?? spec?.budgets), rounds };
 }
 
 function within(budgets: Budgets | undefined): Limits {

@@ -1,6 +1,7 @@
 import type { BudgetExceeded } from "@reeve/contracts/run";
 import { newReviewUsage } from "@reeve/run/head/ledger";
 import { oldestFirst } from "@reeve/run/head/linked";
+import { failFrame } from "../end-frame.ts";
 import { failRun } from "../end-run.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -9,13 +10,14 @@ import { scopeOf } from "../state/frame.ts";
 import { rootOf } from "../state/run-state.ts";
 import type { RunState } from "../state/run-state.ts";
 import { workedMs } from "../state/worked-time.ts";
+import { delegateBudgets } from "./delegate-budget.ts";
 import { limitsOf } from "./limits.ts";
 import type { CallSize } from "./worst-case.ts";
 import { committedWithoutReviewUsd, reviewUsd } from "./reserve-cost.ts";
 import { dueReviewSize } from "./review-size.ts";
 import { worstCaseUsd } from "./worst-case.ts";
 
-/** A budget of the whole run that is exceeded. */
+/** A budget that is exceeded: of the whole run, or of a delegate. */
 export interface ExceededBudget {
   readonly reason:
     | "subtasks"
@@ -27,6 +29,8 @@ export interface ExceededBudget {
     | "cost";
   readonly limit: number;
   readonly observed: number;
+  /** The frame that ends because a budget of its delegate is exceeded. Absent: a budget of the whole run is. */
+  readonly ends?: { readonly frame: Frame; readonly agentId: string };
   /** Whether only the review in progress stands in the way, which may use less than is reserved for it. */
   readonly untilReview?: boolean;
 }
@@ -48,12 +52,33 @@ export function exceededBy(
       ...totals(state, review.tokens),
       ["cost", limits.costUsd, cost + review.usd],
     ]);
-  const exceeded = exceededWith({ calls: 0, tokens: 0, usd: 0 });
+  const exceeded =
+    exceededWith({ calls: 0, tokens: 0, usd: 0 }) ?? exceededByDelegate(state, frame, size);
   const review = exceeded === undefined ? dueReviewSize(state)?.size : undefined;
   if (review === undefined) return exceeded;
   const tokens = review.inputTokens + review.maxOutputTokens;
   const reserved = exceededWith({ calls: 1, tokens, usd: reviewUsd(state) });
   return reserved && { ...reserved, untilReview: true };
+}
+
+/** Returns the budget of a delegate that one more model call of its frame would exceed. */
+function exceededByDelegate(
+  state: RunState,
+  frame: Frame,
+  size: CallSize,
+): ExceededBudget | undefined {
+  for (const budget of delegateBudgets(state, frame)) {
+    const { agentId, limits } = budget;
+    const exceeded = firstOver([
+      ["llm_calls", limits.llmCalls, budget.llmCalls + 1],
+      ["tool_calls", limits.toolCalls, budget.toolCalls],
+      ["tokens", limits.totalTokens, budget.tokens],
+      ["bytes", limits.totalBytes, budget.resultBytes],
+      ["cost", limits.costUsd, budget.committedUsd + (worstCaseUsd(state, frame, size) ?? 0)],
+    ]);
+    if (exceeded !== undefined) return { ...exceeded, ends: { frame, agentId } };
+  }
+  return undefined;
 }
 
 /** What is reserved for the review in progress, or what reviews have used. */
@@ -108,12 +133,17 @@ function firstOver(checks: readonly Check[]): ExceededBudget | undefined {
 }
 
 /**
- * Returns the fact that a budget is exceeded. The end of the run follows from it, after the refusals of the last calls, so
- * that its summary includes them. None while a review stands in the way: the model call waits for its end, and is checked again.
+ * Returns the fact that a budget of the run is exceeded, or the end of a frame whose delegate has exceeded one. The end of the run
+ * follows from the fact, after the refusals of the last calls, so that its summary includes them. None while a review stands in the
+ * way: the model call waits for its end, and is checked again.
  */
 export function overBudget(state: RunState, exceeded: ExceededBudget): readonly Fact[] {
-  const { reason, limit, observed, untilReview = false } = exceeded;
+  const { reason, limit, observed, ends, untilReview = false } = exceeded;
   if (untilReview) return [];
+  if (ends !== undefined) {
+    const message = delegateRefusal(ends.agentId, exceeded);
+    return failFrame(state, ends.frame, "budget_exceeded", message);
+  }
   const value = { reason, limit, observed };
   return [fact(scopeOf(rootOf(state)), { case: "budgetExceeded", value })];
 }
@@ -130,6 +160,15 @@ export function endOverBudget(
 /** Returns the result of a call that is refused because a budget is exceeded. */
 export function budgetRefusal({ reason, limit }: Pick<ExceededBudget, "reason" | "limit">): string {
   return `the run may use ${limit} ${reason.replace("_", " ")} in all, and this would be more`;
+}
+
+/** Returns why a delegate does no more. */
+export function delegateRefusal(
+  agentId: string,
+  { reason, limit }: Pick<ExceededBudget, "reason" | "limit">,
+): string {
+  const what = reason === "cost" ? "USD" : reason.replace("_", " ");
+  return `a call of the agent "${agentId}" may use ${limit} ${what}, and this would be more; raise the budgets of the agent, or give it less to do`;
 }
 
 /** Whether the content of a result is that of `budgetRefusal`. */

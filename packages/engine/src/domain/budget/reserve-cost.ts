@@ -1,5 +1,6 @@
 import type { RunState } from "../state/run-state.ts";
 import type { Frame } from "../state/frame.ts";
+import { delegateBudgets } from "./delegate-budget.ts";
 import { limitsOf } from "./limits.ts";
 import { dueReviewSize } from "./review-size.ts";
 import { cappedPricing, inputUsd, worstCaseUsd, worstPrices } from "./worst-case.ts";
@@ -11,7 +12,11 @@ export function affordableOutput(state: RunState, frame: Frame, inputTokens: num
   if (pricing === undefined) return Infinity;
   const size = { inputTokens, maxOutputTokens: 0 };
   const prices = worstPrices(pricing, inputTokens);
-  const room = costUsd - committedUsd(state) - inputUsd(prices, size);
+  const rooms = delegateBudgets(state, frame).map(
+    ({ limits, committedUsd: committed }) => (limits.costUsd ?? Infinity) - committed,
+  );
+  const left = Math.min(costUsd - committedUsd(state), ...rooms);
+  const room = left - inputUsd(prices, size);
   if (room < 0) return 0;
   return prices.output === 0 ? Infinity : Math.floor((room * 1e6) / prices.output);
 }

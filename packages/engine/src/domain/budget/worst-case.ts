@@ -1,10 +1,11 @@
 import type { Pricing } from "@reeve/contracts/agent";
 import type { CallPrices } from "../model/price.ts";
 import { pricesOf } from "../model/price.ts";
+import { delegateFrames } from "../delegates/callers-of.ts";
 import { modelOf } from "../model/model-of.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
-import { limitsOf } from "./limits.ts";
+import { frameLimits, limitsOf } from "./limits.ts";
 
 /** The size of a model call at most. */
 export interface CallSize {
@@ -27,7 +28,10 @@ export function worstCaseUsd(state: RunState, frame: Frame, size: CallSize): num
 
 /** Returns the prices of the model of a frame. Undefined: the run has no cost limit, or the model no price. */
 export function cappedPricing(state: RunState, frame: Frame): Pricing | undefined {
-  return limitsOf(state).costUsd === undefined ? undefined : modelOf(state, frame)?.pricing;
+  const isCapped =
+    limitsOf(state).costUsd !== undefined ||
+    delegateFrames(state, frame).some((began) => frameLimits(state, began).costUsd !== undefined);
+  return isCapped ? modelOf(state, frame)?.pricing : undefined;
 }
 
 /**

@@ -4,6 +4,7 @@ import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { answerProblems } from "@reeve/agent/schema/answer-problems";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { askUserName, runtimeSource } from "@reeve/agent/tools/runtime-tools";
+import type { QuestionPolicy } from "@reeve/contracts/agent";
 import type { AlternativeSchema, ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
@@ -11,6 +12,7 @@ import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { limitsOf } from "../budget/limits.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -38,9 +40,11 @@ export function askQuestion(
     return [refuse(pending, scope, content, ToolStatus.ERROR, nowMs)];
   }
   const { runId, created } = state.head;
-  const { questions, approvalPolicy } = created?.spec ?? {};
-  const timeout = questions?.timeout ?? approvalPolicy?.timeout;
-  const alternatives = alternativesOf(created);
+  const frame = state.frames.get(scope.parentId);
+  const { questions, approvalPolicy } = workingAgent(state, frame).spec ?? {};
+  const timeout =
+    questions?.timeout ?? approvalPolicy?.timeout ?? created?.spec?.approvalPolicy?.timeout;
+  const alternatives = alternativesOf(created, questions);
   if (alternatives === undefined) {
     return [refuse(pending, scope, onlyOthers, ToolStatus.REJECTED, nowMs)];
   }
@@ -55,6 +59,7 @@ export function askQuestion(
     requestedBy: created?.startedBy ?? "",
     requestedAt: timestampFromMs(nowMs),
     parentId: scope.parentId,
+    delegateId: frame?.delegate?.agentId ?? "",
     gates: [GateKind.QUESTION],
     permissionClass: classOfCall(state, scope, call.name),
     source: ApprovalSource.RUN,
@@ -73,8 +78,9 @@ const onlyOthers =
  */
 function alternativesOf(
   created: RunState["head"]["created"],
+  questions: QuestionPolicy | undefined,
 ): readonly MessageInitShape<typeof AlternativeSchema>[] | undefined {
-  const { people = [], groups = [] } = created?.spec?.questions ?? {};
+  const { people = [], groups = [] } = questions ?? {};
   const isForAll = people.length === 0 && groups.length === 0;
   if (created?.memoryEnabled !== true) return isForAll ? [] : answeredBy(people, groups);
   const { startedBy } = created;

@@ -11,6 +11,7 @@ import type { AlternativeSchema } from "@reeve/contracts/approval";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
 import { filteredCall } from "@reeve/agent/deciders/filtered-call";
+import { authorsOf } from "@reeve/run/head/authors-of";
 import { requestersOf } from "@reeve/run/head/requesters-of";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -129,8 +130,9 @@ function applyingNow(
 function excludedSubjects({ head }: RunState): ReadonlySet<string> | string {
   const { created } = head;
   const policy = created?.spec?.approvalPolicy;
-  const { startedBy = "", agentAuthor = "" } = created ?? {};
-  if (policy?.excludeAuthor === true && agentAuthor === "") {
+  const { startedBy = "" } = created ?? {};
+  const authors = authorsOf(created);
+  if (policy?.excludeAuthor === true && authors.includes("")) {
     return "nobody may approve this call: approval_policy.exclude_author is set, and it is not known who saved the agent; save the agent again";
   }
   if (policy?.excludeRequester === true && startedBy === "") {
@@ -138,7 +140,7 @@ function excludedSubjects({ head }: RunState): ReadonlySet<string> | string {
   }
   const excluded = [
     ...(policy?.excludeRequester ? requestersOf(head) : []),
-    ...(policy?.excludeAuthor ? [agentAuthor] : []),
+    ...(policy?.excludeAuthor ? authors : []),
   ];
   return new Set(excluded.filter((subject) => subject !== ""));
 }

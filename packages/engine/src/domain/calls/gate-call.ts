@@ -20,6 +20,7 @@ import { decidersOf } from "./deciders-of.ts";
 import { decisionProblem } from "./decision-problem.ts";
 import { onceForCall } from "./once-for-call.ts";
 import { limitsOf } from "../budget/limits.ts";
+import { agentsOver } from "../delegates/callers-of.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
@@ -121,7 +122,7 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
   }
   if (approval !== undefined) return undefined;
   if (tool !== undefined && isAskUser(tool)) return { kind: "question" };
-  const gates = gatesOf(state, pending, permission);
+  const gates = gatesOf(state, frame, pending, permission);
   if (gates.length === 0) return undefined;
   const deciders = decidersOf(state, frame, pending.call);
   return typeof deciders === "string"
@@ -161,16 +162,19 @@ export function isCleared({ result, approval }: Call): boolean {
   );
 }
 
-/** Returns why the call needs an approval. Empty: it needs none. */
+/** Returns why the call needs an approval, by its agent or by one that called it. Empty: it needs none. */
 function gatesOf(
-  { head: { created, prepared } }: RunState,
+  state: RunState,
+  frame: Frame,
   { call }: Call,
   permission: PermissionDecision | undefined,
 ): readonly GateKind[] {
-  const named = created?.spec?.hitlTools ?? [];
+  const agents = agentsOver(state, frame);
+  const isNamed = agents.some(({ spec }) => spec?.hitlTools.includes(call.name));
+  const isOfSource = agents.some(({ prepared }) => prepared?.gatedTools.includes(call.name));
   return [
-    ...(named.includes(call.name) ? [GateKind.TOOL] : []),
-    ...((prepared?.gatedTools ?? []).includes(call.name) ? [GateKind.TOOL_SOURCE] : []),
+    ...(isNamed ? [GateKind.TOOL] : []),
+    ...(isOfSource ? [GateKind.TOOL_SOURCE] : []),
     ...(permission?.behavior === PermissionBehavior.ASK ? [GateKind.PERMISSION] : []),
   ];
 }
@@ -238,6 +242,7 @@ export function requestApproval(
     requestedAt: timestampFromMs(nowMs),
     allowEditedArguments: policy?.allowEditedArguments ?? false,
     parentId: scope.parentId,
+    delegateId: frames.get(scope.parentId)?.delegate?.agentId ?? "",
     gates: [...gates],
     source: ApprovalSource.RUN,
     callDigest: callDigest(call, created, content),

@@ -23,7 +23,7 @@ export interface AnsweredQuestion {
 
 /** Returns the approval that asks a person the question of a tool; none if the run already has it. */
 export function requestAnswer(
-  { head: { runId, created } }: RunState,
+  { head: { runId, created }, frames }: RunState,
   { call, questions }: Call,
   question: Question,
   scope: Scope,
@@ -45,6 +45,7 @@ export function requestAnswer(
     requestedAt: timestampFromMs(nowMs),
     expiresAt: timestampFromMs(nowMs + timeoutMs),
     parentId: scope.parentId,
+    delegateId: frames.get(scope.parentId)?.delegate?.agentId ?? "",
     gates: [GateKind.QUESTION],
     source: ApprovalSource.RUN,
   };

@@ -1,3 +1,4 @@
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { contextLimit } from "./context-limit.ts";
@@ -7,7 +8,7 @@ import { contextLimit } from "./context-limit.ts";
  * asks for it. The note is stored with the turn and never computed again, so that the prompt stays the same.
  */
 export function advisoryFor(state: RunState, frame: Frame, tokens: number): string {
-  if (state.head.created?.spec?.budgetAwareness !== "per-message") return "";
+  if (workingAgent(state, frame).spec?.budgetAwareness !== "per-message") return "";
   const { window, compactAt } = contextLimit(state, frame);
   const percent = Math.round((tokens / window) * 100);
   // A provider refuses a conversation above its window, which is then compacted.

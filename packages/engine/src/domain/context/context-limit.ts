@@ -1,5 +1,6 @@
 import { assumedWindow } from "@reeve/agent/resolve/model-warnings";
-import { limitsOf } from "../budget/limits.ts";
+import { frameLimits } from "../budget/limits.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Frame } from "../state/frame.ts";
 import { modelOf } from "../model/model-of.ts";
 import { countedTokens, tokenRatio } from "../model/prompt-tokens.ts";
@@ -21,14 +22,14 @@ export interface ContextLimit {
 const defaultShare = 0.8;
 
 export function contextLimit(state: RunState, frame: Frame): ContextLimit {
-  const spec = state.head.created?.spec;
+  const { spec } = workingAgent(state, frame);
   const known = modelOf(state, frame)?.contextWindow ?? 0;
   const window = known === 0 ? assumedWindow : known;
   const percent = percentOf(spec?.budgetAwareness);
   const endAt = percent === undefined ? undefined : Math.floor((window * percent) / 100);
   const policy = spec?.contextPolicy;
   const bounds = [
-    limitsOf(state).historyTokens,
+    frameLimits(state, frame).historyTokens,
     ...(endAt === undefined ? [] : [endAt]),
     ...(policy === undefined ? [] : [policy.compactAtTokens ?? Math.floor(window * defaultShare)]),
     // The provider refused the prompt, so the window is smaller than known: the prompt has to shrink.

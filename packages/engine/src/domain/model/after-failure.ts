@@ -29,7 +29,7 @@ export function afterFailure(
   // Without another model, the run waits until the provider is there.
   const isMissing = failure.reason === "not_configured";
   if (next !== undefined && isMissing) return { fallbackModel: next.id };
-  const delayMs = delayAfterFailure(state, call, failure, nowMs);
+  const delayMs = delayAfterFailure(state, { frame, call }, failure, nowMs);
   if (delayMs !== undefined) return { delayMs };
   const isOfProvider = failure.retryable || ofOtherModels.has(failure.reason);
   return next !== undefined && isOfProvider ? { fallbackModel: next.id } : {};

@@ -2,6 +2,7 @@ import type { CallSize } from "../budget/worst-case.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Compaction } from "../context/plan-compaction.ts";
 import { contextLimit } from "../context/context-limit.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { requestTokens } from "./count-request.ts";
@@ -12,7 +13,7 @@ import { summaryRequest } from "./render-request.ts";
 
 /** Returns the size of the call for the next turn of a frame. A cap on cost needs an explicit length of the answer. */
 export function answerSize(state: RunState, frame: Frame): CallSize {
-  const ofAgent = state.head.created?.spec?.maxTokens;
+  const ofAgent = workingAgent(state, frame).spec?.maxTokens;
   const ofModel = modelOf(state, frame)?.maxOutputTokens ?? 0;
   const isCapped = limitsOf(state).costUsd !== undefined && ofModel > 0;
   return {

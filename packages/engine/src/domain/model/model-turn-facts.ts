@@ -5,6 +5,7 @@ import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { splitInjected } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { advisoryFor } from "../context/advisory.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Fact, EventInit, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, ModelCall } from "../state/frame.ts";
@@ -34,7 +35,7 @@ export function modelTurnFacts(
   const scope = scopeOf(frame);
   const usage = usageOf(taken);
   const context = asUint32(usage.inputTokens + usage.outputTokens);
-  const injectedKeys = Object.keys(state.head.created?.spec?.injectedToolArgs ?? {});
+  const injectedKeys = Object.keys(workingAgent(state, frame).spec?.injectedToolArgs ?? {});
   const { runId, created } = state.head;
   const number = (created?.callOffset ?? 0) + call.sequence;
   const callIds = turn.calls.map((_, index) => `${runId}-${number}-${index}`);

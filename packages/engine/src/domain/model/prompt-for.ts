@@ -2,6 +2,7 @@ import { IncompleteReason } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { editedNote } from "@reeve/run/tree/edited-note";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { workingAgent } from "../delegates/working-agent.ts";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
@@ -46,7 +47,7 @@ function render(state: RunState, frame: Frame): Rendered {
   // The note of an answer without calls is added to the next message of the user.
   let pendingNote = "";
   const annotated = annotatedUnit(view.units);
-  const continues = continuesAnswers(state.head.created?.spec);
+  const continues = continuesAnswers(workingAgent(state, frame).spec);
   for (const [index, unit] of view.units.entries()) {
     const notes = [pendingNote, ...(unit === annotated ? notesOf(state, frame) : [])].filter(
       (note) => note !== "",

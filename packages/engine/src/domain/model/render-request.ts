@@ -3,6 +3,7 @@ import { exposeTools } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { summaryInstructions, transcript } from "../context/summary-prompt.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { RenderedRequest } from "./model.ts";
@@ -17,7 +18,7 @@ export function answerRequest(
   frame: Frame,
   maxTokens: number | undefined,
 ): RenderedRequest {
-  const spec = state.head.created?.spec;
+  const { spec } = workingAgent(state, frame);
   const capabilities = capabilitiesOf(state, frame);
   return {
     instructions: systemPrompt(state, frame),
@@ -31,13 +32,13 @@ export function answerRequest(
 
 /** Returns the request for a summary of the oldest `removed` units of a frame, with at most `maxInputTokens`. */
 export function summaryRequest(
-  { head: { created } }: RunState,
+  state: RunState,
   frame: Frame,
   removed: number,
   maxInputTokens: number,
   maxTokens: number | undefined,
 ): RenderedRequest {
-  const own = summaryInstructionsOf(created?.spec);
+  const own = summaryInstructionsOf(workingAgent(state, frame).spec);
   const instructions = own === "" ? summaryInstructions : `${summaryInstructions}\n\n${own}`;
   const withText = (text: string): RenderedRequest => ({
     instructions,

@@ -3,7 +3,8 @@ import { retryTimes } from "@reeve/agent/spec/retry-policy";
 import type { RetryTimes } from "@reeve/agent/spec/retry-policy";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { maxAttempts } from "../budget/limits.ts";
-import type { ModelCall } from "../state/frame.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
+import type { Frame, ModelCall } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** A failure of a model call that just happened. */
@@ -21,20 +22,20 @@ const maxMalformedAttempts = 4;
 const minMissingDelayMs = 1_000;
 
 /**
- * Returns the delay before the attempt after `call`, which fails at `nowMs`, by the retry policy of the run. Undefined: no
+ * Returns the delay before the attempt after `call`, which fails at `nowMs`, by the retry policy of its agent. Undefined: no
  * attempt follows. A delay that the provider asks for wins over a shorter one. The random part of the delay is the same
  * each time, because it derives from the run and the call.
  */
 export function delayAfterFailure(
   state: RunState,
-  call: ModelCall,
+  { frame, call }: { readonly frame: Frame; readonly call: ModelCall },
   failure: NewFailure,
   nowMs: number,
 ): number | undefined {
   const { retryable, retryAfterMs: requestedMs, reason } = failure;
   if (!retryable) return undefined;
   const failures = call.failures + 1;
-  const policy = state.head.prepared?.retry;
+  const policy = workingAgent(state, frame).prepared?.retry;
   if (policy === undefined) {
     return failures < maxAttempts ? delayWithoutPolicy(failures, requestedMs) : undefined;
   }

@@ -5,6 +5,7 @@ import {
   runSubtaskName,
   runtimeSource,
 } from "@reeve/agent/tools/runtime-tools";
+import { workingAgent } from "../delegates/working-agent.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
@@ -14,7 +15,7 @@ import { requiresResult } from "../subtasks/finish-subtask.ts";
 
 /** Returns the system prompt of a frame: the agent's instructions, and the rules for a planner, the root, or a subtask. */
 export function systemPrompt(state: RunState, frame: Frame): string {
-  const spec = state.head.created?.spec;
+  const { spec } = workingAgent(state, frame);
   const agent = spec?.instructions ?? "";
   if (frame.id === plannerId) return paragraphs(agent, plannerPrompt(spec));
   if (frame.id === rootId) {

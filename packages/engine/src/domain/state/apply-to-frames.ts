@@ -2,6 +2,7 @@ import type { ModelCallFailed, RunEvent, RunPrepared, SubtaskChanged } from "@re
 import { Phase } from "@reeve/contracts/run";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { applyToFrame } from "./apply-to-frame.ts";
+import { chargeDelegates, withUsage } from "../delegates/delegate-usage.ts";
 import { initialCompaction, initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
@@ -12,8 +13,12 @@ import { outcomeOf, taskKey } from "../subtasks/outcome.ts";
 import { openSubtask } from "../subtasks/open-subtask.ts";
 import { plannerTools } from "../planner/planner-tools.ts";
 
-/** Applies one event to the frames of a run: most concern one of them. */
+/** Applies one event to the frames of a run: most concern one of them, and the delegates for which it works. */
 export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
+  return chargeDelegates(applyToOwn(state, envelope), envelope);
+}
+
+function applyToOwn(state: RunState, envelope: RunEvent): RunState {
   const { event } = envelope;
   switch (event.case) {
     case "runPrepared":
@@ -99,7 +104,7 @@ function prepared(state: RunState, value: RunPrepared): RunState {
 function subtaskBegan(state: RunState, envelope: RunEvent, began: SubtaskChanged): RunState {
   const parent = state.frames.get(envelope.parentId);
   if (parent === undefined) return state;
-  const child = openSubtask(parent, began);
+  const child = openSubtask(state, parent, began);
   const caller = applyToFrame(parent, envelope);
   return child === undefined ? state : withFrame(withFrame(state, caller), child);
 }
@@ -131,21 +136,34 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
     if (frame.modelCall?.status === "in_progress") lostUsd += frame.modelCall.reservedUsd;
     return [id, applyToFrame(frame, envelope)];
   });
-  return { ...state, frames: new Map(frames), lostUsd: state.lostUsd + lostUsd };
+  const after = { ...state, frames: new Map(frames), lostUsd: state.lostUsd + lostUsd };
+  return [...state.frames.values()].reduce<RunState>((charged, frame) => {
+    const lost = frame.modelCall?.status === "in_progress" ? frame.modelCall.reservedUsd : 0;
+    if (lost === 0) return charged;
+    return withUsage(charged, frame, (used) => ({ ...used, lostUsd: used.lostUsd + lost }));
+  }, after);
 }
 
 /** Charges the reservation of a failed call that had begun: the provider may bill it, and never reports its usage. */
 function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): RunState {
-  const call = frameOfEvent(state, envelope)?.modelCall;
+  const frame = frameOfEvent(state, envelope);
+  const call = frame?.modelCall;
   const hasBegun = failure.answerBegan || call?.streamedFrom !== undefined;
   const lost = hasBegun ? (call?.reservedUsd ?? 0) : 0;
   const isCounted = reachedProvider(failure);
   const isRepeated = failure.retryDelay !== undefined || failure.fallbackModel !== "";
-  return {
+  const unanswered = isCounted && isRepeated && !hasBegun ? 1 : 0;
+  const after = {
     ...toOne(state, envelope),
     lostUsd: state.lostUsd + lost,
-    unansweredCalls: state.unansweredCalls + (isCounted && isRepeated && !hasBegun ? 1 : 0),
+    unansweredCalls: state.unansweredCalls + unanswered,
   };
+  if (frame === undefined) return after;
+  return withUsage(after, frame, (used) => ({
+    ...used,
+    lostUsd: used.lostUsd + lost,
+    unansweredCalls: used.unansweredCalls + unanswered,
+  }));
 }
 
 function withoutSubtasks(state: RunState, callId: string | undefined): RunState {

@@ -14,6 +14,8 @@ import type {
   ToolDescriptor,
   ToolResult,
 } from "@reeve/contracts/tool";
+import type { Ledger } from "@reeve/run/head/ledger";
+import { emptyLedger } from "@reeve/run/head/ledger";
 import type { Linked } from "@reeve/run/head/linked";
 import type { Scope } from "./fact.ts";
 
@@ -24,6 +26,10 @@ export interface Frame {
   readonly depth: number;
   /** Undefined: the frame is the root or the planner. */
   readonly subtask: Subtask | undefined;
+  /** The delegate that works in the frame. Undefined: the agent of the run does. */
+  readonly delegate: DelegateCall | undefined;
+  /** What a delegate and its subtasks have used, in the frame in which it began. Undefined in all other frames. */
+  readonly used: DelegateUsage | undefined;
   /** The tools of the frame, by name. */
   readonly tools: ReadonlyMap<string, ToolDescriptor>;
   /** Number of the current or last step; 0 before the first. The planner counts steps, but has no step events. */
@@ -64,6 +70,23 @@ export interface Frame {
   readonly outcome: Outcome | undefined;
 }
 
+/** A delegate at work. */
+interface DelegateCall {
+  readonly agentId: string;
+  /** Id of the frame in which it began. */
+  readonly frameId: string;
+  /** Depth of that frame. */
+  readonly depth: number;
+}
+
+/** What a delegate and its subtasks have used. */
+export interface DelegateUsage {
+  readonly spent: Ledger;
+  /** As `lostUsd` and `unansweredCalls` of the run. */
+  readonly lostUsd: number;
+  readonly unansweredCalls: number;
+}
+
 /** Origin and task of a subtask. */
 export interface Subtask {
   /** Id of the frame that began the subtask. */
@@ -77,6 +100,8 @@ export interface Subtask {
 /** The task of a subtask. */
 export interface Job {
   readonly title: string;
+  /** Id of the agent that works on it. Undefined: the agent of the caller does. */
+  readonly agentId?: string | undefined;
   readonly instructions: string;
   readonly additionalContext: string;
   /** Names of the tools that the subtask may use. Undefined: all that its parent may pass on. */
@@ -191,10 +216,15 @@ export const rootId = "";
 export const plannerId = "planner";
 
 export function newFrame(
-  given: Pick<Frame, "id" | "depth" | "subtask" | "tools" | "units">,
+  given: Pick<Frame, "id" | "depth" | "subtask" | "tools" | "units"> &
+    Partial<Pick<Frame, "delegate">>,
 ): Frame {
+  const { delegate } = given;
+  const isStart = delegate !== undefined && delegate.frameId === given.id;
   return {
     ...given,
+    delegate,
+    used: isStart ? { spent: emptyLedger, lostUsd: 0, unansweredCalls: 0 } : undefined,
     step: 0,
     answeredStep: 0,
     stepOpen: false,

@@ -4,6 +4,7 @@ import { lastCharacters } from "@reeve/agent/text/truncate-characters";
 import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
 import type { ModelTurn } from "@reeve/contracts/run";
 import { ApprovalStatus } from "@reeve/contracts/tool";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -20,9 +21,9 @@ export interface Stop {
  * Returns why a frame stops after the turn of its open or last step. It depends on the conversation up to that turn only, not on the
  * results of its calls, so it is the same until the frame has ended. Undefined: it does not.
  */
-export function stopAfterTurn({ head: { created } }: RunState, frame: Frame): Stop | undefined {
+export function stopAfterTurn(state: RunState, frame: Frame): Stop | undefined {
   const newest = frame.units.newest?.value;
-  const conditions = stopConditionsOf(created?.spec);
+  const conditions = stopConditionsOf(workingAgent(state, frame).spec);
   if (conditions === undefined || newest?.kind !== "turn" || frame.id === plannerId) {
     return undefined;
   }

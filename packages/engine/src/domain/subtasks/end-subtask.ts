@@ -23,6 +23,7 @@ export function endSubtask(
       callId,
       index,
       title: job.title,
+      agentId: job.agentId ?? "",
       ended: true,
       isError: failure.error !== "",
       ...end,

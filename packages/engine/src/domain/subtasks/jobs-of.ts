@@ -1,10 +1,13 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ToolCall } from "@reeve/contracts/tool";
+import { delegateIdOf } from "@reeve/agent/delegates/delegate-tool";
 import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
 import type { Job } from "../state/frame.ts";
 
 /** Returns the jobs in the arguments of a call, which fit the schema of the tool. */
 export function jobsOf({ name, arguments: args = {} }: ToolCall): readonly Job[] {
+  const agentId = delegateIdOf(name);
+  if (agentId !== undefined) return [jobOfDelegate(agentId, args)];
   if (name !== parallelSubtasksName) return [singleJob(args)];
   const { jobs } = args;
   return Array.isArray(jobs) ? jobs.map((job) => oneOfMany(objectOf(job))) : [];
@@ -17,6 +20,19 @@ function singleJob(args: JsonObject): Job {
     additionalContext: textOf(args["additional_context"]),
     tools: namesOf(args["tools"]),
     outputSchema: schemaOf(args["output_schema"]),
+    systemPrompt: "",
+  };
+}
+
+function jobOfDelegate(agentId: string, args: JsonObject): Job {
+  const instructions = textOf(args["prompt"]);
+  return {
+    title: titleOf(`${agentId}: ${instructions.trim()}`),
+    agentId,
+    instructions,
+    additionalContext: "",
+    tools: undefined,
+    outputSchema: undefined,
     systemPrompt: "",
   };
 }

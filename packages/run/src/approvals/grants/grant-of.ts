@@ -56,7 +56,8 @@ function problemOf(
   { scope, rule }: GrantRequest,
   head: RunHead,
 ): Problem | undefined {
-  const { call, question, alternatives, threadId, agentId } = decided;
+  const { call, question, alternatives, threadId, agentId, delegateId } = decided;
+  if (delegateId !== "") return ["scope", "a delegate of the agent makes the call"];
   if (question !== undefined) return ["scope", "a question is answered once"];
   if (!decision.approved) return ["scope", "a rejection is about one call"];
   if (decision.editedArguments !== undefined) {

@@ -53,7 +53,7 @@ export function grantProblem(
 ): string | undefined {
   const { grantId, grantedBy, agentId, agentRevision, rule } = grant;
   const not = (why: string) => `grant ${grantId} does not apply: ${why}`;
-  const { question, supersedes, votes, excludedSubjects, call } = approval;
+  const { question, supersedes, votes, excludedSubjects, call, delegateId } = approval;
   const { created } = head;
   if (created?.agentId !== agentId || created.agentRevision !== agentRevision) {
     return not("it is about another revision of the agent");
@@ -61,6 +61,7 @@ export function grantProblem(
   if (grant.specDigest !== specDigestOf(created)) {
     return not("it is about another agent, which had this id and revision before");
   }
+  if (delegateId !== "") return not(`the delegate ${delegateId} of the agent makes the call`);
   if (question !== undefined) return not("it answers no questions");
   if (supersedes !== "") return not("a person looks at files that have changed");
   const content = grantedContent(approval);

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BreakGlassRule } from "@reeve/agent/approval-times/approval-times";
-import { defaultReasonLength, selects } from "@reeve/agent/approval-times/approval-times";
+import { defaultReasonLength, permits } from "@reeve/agent/approval-times/approval-times";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import {
   ApprovalSchema,
@@ -12,6 +12,7 @@ import {
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../../head/run-head.ts";
+import { authorsOf } from "../../head/authors-of.ts";
 import { requestersOf } from "../../head/requesters-of.ts";
 import type { Decider } from "../votes/count-vote.ts";
 import type { DecisionTime } from "./decidable.ts";
@@ -79,7 +80,7 @@ function ruleFor(approval: Approval, reason: string, { decider, head, time }: Br
   const call = timedCall(approval, time.tenant);
   const ofAgent = created?.spec?.approvalPolicy?.breakGlass;
   const rules: readonly Rule[] = [
-    ...(time.times?.breakGlass ?? []).filter((rule) => selects(rule, call)),
+    ...(time.times?.breakGlass ?? []).filter((rule) => permits(rule, call)),
     ...(ofAgent
       ? [{ ...ofAgent, name: "", minReasonLength: ofAgent.minReasonLength || defaultReasonLength }]
       : []),
@@ -110,11 +111,12 @@ function excludedFor(
 ): ((subject: string, allowRequester: boolean) => boolean) | undefined {
   const { created } = head;
   const excludesAuthor = created?.spec?.approvalPolicy?.excludeAuthor ?? false;
-  const author = created?.agentAuthor ?? "";
+  const authors = authorsOf(created);
   const requesters = requestersOf(head);
-  if ((excludesAuthor && author === "") || (created?.startedBy ?? "") === "") return undefined;
+  if ((excludesAuthor && authors.includes("")) || (created?.startedBy ?? "") === "")
+    return undefined;
   return (subject, allowRequester) =>
-    (excludesAuthor && subject === author) || (!allowRequester && requesters.has(subject));
+    (excludesAuthor && authors.includes(subject)) || (!allowRequester && requesters.has(subject));
 }
 
 function isLongEnough(reason: string, { minReasonLength }: Rule): boolean {

@@ -57,6 +57,7 @@ export function describe(
   const facts = [
     ["Tool", approval?.call?.name],
     ["Agent", approval?.agentId],
+    ["Delegate", approval?.delegateId || undefined],
     ["Requested by", approval?.requestedBy],
     ["Decided by", decision?.appliedGrant ? undefined : decision?.decidedBy],
     ["Decided by a grant of", decision?.appliedGrant && decision.decidedBy],

@@ -1,22 +1,25 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { policyFor, unrestricted } from "@reeve/agent/policy/caller-policy";
+import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
+import { policyFor } from "@reeve/agent/policy/caller-policy";
 import type { Policy, PolicyCaller } from "@reeve/agent/policy/policy";
 import { resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { Offer } from "@reeve/agent/spec/check-spec";
 import type { SpecWarning } from "@reeve/agent/spec/spec-warning";
-import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
-import type { ToolContext } from "@reeve/agent/tools/toolbelt";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import type { Toolbelt, ToolContext } from "@reeve/agent/tools/toolbelt";
 import { toolbelt } from "@reeve/agent/tools/toolbelt";
 import { Role } from "@reeve/contracts/access/role";
 import type { AgentSpec, ResolutionPlan, ToolCallersSchema } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
-import { reasonName } from "@reeve/platform/rpc/connect-failure";
+import type { Credential } from "@reeve/platform/rpc/principal";
+import { reasonName } from "@reeve/platform/reason-name";
 import type { GatewayPorts } from "../gateway-ports.ts";
 
 /** A resolution, or why there is none. */
 interface Resolution {
   readonly plan?: ResolutionPlan;
+  readonly belt?: Toolbelt;
   readonly violations: readonly Violation[];
   readonly warnings: readonly SpecWarning[];
 }
@@ -24,8 +27,8 @@ interface Resolution {
 /** Resolves an agent, without a Failure if it cannot be resolved. */
 export function tryResolve(spec: AgentSpec, offered: Offer, place: ToolContext): Resolution {
   try {
-    const { plan, details } = resolveAgent(spec, offered, place);
-    return { plan, violations: [], warnings: details };
+    const { plan, belt, details } = resolveAgent(spec, offered, place);
+    return { plan, belt, violations: [], warnings: details };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const own = { field: "", description: error.message, reason: reasonName(error.reason) };
@@ -36,29 +39,47 @@ export function tryResolve(spec: AgentSpec, offered: Offer, place: ToolContext):
   }
 }
 
-/** Returns the plan of a valid spec for a caller to whom no rule of the operator's policy applies. Undefined: there is none. */
+/**
+ * Returns the plan of a valid spec in a run that the caller starts outside of threads, without long-term memory. Undefined: such a run
+ * does not start.
+ */
 export function planOfSpec(
   spec: AgentSpec | undefined,
-  { offer }: Pick<GatewayPorts, "offer">,
+  { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
+  {
+    tenant,
+    roles,
+    delegates = [],
+  }: Pick<Credential, "tenant" | "roles"> & Pick<ToolContext, "delegates">,
 ): ResolutionPlan | undefined {
   if (spec === undefined) return undefined;
-  return tryResolve(spec, offer(), { isEditor: false, extraTools: [], policy: unrestricted }).plan;
+  const caller = { tenant, roles: new Set([Role.RUNNER, ...roles]), context: "plain" } as const;
+  const decided = policyFor(policy(), caller);
+  const place = { isEditor: false, extraTools: [], policy: decided, delegates };
+  return tryResolve(spec, offer(), place).plan;
 }
 
 /** The roles that a rule of the policy may distinguish, beside RUNNER, which every caller who starts runs has. */
 const furtherRoles = [Role.APPROVER, Role.AUTHOR, Role.OPERATOR] as const;
 
-/** Returns for each tool which role gives it to a caller in the same place. */
+/** Returns for each tool of a plan which role gives it to a caller in the same place. */
 export function callersOf(
   spec: AgentSpec,
   tools: readonly string[],
   offered: Offer,
+  place: ToolContext,
   { now, tenant, context }: Omit<PolicyCaller, "roles"> & { readonly now: Policy | undefined },
 ): MessageInitShape<typeof ToolCallersSchema>[] {
+  // Equal rules give equal tools: the tools of a policy that says nothing about roles are collected once.
+  const known = new Map([[keyOf(place.policy), new Set(tools)]]);
   const toolsWith = (...further: readonly Role[]): ReadonlySet<string> => {
     const policy = policyFor(now, { tenant, roles: new Set([Role.RUNNER, ...further]), context });
-    const place = { isEditor: context === "editor", extraTools: longTermMemoryTools, policy };
-    return new Set(toolbelt(spec, offered.tools, place).tools.map(({ name }) => name));
+    const same = known.get(keyOf(policy));
+    if (same !== undefined) return same;
+    const found = toolbelt(spec, offered.tools, { ...place, policy }).tools;
+    const names = new Set([...found.map(({ name }) => name), finishSubtaskName]);
+    known.set(keyOf(policy), names);
+    return names;
   };
   const ofRunner = now === undefined ? new Set(tools) : toolsWith();
   const others =
@@ -69,6 +90,10 @@ export function callersOf(
       ? [Role.RUNNER]
       : others.filter(([, names]) => names.has(tool)).map(([role]) => role),
   }));
+}
+
+function keyOf({ rules }: CallerPolicy): string {
+  return JSON.stringify(rules);
 }
 
 /** Returns who decides on approvals, as the spec names them. */

@@ -178,7 +178,10 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   contextPolicy?: ContextPolicy | undefined;
 
   /**
-   * Agents that this agent may call as tools.
+   * Ids of agents of the tenant that this agent may call as tools: `agent_run_<id>`. A run has the
+   * revisions that they had when it started. A delegate works with its own model, instructions, tools,
+   * and limits, within what is left of the limits of the run; the permission rules of its callers and
+   * `hitl_tools` of its callers hold for its calls too. At most 16, and at most 32 that a run can reach.
    *
    * @generated from field: repeated string delegates = 21;
    */

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/resolution_plan.proto.
  */
 export const file_reeve_agent_v1_resolution_plan: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxItECCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDSJPCg1QbGFubmVkUGx1Z2luEgoKAmlkGAEgASgJEg4KBm9yaWdpbhgCIAEoCRIQCghhZGRlZF9ieRgDIAEoCRIQCghzZWN0aW9ucxgEIAMoCSKLAQoLUGxhbm5lZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIMCgRwb29sGAQgASgJEhMKC2FkbWl0dGVkX2J5GAUgASgJEg0KBWNhbGxzGAYgASgJEhIKCmNhbGxfcnVsZXMYByADKAkiawoMRXhjbHVkZWRUb29sEgwKBG5hbWUYASABKAkSGAoQcGVybWlzc2lvbl9jbGFzcxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLZXhjbHVkZWRfYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIlEKDFBsYW5uZWRNb2RlbBIMCgRyb2xlGAEgASgJEgoKAmlkGAIgASgJEhAKCHByb3ZpZGVyGAMgASgJEhUKDXVwc3RyZWFtX25hbWUYBCABKAliBnByb3RvMw", [file_reeve_agent_v1_agent_spec]);
+  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxIoUDCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDRIyCglkZWxlZ2F0ZXMYCiADKAsyHy5yZWV2ZS5hZ2VudC52MS5QbGFubmVkRGVsZWdhdGUihQEKD1BsYW5uZWREZWxlZ2F0ZRIQCghhZ2VudF9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoDRIsCgZtb2RlbHMYAyADKAsyHC5yZWV2ZS5hZ2VudC52MS5QbGFubmVkTW9kZWwSDQoFdG9vbHMYBCADKAkSEQoJcGxhbl9oYXNoGAUgASgJImYKDVBsYW5uZWRQbHVnaW4SCgoCaWQYASABKAkSDgoGb3JpZ2luGAIgASgJEhAKCGFkZGVkX2J5GAMgASgJEhAKCHNlY3Rpb25zGAQgAygJEhUKDXNlY3Rpb25zX2hhc2gYBSABKAkiiwEKC1BsYW5uZWRUb29sEgwKBG5hbWUYASABKAkSGAoQcGVybWlzc2lvbl9jbGFzcxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSDAoEcG9vbBgEIAEoCRITCgthZG1pdHRlZF9ieRgFIAEoCRINCgVjYWxscxgGIAEoCRISCgpjYWxsX3J1bGVzGAcgAygJImsKDEV4Y2x1ZGVkVG9vbBIMCgRuYW1lGAEgASgJEhgKEHBlcm1pc3Npb25fY2xhc3MYAiABKAkSDgoGc291cmNlGAMgASgJEhMKC2V4Y2x1ZGVkX2J5GAQgASgJEg4KBnJlYXNvbhgFIAEoCSJRCgxQbGFubmVkTW9kZWwSDAoEcm9sZRgBIAEoCRIKCgJpZBgCIAEoCRIQCghwcm92aWRlchgDIAEoCRIVCg11cHN0cmVhbV9uYW1lGAQgASgJYgZwcm90bzM", [file_reeve_agent_v1_agent_spec]);
 
 /**
  * What an agent becomes for a run, and why. Equal plans have equal hashes.
@@ -85,6 +85,13 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
    * @generated from field: uint32 omitted_tools = 9;
    */
   omittedTools: number;
+
+  /**
+   * Agents that the agent may call as tools, and those that they may call, ordered by id.
+   *
+   * @generated from field: repeated reeve.agent.v1.PlannedDelegate delegates = 10;
+   */
+  delegates: PlannedDelegate[];
 };
 
 /**
@@ -93,6 +100,56 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
  */
 export const ResolutionPlanSchema: GenMessage<ResolutionPlan> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_resolution_plan, 0);
+
+/**
+ * An agent that a run may call as a tool.
+ *
+ * @generated from message reeve.agent.v1.PlannedDelegate
+ */
+export type PlannedDelegate = Message<"reeve.agent.v1.PlannedDelegate"> & {
+  /**
+   * Id of the agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Revision of the agent. 0 if it has none, as in a process without a deployment.
+   *
+   * @generated from field: uint32 revision = 2;
+   */
+  revision: number;
+
+  /**
+   * Models that it may call, as in `ResolutionPlan`.
+   *
+   * @generated from field: repeated reeve.agent.v1.PlannedModel models = 3;
+   */
+  models: PlannedModel[];
+
+  /**
+   * Names of its tools, in order.
+   *
+   * @generated from field: repeated string tools = 4;
+   */
+  tools: string[];
+
+  /**
+   * Hash of its own resolution plan: that of a run of this agent by the same caller, except that a
+   * delegate has no tools of the class `secrets`, and none that are denied to each of its callers.
+   *
+   * @generated from field: string plan_hash = 5;
+   */
+  planHash: string;
+};
+
+/**
+ * Describes the message reeve.agent.v1.PlannedDelegate.
+ * Use `create(PlannedDelegateSchema)` to create a new message.
+ */
+export const PlannedDelegateSchema: GenMessage<PlannedDelegate> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_resolution_plan, 1);
 
 /**
  * A plugin that shapes a run.
@@ -127,6 +184,14 @@ export type PlannedPlugin = Message<"reeve.agent.v1.PlannedPlugin"> & {
    * @generated from field: repeated string sections = 4;
    */
   sections: string[];
+
+  /**
+   * SHA-256 over the canonical JSON (RFC 8785) of an object with these sections, by name, in lowercase
+   * hexadecimal. Empty if it reads none, and in plans of versions that did not record it.
+   *
+   * @generated from field: string sections_hash = 5;
+   */
+  sectionsHash: string;
 };
 
 /**
@@ -134,7 +199,7 @@ export type PlannedPlugin = Message<"reeve.agent.v1.PlannedPlugin"> & {
  * Use `create(PlannedPluginSchema)` to create a new message.
  */
 export const PlannedPluginSchema: GenMessage<PlannedPlugin> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 1);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 2);
 
 /**
  * A tool that the agent has.
@@ -201,7 +266,7 @@ export type PlannedTool = Message<"reeve.agent.v1.PlannedTool"> & {
  * Use `create(PlannedToolSchema)` to create a new message.
  */
 export const PlannedToolSchema: GenMessage<PlannedTool> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 2);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 3);
 
 /**
  * A tool that the deployment offers and the agent does not have.
@@ -252,7 +317,7 @@ export type ExcludedTool = Message<"reeve.agent.v1.ExcludedTool"> & {
  * Use `create(ExcludedToolSchema)` to create a new message.
  */
 export const ExcludedToolSchema: GenMessage<ExcludedTool> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 3);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 4);
 
 /**
  * A model that a run may call.
@@ -294,5 +359,5 @@ export type PlannedModel = Message<"reeve.agent.v1.PlannedModel"> & {
  * Use `create(PlannedModelSchema)` to create a new message.
  */
 export const PlannedModelSchema: GenMessage<PlannedModel> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 4);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 5);
 

@@ -34,7 +34,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_event.proto.
  */
 export const file_reeve_run_v1_run_event: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEioQ8KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USLQoKc3RhbmRzdGlsbBgJIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgR0ZXh0GAogASgLMhIucmVldmUucnVuLnYxLlRleHRCBJDgGANIABIyCglyZWFzb25pbmcYCyABKAsyFy5yZWV2ZS5ydW4udjEuUmVhc29uaW5nQgSQ4BgESAASMgoJdG9vbF9jYWxsGAwgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbEIEkOAYBUgAEjkKDG1jcF9wcm9ncmVzcxgNIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzQgSQ4BgGSAASOgoLdG9vbF9yZXN1bHQYDiABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbFJlc3VsdEV2ZW50QgSQ4BgHSAASKgoFdXNhZ2UYDyABKAsyEy5yZWV2ZS5ydW4udjEuVXNhZ2VCBJDgGAhIABIzCgZzdGF0dXMYECABKAsyGy5yZWV2ZS5ydW4udjEuU3RhdHVzQ2hhbmdlZEIEkOAYAUgAEi8KBHN0ZXAYESABKAsyGS5yZWV2ZS5ydW4udjEuU3RlcENoYW5nZWRCBJDgGAJIABI1Cgdjb250ZXh0GBIgASgLMhwucmVldmUucnVuLnYxLkNvbnRleHRDaGFuZ2VkQgSQ4BgJSAASPwoQbWVzc2FnZV9pbmplY3RlZBgTIAEoCzIdLnJlZXZlLnJ1bi52MS5NZXNzYWdlSW5qZWN0ZWRCBJDgGApIABIoCgRwbGFuGBQgASgLMhIucmVldmUucnVuLnYxLlBsYW5CBJDgGAtIABI3CghhcHByb3ZhbBgVIAEoCzIdLnJlZXZlLnJ1bi52MS5BcHByb3ZhbENoYW5nZWRCBJDgGAxIABI1CgdzdWJ0YXNrGBYgASgLMhwucmVldmUucnVuLnYxLlN1YnRhc2tDaGFuZ2VkQgSQ4BgNSAASPQoPYnVkZ2V0X2V4Y2VlZGVkGBcgASgLMhwucmVldmUucnVuLnYxLkJ1ZGdldEV4Y2VlZGVkQgSQ4BgOSAASNwoMY29zdF9zdW1tYXJ5GBggASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5QgSQ4BgPSAASLQoFZXJyb3IYGSABKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXJyb3JCBJDgGBBIABI1Cgt0ZXh0X3ZvaWRlZBgaIAEoCzIYLnJlZXZlLnJ1bi52MS5UZXh0Vm9pZGVkQgSQ4BgRSAASLwoLcnVuX2NyZWF0ZWQYKCABKAsyGC5yZWV2ZS5ydW4udjEuUnVuQ3JlYXRlZEgAEi8KC3J1bl9jbGFpbWVkGCkgASgLMhgucmVldmUucnVuLnYxLlJ1bkNsYWltZWRIABItCgpydW5fcGFya2VkGCogASgLMhcucmVldmUucnVuLnYxLlJ1blBhcmtlZEgAEjEKDHJ1bl9wcmVwYXJlZBgrIAEoCzIZLnJlZXZlLnJ1bi52MS5SdW5QcmVwYXJlZEgAEjwKEm1vZGVsX2NhbGxfc3RhcnRlZBgsIAEoCzIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxTdGFydGVkSAASLQoKbW9kZWxfdHVybhgtIAEoCzIXLnJlZXZlLnJ1bi52MS5Nb2RlbFR1cm5IABI6ChFtb2RlbF9jYWxsX2ZhaWxlZBguIAEoCzIdLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxGYWlsZWRIABI7ChFtZXNzYWdlX3N1Ym1pdHRlZBgvIAEoCzIeLnJlZXZlLnJ1bi52MS5NZXNzYWdlU3VibWl0dGVkSAASOQoQY2FuY2VsX3JlcXVlc3RlZBgwIAEoCzIdLnJlZXZlLnJ1bi52MS5DYW5jZWxSZXF1ZXN0ZWRIABI6ChF0b29sX2NhbGxfc3RhcnRlZBgxIAEoCzIdLnJlZXZlLnJ1bi52MS5Ub29sQ2FsbFN0YXJ0ZWRIABI1Cg5tZW1vcnlfd3JpdHRlbhgyIAEoCzIbLnJlZXZlLnJ1bi52MS5NZW1vcnlXcml0dGVuSAASMwoNdG9kb3NfY2hhbmdlZBgzIAEoCzIaLnJlZXZlLnJ1bi52MS5Ub2Rvc0NoYW5nZWRIABIvCgt0cmVlX3N0b3JlZBg0IAEoCzIYLnJlZXZlLnJ1bi52MS5UcmVlU3RvcmVkSAASNgoPbW9kZWxfcmV0cnlfZHVlGDUgASgLMhsucmVldmUucnVuLnYxLk1vZGVsUmV0cnlEdWVIABI1Cg50b2tlbnNfY291bnRlZBg2IAEoCzIbLnJlZXZlLnJ1bi52MS5Ub2tlbnNDb3VudGVkSABCBwoFZXZlbnQiFAoEVGV4dBIMCgR0ZXh0GAEgASgJIhkKCVJlYXNvbmluZxIMCgR0ZXh0GAEgASgJInEKD1Rvb2xSZXN1bHRFdmVudBIpCgZyZXN1bHQYASABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHQSDwoHc3VjY2VzcxgCIAEoCBINCgVlcnJvchgDIAEoCRITCgtkdXJhdGlvbl9tcxgEIAEoASLTAQoFVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgNEhUKDW91dHB1dF90b2tlbnMYAyABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoDRIYChByZWFzb25pbmdfdG9rZW5zGAUgASgNEhEKCWVzdGltYXRlZBgGIAEoCBIVCghjb3N0X3VzZBgHIAEoAUgAiAEBEiAKGGNhY2hlX3dyaXRlX2lucHV0X3Rva2VucxgIIAEoDUILCglfY29zdF91c2QihAEKDVN0YXR1c0NoYW5nZWQSJwoGc3RhdHVzGAEgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cxIPCgdtZXNzYWdlGAIgASgJEjkKEWluY29tcGxldGVfcmVhc29uGAMgASgOMh4ucmVldmUucnVuLnYxLkluY29tcGxldGVSZWFzb24iNQoLU3RlcENoYW5nZWQSJgoFc3RhdGUYASABKA4yFy5yZWV2ZS5ydW4udjEuU3RlcFN0YXRlImgKDkNvbnRleHRDaGFuZ2VkEhUKDWJlZm9yZV90b2tlbnMYASABKA0SFAoMYWZ0ZXJfdG9rZW5zGAIgASgNEg8KB3N1bW1hcnkYAyABKAkSGAoQcmVtb3ZlZF9tZXNzYWdlcxgEIAEoDSJQCg9NZXNzYWdlSW5qZWN0ZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIpCgdtZXNzYWdlGAIgASgLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2UiFQoEUGxhbhINCgVzdGVwcxgBIAMoCSJACg9BcHByb3ZhbENoYW5nZWQSLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCLnAQoOU3VidGFza0NoYW5nZWQSEgoKc3VidGFza19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRINCgVlbmRlZBgDIAEoCBIQCghpc19lcnJvchgEIAEoCBIPCgdjYWxsX2lkGAUgASgJEg0KBWluZGV4GAYgASgNEg0KBWVycm9yGAcgASgJEg8KB21lc3NhZ2UYCCABKAkSFgoOcmVzdWx0X3ByZXZpZXcYCSABKAkSOQoRaW5jb21wbGV0ZV9yZWFzb24YCiABKA4yHi5yZWV2ZS5ydW4udjEuSW5jb21wbGV0ZVJlYXNvbiJBCg5CdWRnZXRFeGNlZWRlZBIOCgZyZWFzb24YASABKAkSDQoFbGltaXQYAiABKAESEAoIb2JzZXJ2ZWQYAyABKAEi1gEKC0Nvc3RTdW1tYXJ5EhEKCWxsbV9jYWxscxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAQgASgNEhUKCGNvc3RfdXNkGAUgASgBSACIAQESEAoIc3VidGFza3MYBiABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgHIAEoDRIgChhjYWNoZV93cml0ZV9pbnB1dF90b2tlbnMYCCABKA1CCwoJX2Nvc3RfdXNkIisKCFJ1bkVycm9yEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJIiQKClRleHRWb2lkZWQSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0itQYKClJ1bkNyZWF0ZWQSDgoGdGVuYW50GAEgASgJEhAKCGFnZW50X2lkGAIgASgJEhYKDmFnZW50X3JldmlzaW9uGAMgASgNEicKBHNwZWMYBCABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMSDQoFaW5wdXQYBSABKAkSKgoIbWVzc2FnZXMYBiADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIrCgVmaWxlcxgHIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZRISCgpzdGFydGVkX2J5GAggASgJEhIKCnJlcXVlc3RfaWQYCSABKAkSFAoMcmVxdWVzdF9oYXNoGAogASgMEjQKBmxhYmVscxgLIAMoCzIkLnJlZXZlLnJ1bi52MS5SdW5DcmVhdGVkLkxhYmVsc0VudHJ5EhMKC3RyYWNlcGFyZW50GAwgASgJEhEKCXRocmVhZF9pZBgNIAEoCRIvCgxjaGF0X2NvbnRleHQYDiABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDyABKAgSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYECABKAgSJwoGb3JpZ2luGBEgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIvCglpbmhlcml0ZWQYEiABKAsyHC5yZWV2ZS5ydW4udjEuSW5oZXJpdGVkU3RhdGUSFAoMd29ya3NwYWNlX2lkGBMgASgJEhMKC2NhbGxfb2Zmc2V0GBQgASgNEi8KEHN0YXJ0ZWRfYnlfcm9sZXMYFSADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRISCgpoYXNfcG9saWN5GBYgASgIEhQKDGFnZW50X2F1dGhvchgXIAEoCRIaChJlYXJsaWVyX3JlcXVlc3RlcnMYGCADKAkSLgoNb3V0cHV0X3NjaGVtYRgZIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASLVAgoOSW5oZXJpdGVkU3RhdGUSMQoIbWVzc2FnZXMYASADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USDAoEcGxhbhgCIAMoCRIhCgV0b2RvcxgDIAMoCzISLnJlZXZlLnJ1bi52MS5Ub2RvEjgKBm1lbW9yeRgEIAMoCzIoLnJlZXZlLnJ1bi52MS5Jbmhlcml0ZWRTdGF0ZS5NZW1vcnlFbnRyeRIUCgxhcnRpZmFjdF9pZHMYBSADKAkSDwoHcnVuX2lkcxgGIAMoCRIUCgdzdW1tYXJ5GAcgASgJSACIAQESEgoKaXNfcGxhbm5lZBgIIAEoCBIZChFzdW1tYXJpemVkX3J1bl9pZBgJIAEoCRotCgtNZW1vcnlFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQgoKCF9zdW1tYXJ5Ii0KCVJ1bk9yaWdpbhIOCgZydW5faWQYASABKAkSEAoIc2VxdWVuY2UYAiABKA0iTwoLQ2hhdENvbnRleHQSKwoEa2luZBgBIAEoDjIdLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dEtpbmQSEwoLd29ya2Zsb3dfaWQYAiABKAkinQEKClJ1bkNsYWltZWQSDgoGd29ya2VyGAEgASgJEg0KBWVwb2NoGAIgASgNEhkKEWRpc3BhdGNoX3NlcXVlbmNlGAMgASgEEg8KB2F0dGVtcHQYBCABKA0SEwoLdHJhY2VwYXJlbnQYBSABKAkSLwoOcHJldmlvdXNfb3duZXIYBiABKA4yFy5yZWV2ZS5ydW4udjEuT3duZXJGYXRlIiAKCVJ1blBhcmtlZBITCgt3YWl0aW5nX2ZvchgBIAMoCSL2BAoLUnVuUHJlcGFyZWQSKAoFbW9kZWwYASABKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSOgoMY2FwYWJpbGl0aWVzGAIgASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSLAoFdG9vbHMYAyADKAsyHS5yZWV2ZS50b29sLnYxLlRvb2xEZXNjcmlwdG9yEhAKCHNjcmlwdGVkGAQgASgIEjEKDnBsYW5uaW5nX21vZGVsGAUgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEiYKBmxpbWl0cxgGIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0cxIwCgdoaXN0b3J5GAcgAygLMh8ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlNZXNzYWdlEhAKCHJlY2FsbGVkGAggAygJEhAKCHdhcm5pbmdzGAkgAygJEkMKFXBsYW5uaW5nX2NhcGFiaWxpdGllcxgKIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhMKC2dhdGVkX3Rvb2xzGAsgAygJEioKBXJldHJ5GAwgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3kSLgoJZmFsbGJhY2tzGA0gAygLMhsucmVldmUucnVuLnYxLkZhbGxiYWNrTW9kZWwSLAoGcG9saWN5GA4gASgLMhwucmVldmUucnVuLnYxLlBvbGljeURlY2lzaW9uEiwKBHBsYW4YDyABKAsyHi5yZWV2ZS5hZ2VudC52MS5SZXNvbHV0aW9uUGxhbiKbAQoOUG9saWN5RGVjaXNpb24SDQoFcnVsZXMYASADKAkSLgoId2l0aGhlbGQYAiADKAsyHC5yZWV2ZS5ydW4udjEuUG9saWN5V2l0aGhlbGQSFQoNbmV0d29ya19hbGxvdxgDIAMoCRIzCgtwZXJtaXNzaW9ucxgEIAMoCzIeLnJlZXZlLnJ1bi52MS5Qb2xpY3lQZXJtaXNzaW9uIpIBChBQb2xpY3lQZXJtaXNzaW9uEhMKC3BvbGljeV9ydWxlGAEgASgJEjsKEGRlZmF1bHRfYmVoYXZpb3IYAiABKA4yIS5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25CZWhhdmlvchIsCgVydWxlcxgDIAMoCzIdLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvblJ1bGUiSAoOUG9saWN5V2l0aGhlbGQSDAoEa2luZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHJ1bGUYAyABKAkSDAoEdG9vbBgEIAEoCSJ1Cg1GYWxsYmFja01vZGVsEigKBW1vZGVsGAEgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIvoBChBNb2RlbENhbGxTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SLwoHcHVycG9zZRgCIAEoDjIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxQdXJwb3NlEhkKDHJlc2VydmVkX3VzZBgDIAEoAUgAiAEBEhQKDGlucHV0X3Rva2VucxgEIAEoDRIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhQKDHRvb2xzX2RpZ2VzdBgHIAEoDEIPCg1fcmVzZXJ2ZWRfdXNkQhQKEl9tYXhfb3V0cHV0X3Rva2VucyIgCg1Nb2RlbFJldHJ5RHVlEg8KB2F0dGVtcHQYASABKA0iNAoNVG9rZW5zQ291bnRlZBIUCgxpbnB1dF90b2tlbnMYASABKA0SDQoFZXJyb3IYAiABKAkiWQoPVG9vbENhbGxTdGFydGVkEg8KB2NhbGxfaWQYASABKAkSNQoKcGVybWlzc2lvbhgCIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uIisKDU1lbW9yeVdyaXR0ZW4SCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIjEKDFRvZG9zQ2hhbmdlZBIhCgV0b2RvcxgBIAMoCzISLnJlZXZlLnJ1bi52MS5Ub2RvIkoKBFRvZG8SCgoCaWQYASABKA0SDAoEdGV4dBgCIAEoCRIoCgZzdGF0dXMYAyABKA4yGC5yZWV2ZS5ydW4udjEuVG9kb1N0YXR1cyI6CgpUcmVlU3RvcmVkEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZSKfAQoJTW9kZWxUdXJuEhQKDG1lc3NhZ2VfanNvbhgBIAEoDBIZChFwcm92aWRlcl9jYWxsX2lkcxgCIAMoCRIVCg1maW5pc2hfcmVhc29uGAMgASgJEhAKCGNhbGxfaWRzGAQgAygJEg4KBmZvcm1hdBgFIAEoCRIQCghhZHZpc29yeRgGIAEoCRIWCg5jb250ZXh0X3Rva2VucxgHIAEoDSL2AQoPTW9kZWxDYWxsRmFpbGVkEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIuCgtyZXRyeV9hZnRlchgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgtyZXRyeV9kZWxheRgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdhdHRlbXB0GAYgASgNEhAKCHByb3ZpZGVyGAcgASgJEhQKDGFuc3dlcl9iZWdhbhgIIAEoCBIWCg5mYWxsYmFja19tb2RlbBgJIAEoCSJnChBNZXNzYWdlU3VibWl0dGVkEhIKCm1lc3NhZ2VfaWQYASABKAkSKQoHbWVzc2FnZRgCIAEoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlEhQKDHN1Ym1pdHRlZF9ieRgDIAEoCSI3Cg9DYW5jZWxSZXF1ZXN0ZWQSFAoMcmVxdWVzdGVkX2J5GAEgASgJEg4KBnJlYXNvbhgCIAEoCSLHAQoIUnVuQmF0Y2gSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0SJgoGZXZlbnRzGAIgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50EhcKD3ByZXZpb3VzX2RpZ2VzdBgDIAEoDBIMCgRzYWx0GAQgASgMOlTC3xhQChZydW4ue3RlbmFudH0ue3J1bn0ubG9nEhtsaXZlLnJ1bi57dGVuYW50fS57cnVufS5sb2caCAoEUlVOUxABIg0KAwECBBIDAQIEIgEBOAEikQEKCERpc3BhdGNoEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSFgoOYWZ0ZXJfc2VxdWVuY2UYAyABKA06TcLfGEkKDGRpc3BhdGNoLnJ1bhoMCghESVNQQVRDSBACIggKAwECBBoBAjIhCh1kaXNwYXRjaC5sYW5lLntsYW5lfS57dGVuYW50fRAIKpgECgtFdmVudEZhbWlseRIcChhFVkVOVF9GQU1JTFlfVU5TUEVDSUZJRUQQABIXChNFVkVOVF9GQU1JTFlfU1RBVFVTEAESFQoRRVZFTlRfRkFNSUxZX1NURVAQAhIVChFFVkVOVF9GQU1JTFlfVEVYVBADEhoKFkVWRU5UX0ZBTUlMWV9SRUFTT05JTkcQBBIaChZFVkVOVF9GQU1JTFlfVE9PTF9DQUxMEAUSHQoZRVZFTlRfRkFNSUxZX01DUF9QUk9HUkVTUxAGEhwKGEVWRU5UX0ZBTUlMWV9UT09MX1JFU1VMVBAHEhYKEkVWRU5UX0ZBTUlMWV9VU0FHRRAIEhgKFEVWRU5UX0ZBTUlMWV9DT05URVhUEAkSIQodRVZFTlRfRkFNSUxZX01FU1NBR0VfSU5KRUNURUQQChIVChFFVkVOVF9GQU1JTFlfUExBThALEhkKFUVWRU5UX0ZBTUlMWV9BUFBST1ZBTBAMEhgKFEVWRU5UX0ZBTUlMWV9TVUJUQVNLEA0SIAocRVZFTlRfRkFNSUxZX0JVREdFVF9FWENFRURFRBAOEh0KGUVWRU5UX0ZBTUlMWV9DT1NUX1NVTU1BUlkQDxIWChJFVkVOVF9GQU1JTFlfRVJST1IQEBIcChhFVkVOVF9GQU1JTFlfVEVYVF9WT0lERUQQERIXChNFVkVOVF9GQU1JTFlfUkVDT1JEEBIqRQoFUGhhc2USFQoRUEhBU0VfVU5TUEVDSUZJRUQQABIRCg1QSEFTRV9QTEFOTkVSEAESEgoOUEhBU0VfRVhFQ1VUT1IQAirRAQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFSVU5fU1RBVFVTX1FVRVVFRBABEhcKE1JVTl9TVEFUVVNfU1RBUlRJTkcQAhIWChJSVU5fU1RBVFVTX1JVTk5JTkcQAxIWChJSVU5fU1RBVFVTX1dBSVRJTkcQBBIYChRSVU5fU1RBVFVTX0NPTVBMRVRFRBAFEhQKEFJVTl9TVEFUVVNfRVJST1IQBhIYChRSVU5fU1RBVFVTX0NBTkNFTExFRBAHKnYKEEluY29tcGxldGVSZWFzb24SIQodSU5DT01QTEVURV9SRUFTT05fVU5TUEVDSUZJRUQQABIfChtJTkNPTVBMRVRFX1JFQVNPTl9UUlVOQ0FURUQQARIeChpJTkNPTVBMRVRFX1JFQVNPTl9GSUxURVJFRBACKlkKCVN0ZXBTdGF0ZRIaChZTVEVQX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1RFUF9TVEFURV9TVEFSVEVEEAESGAoUU1RFUF9TVEFURV9DT01QTEVURUQQAipwCg9DaGF0Q29udGV4dEtpbmQSIQodQ0hBVF9DT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDSEFUX0NPTlRFWFRfS0lORF9USFJFQUQQARIcChhDSEFUX0NPTlRFWFRfS0lORF9FRElUT1IQAiprCglPd25lckZhdGUSGgoWT1dORVJfRkFURV9VTlNQRUNJRklFRBAAEhQKEE9XTkVSX0ZBVEVfQUxJVkUQARIUChBPV05FUl9GQVRFX0VOREVEEAISFgoST1dORVJfRkFURV9DUkFTSEVEEAMqdQoQTW9kZWxDYWxsUHVycG9zZRIiCh5NT0RFTF9DQUxMX1BVUlBPU0VfVU5TUEVDSUZJRUQQABIdChlNT0RFTF9DQUxMX1BVUlBPU0VfQU5TV0VSEAESHgoaTU9ERUxfQ0FMTF9QVVJQT1NFX1NVTU1BUlkQAip6CgpUb2RvU3RhdHVzEhsKF1RPRE9fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9ET19TVEFUVVNfUEVORElORxABEhsKF1RPRE9fU1RBVFVTX0lOX1BST0dSRVNTEAISGQoVVE9ET19TVEFUVVNfQ09NUExFVEVEEAM6UgoGZmFtaWx5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiCjAMgASgOMhkucmVldmUucnVuLnYxLkV2ZW50RmFtaWx5UgZmYW1pbHliBnByb3RvMw", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_agent_v1_resolution_plan, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
+  fileDesc("ChxyZWV2ZS9ydW4vdjEvcnVuX2V2ZW50LnByb3RvEgxyZWV2ZS5ydW4udjEioQ8KCFJ1bkV2ZW50Eg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDRIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglwYXJlbnRfaWQYBCABKAkSDQoFZGVwdGgYBSABKA0SEwoLc3RlcF9udW1iZXIYBiABKA0SIgoFcGhhc2UYByABKA4yEy5yZWV2ZS5ydW4udjEuUGhhc2USLQoKc3RhbmRzdGlsbBgJIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIoCgR0ZXh0GAogASgLMhIucmVldmUucnVuLnYxLlRleHRCBJDgGANIABIyCglyZWFzb25pbmcYCyABKAsyFy5yZWV2ZS5ydW4udjEuUmVhc29uaW5nQgSQ4BgESAASMgoJdG9vbF9jYWxsGAwgASgLMhcucmVldmUudG9vbC52MS5Ub29sQ2FsbEIEkOAYBUgAEjkKDG1jcF9wcm9ncmVzcxgNIAEoCzIbLnJlZXZlLnRvb2wudjEuVG9vbFByb2dyZXNzQgSQ4BgGSAASOgoLdG9vbF9yZXN1bHQYDiABKAsyHS5yZWV2ZS5ydW4udjEuVG9vbFJlc3VsdEV2ZW50QgSQ4BgHSAASKgoFdXNhZ2UYDyABKAsyEy5yZWV2ZS5ydW4udjEuVXNhZ2VCBJDgGAhIABIzCgZzdGF0dXMYECABKAsyGy5yZWV2ZS5ydW4udjEuU3RhdHVzQ2hhbmdlZEIEkOAYAUgAEi8KBHN0ZXAYESABKAsyGS5yZWV2ZS5ydW4udjEuU3RlcENoYW5nZWRCBJDgGAJIABI1Cgdjb250ZXh0GBIgASgLMhwucmVldmUucnVuLnYxLkNvbnRleHRDaGFuZ2VkQgSQ4BgJSAASPwoQbWVzc2FnZV9pbmplY3RlZBgTIAEoCzIdLnJlZXZlLnJ1bi52MS5NZXNzYWdlSW5qZWN0ZWRCBJDgGApIABIoCgRwbGFuGBQgASgLMhIucmVldmUucnVuLnYxLlBsYW5CBJDgGAtIABI3CghhcHByb3ZhbBgVIAEoCzIdLnJlZXZlLnJ1bi52MS5BcHByb3ZhbENoYW5nZWRCBJDgGAxIABI1CgdzdWJ0YXNrGBYgASgLMhwucmVldmUucnVuLnYxLlN1YnRhc2tDaGFuZ2VkQgSQ4BgNSAASPQoPYnVkZ2V0X2V4Y2VlZGVkGBcgASgLMhwucmVldmUucnVuLnYxLkJ1ZGdldEV4Y2VlZGVkQgSQ4BgOSAASNwoMY29zdF9zdW1tYXJ5GBggASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5QgSQ4BgPSAASLQoFZXJyb3IYGSABKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXJyb3JCBJDgGBBIABI1Cgt0ZXh0X3ZvaWRlZBgaIAEoCzIYLnJlZXZlLnJ1bi52MS5UZXh0Vm9pZGVkQgSQ4BgRSAASLwoLcnVuX2NyZWF0ZWQYKCABKAsyGC5yZWV2ZS5ydW4udjEuUnVuQ3JlYXRlZEgAEi8KC3J1bl9jbGFpbWVkGCkgASgLMhgucmVldmUucnVuLnYxLlJ1bkNsYWltZWRIABItCgpydW5fcGFya2VkGCogASgLMhcucmVldmUucnVuLnYxLlJ1blBhcmtlZEgAEjEKDHJ1bl9wcmVwYXJlZBgrIAEoCzIZLnJlZXZlLnJ1bi52MS5SdW5QcmVwYXJlZEgAEjwKEm1vZGVsX2NhbGxfc3RhcnRlZBgsIAEoCzIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxTdGFydGVkSAASLQoKbW9kZWxfdHVybhgtIAEoCzIXLnJlZXZlLnJ1bi52MS5Nb2RlbFR1cm5IABI6ChFtb2RlbF9jYWxsX2ZhaWxlZBguIAEoCzIdLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxGYWlsZWRIABI7ChFtZXNzYWdlX3N1Ym1pdHRlZBgvIAEoCzIeLnJlZXZlLnJ1bi52MS5NZXNzYWdlU3VibWl0dGVkSAASOQoQY2FuY2VsX3JlcXVlc3RlZBgwIAEoCzIdLnJlZXZlLnJ1bi52MS5DYW5jZWxSZXF1ZXN0ZWRIABI6ChF0b29sX2NhbGxfc3RhcnRlZBgxIAEoCzIdLnJlZXZlLnJ1bi52MS5Ub29sQ2FsbFN0YXJ0ZWRIABI1Cg5tZW1vcnlfd3JpdHRlbhgyIAEoCzIbLnJlZXZlLnJ1bi52MS5NZW1vcnlXcml0dGVuSAASMwoNdG9kb3NfY2hhbmdlZBgzIAEoCzIaLnJlZXZlLnJ1bi52MS5Ub2Rvc0NoYW5nZWRIABIvCgt0cmVlX3N0b3JlZBg0IAEoCzIYLnJlZXZlLnJ1bi52MS5UcmVlU3RvcmVkSAASNgoPbW9kZWxfcmV0cnlfZHVlGDUgASgLMhsucmVldmUucnVuLnYxLk1vZGVsUmV0cnlEdWVIABI1Cg50b2tlbnNfY291bnRlZBg2IAEoCzIbLnJlZXZlLnJ1bi52MS5Ub2tlbnNDb3VudGVkSABCBwoFZXZlbnQiFAoEVGV4dBIMCgR0ZXh0GAEgASgJIhkKCVJlYXNvbmluZxIMCgR0ZXh0GAEgASgJInEKD1Rvb2xSZXN1bHRFdmVudBIpCgZyZXN1bHQYASABKAsyGS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHQSDwoHc3VjY2VzcxgCIAEoCBINCgVlcnJvchgDIAEoCRITCgtkdXJhdGlvbl9tcxgEIAEoASLTAQoFVXNhZ2USDQoFbW9kZWwYASABKAkSFAoMaW5wdXRfdG9rZW5zGAIgASgNEhUKDW91dHB1dF90b2tlbnMYAyABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgEIAEoDRIYChByZWFzb25pbmdfdG9rZW5zGAUgASgNEhEKCWVzdGltYXRlZBgGIAEoCBIVCghjb3N0X3VzZBgHIAEoAUgAiAEBEiAKGGNhY2hlX3dyaXRlX2lucHV0X3Rva2VucxgIIAEoDUILCglfY29zdF91c2QihAEKDVN0YXR1c0NoYW5nZWQSJwoGc3RhdHVzGAEgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cxIPCgdtZXNzYWdlGAIgASgJEjkKEWluY29tcGxldGVfcmVhc29uGAMgASgOMh4ucmVldmUucnVuLnYxLkluY29tcGxldGVSZWFzb24iNQoLU3RlcENoYW5nZWQSJgoFc3RhdGUYASABKA4yFy5yZWV2ZS5ydW4udjEuU3RlcFN0YXRlImgKDkNvbnRleHRDaGFuZ2VkEhUKDWJlZm9yZV90b2tlbnMYASABKA0SFAoMYWZ0ZXJfdG9rZW5zGAIgASgNEg8KB3N1bW1hcnkYAyABKAkSGAoQcmVtb3ZlZF9tZXNzYWdlcxgEIAEoDSJQCg9NZXNzYWdlSW5qZWN0ZWQSEgoKbWVzc2FnZV9pZBgBIAEoCRIpCgdtZXNzYWdlGAIgASgLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2UiFQoEUGxhbhINCgVzdGVwcxgBIAMoCSJACg9BcHByb3ZhbENoYW5nZWQSLQoIYXBwcm92YWwYASABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbCL5AQoOU3VidGFza0NoYW5nZWQSEgoKc3VidGFza19pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRINCgVlbmRlZBgDIAEoCBIQCghpc19lcnJvchgEIAEoCBIPCgdjYWxsX2lkGAUgASgJEg0KBWluZGV4GAYgASgNEg0KBWVycm9yGAcgASgJEg8KB21lc3NhZ2UYCCABKAkSFgoOcmVzdWx0X3ByZXZpZXcYCSABKAkSOQoRaW5jb21wbGV0ZV9yZWFzb24YCiABKA4yHi5yZWV2ZS5ydW4udjEuSW5jb21wbGV0ZVJlYXNvbhIQCghhZ2VudF9pZBgLIAEoCSJBCg5CdWRnZXRFeGNlZWRlZBIOCgZyZWFzb24YASABKAkSDQoFbGltaXQYAiABKAESEAoIb2JzZXJ2ZWQYAyABKAEi1gEKC0Nvc3RTdW1tYXJ5EhEKCWxsbV9jYWxscxgBIAEoDRISCgp0b29sX2NhbGxzGAIgASgNEhQKDGlucHV0X3Rva2VucxgDIAEoDRIVCg1vdXRwdXRfdG9rZW5zGAQgASgNEhUKCGNvc3RfdXNkGAUgASgBSACIAQESEAoIc3VidGFza3MYBiABKA0SGwoTY2FjaGVkX2lucHV0X3Rva2VucxgHIAEoDRIgChhjYWNoZV93cml0ZV9pbnB1dF90b2tlbnMYCCABKA1CCwoJX2Nvc3RfdXNkIjoKCFJ1bkVycm9yEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEg0KBWNhdXNlGAMgASgJIiQKClRleHRWb2lkZWQSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0i5QYKClJ1bkNyZWF0ZWQSDgoGdGVuYW50GAEgASgJEhAKCGFnZW50X2lkGAIgASgJEhYKDmFnZW50X3JldmlzaW9uGAMgASgNEicKBHNwZWMYBCABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMSDQoFaW5wdXQYBSABKAkSKgoIbWVzc2FnZXMYBiADKAsyGC5yZWV2ZS50aHJlYWQudjEuTWVzc2FnZRIrCgVmaWxlcxgHIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZRISCgpzdGFydGVkX2J5GAggASgJEhIKCnJlcXVlc3RfaWQYCSABKAkSFAoMcmVxdWVzdF9oYXNoGAogASgMEjQKBmxhYmVscxgLIAMoCzIkLnJlZXZlLnJ1bi52MS5SdW5DcmVhdGVkLkxhYmVsc0VudHJ5EhMKC3RyYWNlcGFyZW50GAwgASgJEhEKCXRocmVhZF9pZBgNIAEoCRIvCgxjaGF0X2NvbnRleHQYDiABKAsyGS5yZWV2ZS5ydW4udjEuQ2hhdENvbnRleHQSFgoObWVtb3J5X2VuYWJsZWQYDyABKAgSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYECABKAgSJwoGb3JpZ2luGBEgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIvCglpbmhlcml0ZWQYEiABKAsyHC5yZWV2ZS5ydW4udjEuSW5oZXJpdGVkU3RhdGUSFAoMd29ya3NwYWNlX2lkGBMgASgJEhMKC2NhbGxfb2Zmc2V0GBQgASgNEi8KEHN0YXJ0ZWRfYnlfcm9sZXMYFSADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRISCgpoYXNfcG9saWN5GBYgASgIEhQKDGFnZW50X2F1dGhvchgXIAEoCRIaChJlYXJsaWVyX3JlcXVlc3RlcnMYGCADKAkSLgoNb3V0cHV0X3NjaGVtYRgZIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSLgoJZGVsZWdhdGVzGBogAygLMhsucmVldmUucnVuLnYxLkRlbGVnYXRlQWdlbnQaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJsCg1EZWxlZ2F0ZUFnZW50EhAKCGFnZW50X2lkGAEgASgJEhAKCHJldmlzaW9uGAIgASgNEicKBHNwZWMYAyABKAsyGS5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMSDgoGYXV0aG9yGAQgASgJItUCCg5Jbmhlcml0ZWRTdGF0ZRIxCghtZXNzYWdlcxgBIAMoCzIfLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5TWVzc2FnZRIMCgRwbGFuGAIgAygJEiEKBXRvZG9zGAMgAygLMhIucmVldmUucnVuLnYxLlRvZG8SOAoGbWVtb3J5GAQgAygLMigucmVldmUucnVuLnYxLkluaGVyaXRlZFN0YXRlLk1lbW9yeUVudHJ5EhQKDGFydGlmYWN0X2lkcxgFIAMoCRIPCgdydW5faWRzGAYgAygJEhQKB3N1bW1hcnkYByABKAlIAIgBARISCgppc19wbGFubmVkGAggASgIEhkKEXN1bW1hcml6ZWRfcnVuX2lkGAkgASgJGi0KC01lbW9yeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCCgoIX3N1bW1hcnkiLQoJUnVuT3JpZ2luEg4KBnJ1bl9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDSJPCgtDaGF0Q29udGV4dBIrCgRraW5kGAEgASgOMh0ucmVldmUucnVuLnYxLkNoYXRDb250ZXh0S2luZBITCgt3b3JrZmxvd19pZBgCIAEoCSKdAQoKUnVuQ2xhaW1lZBIOCgZ3b3JrZXIYASABKAkSDQoFZXBvY2gYAiABKA0SGQoRZGlzcGF0Y2hfc2VxdWVuY2UYAyABKAQSDwoHYXR0ZW1wdBgEIAEoDRITCgt0cmFjZXBhcmVudBgFIAEoCRIvCg5wcmV2aW91c19vd25lchgGIAEoDjIXLnJlZXZlLnJ1bi52MS5Pd25lckZhdGUiIAoJUnVuUGFya2VkEhMKC3dhaXRpbmdfZm9yGAEgAygJIqkFCgtSdW5QcmVwYXJlZBIoCgVtb2RlbBgBIAEoCzIZLnJlZXZlLmFnZW50LnYxLk1vZGVsU3BlYxI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIsCgV0b29scxgDIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3ISEAoIc2NyaXB0ZWQYBCABKAgSMQoOcGxhbm5pbmdfbW9kZWwYBSABKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSJgoGbGltaXRzGAYgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEjAKB2hpc3RvcnkYByADKAsyHy5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeU1lc3NhZ2USEAoIcmVjYWxsZWQYCCADKAkSEAoId2FybmluZ3MYCSADKAkSQwoVcGxhbm5pbmdfY2FwYWJpbGl0aWVzGAogASgLMiQucmVldmUuYWdlbnQudjEuUHJvdmlkZXJDYXBhYmlsaXRpZXMSEwoLZ2F0ZWRfdG9vbHMYCyADKAkSKgoFcmV0cnkYDCABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIuCglmYWxsYmFja3MYDSADKAsyGy5yZWV2ZS5ydW4udjEuRmFsbGJhY2tNb2RlbBIsCgZwb2xpY3kYDiABKAsyHC5yZWV2ZS5ydW4udjEuUG9saWN5RGVjaXNpb24SLAoEcGxhbhgPIAEoCzIeLnJlZXZlLmFnZW50LnYxLlJlc29sdXRpb25QbGFuEjEKCWRlbGVnYXRlcxgQIAMoCzIeLnJlZXZlLnJ1bi52MS5QcmVwYXJlZERlbGVnYXRlIroDChBQcmVwYXJlZERlbGVnYXRlEhAKCGFnZW50X2lkGAEgASgJEigKBW1vZGVsGAIgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjoKDGNhcGFiaWxpdGllcxgDIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEiwKBXRvb2xzGAQgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIUCgxzaGFyZWRfdG9vbHMYBSADKAkSJgoGbGltaXRzGAYgASgLMhYucmVldmUuYWdlbnQudjEuTGltaXRzEioKBXJldHJ5GAcgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3kSLgoJZmFsbGJhY2tzGAggAygLMhsucmVldmUucnVuLnYxLkZhbGxiYWNrTW9kZWwSEwoLZ2F0ZWRfdG9vbHMYCSADKAkSLAoGcG9saWN5GAogASgLMhwucmVldmUucnVuLnYxLlBvbGljeURlY2lzaW9uEhEKCXBsYW5faGFzaBgLIAEoCRIQCghyZXZpc2lvbhgMIAEoDSKbAQoOUG9saWN5RGVjaXNpb24SDQoFcnVsZXMYASADKAkSLgoId2l0aGhlbGQYAiADKAsyHC5yZWV2ZS5ydW4udjEuUG9saWN5V2l0aGhlbGQSFQoNbmV0d29ya19hbGxvdxgDIAMoCRIzCgtwZXJtaXNzaW9ucxgEIAMoCzIeLnJlZXZlLnJ1bi52MS5Qb2xpY3lQZXJtaXNzaW9uIpIBChBQb2xpY3lQZXJtaXNzaW9uEhMKC3BvbGljeV9ydWxlGAEgASgJEjsKEGRlZmF1bHRfYmVoYXZpb3IYAiABKA4yIS5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25CZWhhdmlvchIsCgVydWxlcxgDIAMoCzIdLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvblJ1bGUiSAoOUG9saWN5V2l0aGhlbGQSDAoEa2luZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHJ1bGUYAyABKAkSDAoEdG9vbBgEIAEoCSJ1Cg1GYWxsYmFja01vZGVsEigKBW1vZGVsGAEgASgLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIvoBChBNb2RlbENhbGxTdGFydGVkEg8KB2F0dGVtcHQYASABKA0SLwoHcHVycG9zZRgCIAEoDjIeLnJlZXZlLnJ1bi52MS5Nb2RlbENhbGxQdXJwb3NlEhkKDHJlc2VydmVkX3VzZBgDIAEoAUgAiAEBEhQKDGlucHV0X3Rva2VucxgEIAEoDRIeChFtYXhfb3V0cHV0X3Rva2VucxgFIAEoDUgBiAEBEhYKDnJlcXVlc3RfZGlnZXN0GAYgASgMEhQKDHRvb2xzX2RpZ2VzdBgHIAEoDEIPCg1fcmVzZXJ2ZWRfdXNkQhQKEl9tYXhfb3V0cHV0X3Rva2VucyIgCg1Nb2RlbFJldHJ5RHVlEg8KB2F0dGVtcHQYASABKA0iNAoNVG9rZW5zQ291bnRlZBIUCgxpbnB1dF90b2tlbnMYASABKA0SDQoFZXJyb3IYAiABKAkiWQoPVG9vbENhbGxTdGFydGVkEg8KB2NhbGxfaWQYASABKAkSNQoKcGVybWlzc2lvbhgCIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uIisKDU1lbW9yeVdyaXR0ZW4SCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIjEKDFRvZG9zQ2hhbmdlZBIhCgV0b2RvcxgBIAMoCzISLnJlZXZlLnJ1bi52MS5Ub2RvIkoKBFRvZG8SCgoCaWQYASABKA0SDAoEdGV4dBgCIAEoCRIoCgZzdGF0dXMYAyABKA4yGC5yZWV2ZS5ydW4udjEuVG9kb1N0YXR1cyI6CgpUcmVlU3RvcmVkEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZSKfAQoJTW9kZWxUdXJuEhQKDG1lc3NhZ2VfanNvbhgBIAEoDBIZChFwcm92aWRlcl9jYWxsX2lkcxgCIAMoCRIVCg1maW5pc2hfcmVhc29uGAMgASgJEhAKCGNhbGxfaWRzGAQgAygJEg4KBmZvcm1hdBgFIAEoCRIQCghhZHZpc29yeRgGIAEoCRIWCg5jb250ZXh0X3Rva2VucxgHIAEoDSL2AQoPTW9kZWxDYWxsRmFpbGVkEg4KBnJlYXNvbhgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXJldHJ5YWJsZRgDIAEoCBIuCgtyZXRyeV9hZnRlchgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIuCgtyZXRyeV9kZWxheRgFIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIPCgdhdHRlbXB0GAYgASgNEhAKCHByb3ZpZGVyGAcgASgJEhQKDGFuc3dlcl9iZWdhbhgIIAEoCBIWCg5mYWxsYmFja19tb2RlbBgJIAEoCSJnChBNZXNzYWdlU3VibWl0dGVkEhIKCm1lc3NhZ2VfaWQYASABKAkSKQoHbWVzc2FnZRgCIAEoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlEhQKDHN1Ym1pdHRlZF9ieRgDIAEoCSI3Cg9DYW5jZWxSZXF1ZXN0ZWQSFAoMcmVxdWVzdGVkX2J5GAEgASgJEg4KBnJlYXNvbhgCIAEoCSLHAQoIUnVuQmF0Y2gSFgoOZmlyc3Rfc2VxdWVuY2UYASABKA0SJgoGZXZlbnRzGAIgAygLMhYucmVldmUucnVuLnYxLlJ1bkV2ZW50EhcKD3ByZXZpb3VzX2RpZ2VzdBgDIAEoDBIMCgRzYWx0GAQgASgMOlTC3xhQChZydW4ue3RlbmFudH0ue3J1bn0ubG9nEhtsaXZlLnJ1bi57dGVuYW50fS57cnVufS5sb2caCAoEUlVOUxABIg0KAwECBBIDAQIEIgEBOAEikQEKCERpc3BhdGNoEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSFgoOYWZ0ZXJfc2VxdWVuY2UYAyABKA06TcLfGEkKDGRpc3BhdGNoLnJ1bhoMCghESVNQQVRDSBACIggKAwECBBoBAjIhCh1kaXNwYXRjaC5sYW5lLntsYW5lfS57dGVuYW50fRAIKpgECgtFdmVudEZhbWlseRIcChhFVkVOVF9GQU1JTFlfVU5TUEVDSUZJRUQQABIXChNFVkVOVF9GQU1JTFlfU1RBVFVTEAESFQoRRVZFTlRfRkFNSUxZX1NURVAQAhIVChFFVkVOVF9GQU1JTFlfVEVYVBADEhoKFkVWRU5UX0ZBTUlMWV9SRUFTT05JTkcQBBIaChZFVkVOVF9GQU1JTFlfVE9PTF9DQUxMEAUSHQoZRVZFTlRfRkFNSUxZX01DUF9QUk9HUkVTUxAGEhwKGEVWRU5UX0ZBTUlMWV9UT09MX1JFU1VMVBAHEhYKEkVWRU5UX0ZBTUlMWV9VU0FHRRAIEhgKFEVWRU5UX0ZBTUlMWV9DT05URVhUEAkSIQodRVZFTlRfRkFNSUxZX01FU1NBR0VfSU5KRUNURUQQChIVChFFVkVOVF9GQU1JTFlfUExBThALEhkKFUVWRU5UX0ZBTUlMWV9BUFBST1ZBTBAMEhgKFEVWRU5UX0ZBTUlMWV9TVUJUQVNLEA0SIAocRVZFTlRfRkFNSUxZX0JVREdFVF9FWENFRURFRBAOEh0KGUVWRU5UX0ZBTUlMWV9DT1NUX1NVTU1BUlkQDxIWChJFVkVOVF9GQU1JTFlfRVJST1IQEBIcChhFVkVOVF9GQU1JTFlfVEVYVF9WT0lERUQQERIXChNFVkVOVF9GQU1JTFlfUkVDT1JEEBIqRQoFUGhhc2USFQoRUEhBU0VfVU5TUEVDSUZJRUQQABIRCg1QSEFTRV9QTEFOTkVSEAESEgoOUEhBU0VfRVhFQ1VUT1IQAirRAQoJUnVuU3RhdHVzEhoKFlJVTl9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFSVU5fU1RBVFVTX1FVRVVFRBABEhcKE1JVTl9TVEFUVVNfU1RBUlRJTkcQAhIWChJSVU5fU1RBVFVTX1JVTk5JTkcQAxIWChJSVU5fU1RBVFVTX1dBSVRJTkcQBBIYChRSVU5fU1RBVFVTX0NPTVBMRVRFRBAFEhQKEFJVTl9TVEFUVVNfRVJST1IQBhIYChRSVU5fU1RBVFVTX0NBTkNFTExFRBAHKnYKEEluY29tcGxldGVSZWFzb24SIQodSU5DT01QTEVURV9SRUFTT05fVU5TUEVDSUZJRUQQABIfChtJTkNPTVBMRVRFX1JFQVNPTl9UUlVOQ0FURUQQARIeChpJTkNPTVBMRVRFX1JFQVNPTl9GSUxURVJFRBACKlkKCVN0ZXBTdGF0ZRIaChZTVEVQX1NUQVRFX1VOU1BFQ0lGSUVEEAASFgoSU1RFUF9TVEFURV9TVEFSVEVEEAESGAoUU1RFUF9TVEFURV9DT01QTEVURUQQAipwCg9DaGF0Q29udGV4dEtpbmQSIQodQ0hBVF9DT05URVhUX0tJTkRfVU5TUEVDSUZJRUQQABIcChhDSEFUX0NPTlRFWFRfS0lORF9USFJFQUQQARIcChhDSEFUX0NPTlRFWFRfS0lORF9FRElUT1IQAiprCglPd25lckZhdGUSGgoWT1dORVJfRkFURV9VTlNQRUNJRklFRBAAEhQKEE9XTkVSX0ZBVEVfQUxJVkUQARIUChBPV05FUl9GQVRFX0VOREVEEAISFgoST1dORVJfRkFURV9DUkFTSEVEEAMqdQoQTW9kZWxDYWxsUHVycG9zZRIiCh5NT0RFTF9DQUxMX1BVUlBPU0VfVU5TUEVDSUZJRUQQABIdChlNT0RFTF9DQUxMX1BVUlBPU0VfQU5TV0VSEAESHgoaTU9ERUxfQ0FMTF9QVVJQT1NFX1NVTU1BUlkQAip6CgpUb2RvU3RhdHVzEhsKF1RPRE9fU1RBVFVTX1VOU1BFQ0lGSUVEEAASFwoTVE9ET19TVEFUVVNfUEVORElORxABEhsKF1RPRE9fU1RBVFVTX0lOX1BST0dSRVNTEAISGQoVVE9ET19TVEFUVVNfQ09NUExFVEVEEAM6UgoGZmFtaWx5Eh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxiCjAMgASgOMhkucmVldmUucnVuLnYxLkV2ZW50RmFtaWx5UgZmYW1pbHliBnByb3RvMw", [file_google_protobuf_descriptor, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_model_spec, file_reeve_agent_v1_resolution_plan, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_history, file_reeve_thread_v1_message, file_reeve_tool_v1_tool]);
 
 /**
  * A fact in the log of a run.
@@ -775,6 +775,14 @@ export type SubtaskChanged = Message<"reeve.run.v1.SubtaskChanged"> & {
    * @generated from field: reeve.run.v1.IncompleteReason incomplete_reason = 10;
    */
   incompleteReason: IncompleteReason;
+
+  /**
+   * Id of the agent that works on it, if its caller called a delegate. Empty for other subtasks: they are
+   * worked on by the agent of their caller.
+   *
+   * @generated from field: string agent_id = 11;
+   */
+  agentId: string;
 };
 
 /**
@@ -910,6 +918,15 @@ export type RunError = Message<"reeve.run.v1.RunError"> & {
    * @generated from field: string message = 2;
    */
   message: string;
+
+  /**
+   * Why the agent could not be resolved, if `reason` is `resolve_failed`: the name of the reason with
+   * which StartRun refuses such an agent, such as `MODEL_NOT_FOUND`. Empty in logs of versions that did
+   * not record it.
+   *
+   * @generated from field: string cause = 3;
+   */
+  cause: string;
 };
 
 /**
@@ -1127,6 +1144,14 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
    * @generated from field: google.protobuf.Struct output_schema = 25;
    */
   outputSchema?: JsonObject | undefined;
+
+  /**
+   * Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
+   * by id. The run keeps these revisions.
+   *
+   * @generated from field: repeated reeve.run.v1.DelegateAgent delegates = 26;
+   */
+  delegates: DelegateAgent[];
 };
 
 /**
@@ -1135,6 +1160,48 @@ export type RunCreated = Message<"reeve.run.v1.RunCreated"> & {
  */
 export const RunCreatedSchema: GenMessage<RunCreated> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_event, 16);
+
+/**
+ * An agent that a run can call as a tool.
+ *
+ * @generated from message reeve.run.v1.DelegateAgent
+ */
+export type DelegateAgent = Message<"reeve.run.v1.DelegateAgent"> & {
+  /**
+   * Id of the agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Revision of the agent. 0 if it has none, as in a process without a deployment.
+   *
+   * @generated from field: uint32 revision = 2;
+   */
+  revision: number;
+
+  /**
+   * Spec of the agent at that revision.
+   *
+   * @generated from field: reeve.agent.v1.AgentSpec spec = 3;
+   */
+  spec?: AgentSpec | undefined;
+
+  /**
+   * Subject of the credential that saved the agent at that revision. Empty if it is not known.
+   *
+   * @generated from field: string author = 4;
+   */
+  author: string;
+};
+
+/**
+ * Describes the message reeve.run.v1.DelegateAgent.
+ * Use `create(DelegateAgentSchema)` to create a new message.
+ */
+export const DelegateAgentSchema: GenMessage<DelegateAgent> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 17);
 
 /**
  * The state of a failed run from which another run continues.
@@ -1217,7 +1284,7 @@ export type InheritedState = Message<"reeve.run.v1.InheritedState"> & {
  * Use `create(InheritedStateSchema)` to create a new message.
  */
 export const InheritedStateSchema: GenMessage<InheritedState> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 17);
+  messageDesc(file_reeve_run_v1_run_event, 18);
 
 /**
  * The point in the log of a run from which another run was derived.
@@ -1245,7 +1312,7 @@ export type RunOrigin = Message<"reeve.run.v1.RunOrigin"> & {
  * Use `create(RunOriginSchema)` to create a new message.
  */
 export const RunOriginSchema: GenMessage<RunOrigin> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 18);
+  messageDesc(file_reeve_run_v1_run_event, 19);
 
 /**
  * Where a conversation takes place. The context determines which tools are available.
@@ -1274,7 +1341,7 @@ export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
  * Use `create(ChatContextSchema)` to create a new message.
  */
 export const ChatContextSchema: GenMessage<ChatContext> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 19);
+  messageDesc(file_reeve_run_v1_run_event, 20);
 
 /**
  * A worker claimed the run.
@@ -1333,7 +1400,7 @@ export type RunClaimed = Message<"reeve.run.v1.RunClaimed"> & {
  * Use `create(RunClaimedSchema)` to create a new message.
  */
 export const RunClaimedSchema: GenMessage<RunClaimed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 20);
+  messageDesc(file_reeve_run_v1_run_event, 21);
 
 /**
  * The run can only wait; the worker released it.
@@ -1354,7 +1421,7 @@ export type RunParked = Message<"reeve.run.v1.RunParked"> & {
  * Use `create(RunParkedSchema)` to create a new message.
  */
 export const RunParkedSchema: GenMessage<RunParked> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 21);
+  messageDesc(file_reeve_run_v1_run_event, 22);
 
 /**
  * External inputs of the run. They are recorded so that every later owner works with the same
@@ -1472,6 +1539,13 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
    * @generated from field: reeve.agent.v1.ResolutionPlan plan = 15;
    */
   plan?: ResolutionPlan | undefined;
+
+  /**
+   * What each of `delegates` of the start became, ordered by id.
+   *
+   * @generated from field: repeated reeve.run.v1.PreparedDelegate delegates = 16;
+   */
+  delegates: PreparedDelegate[];
 };
 
 /**
@@ -1479,7 +1553,106 @@ export type RunPrepared = Message<"reeve.run.v1.RunPrepared"> & {
  * Use `create(RunPreparedSchema)` to create a new message.
  */
 export const RunPreparedSchema: GenMessage<RunPrepared> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 22);
+  messageDesc(file_reeve_run_v1_run_event, 23);
+
+/**
+ * What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
+ *
+ * @generated from message reeve.run.v1.PreparedDelegate
+ */
+export type PreparedDelegate = Message<"reeve.run.v1.PreparedDelegate"> & {
+  /**
+   * Id of the agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * The model.
+   *
+   * @generated from field: reeve.agent.v1.ModelSpec model = 2;
+   */
+  model?: ModelSpec | undefined;
+
+  /**
+   * Capabilities of the model's provider.
+   *
+   * @generated from field: reeve.agent.v1.ProviderCapabilities capabilities = 3;
+   */
+  capabilities?: ProviderCapabilities | undefined;
+
+  /**
+   * Tools that the agent of the run does not have in the same form.
+   *
+   * @generated from field: repeated reeve.tool.v1.ToolDescriptor tools = 4;
+   */
+  tools: ToolDescriptor[];
+
+  /**
+   * Names of further tools, which the agent of the run has.
+   *
+   * @generated from field: repeated string shared_tools = 5;
+   */
+  sharedTools: string[];
+
+  /**
+   * Limits of each call of the delegate: those of its spec, bounded by those of the deployment.
+   *
+   * @generated from field: reeve.agent.v1.Limits limits = 6;
+   */
+  limits?: Limits | undefined;
+
+  /**
+   * How failed model calls are repeated; all fields are set.
+   *
+   * @generated from field: reeve.agent.v1.RetryPolicy retry = 7;
+   */
+  retry?: RetryPolicy | undefined;
+
+  /**
+   * Models that take over from a model that gives no answer, in order.
+   *
+   * @generated from field: repeated reeve.run.v1.FallbackModel fallbacks = 8;
+   */
+  fallbacks: FallbackModel[];
+
+  /**
+   * Tools whose calls require an approval, in addition to those of `hitl_tools`.
+   *
+   * @generated from field: repeated string gated_tools = 9;
+   */
+  gatedTools: string[];
+
+  /**
+   * What the operator's policy decided for the delegate: only `network_allow`; everything else holds for
+   * all agents of the run. Unset if there was no policy.
+   *
+   * @generated from field: reeve.run.v1.PolicyDecision policy = 10;
+   */
+  policy?: PolicyDecision | undefined;
+
+  /**
+   * Hash of its resolution plan.
+   *
+   * @generated from field: string plan_hash = 11;
+   */
+  planHash: string;
+
+  /**
+   * Revision of the agent, as in `delegates` of the start.
+   *
+   * @generated from field: uint32 revision = 12;
+   */
+  revision: number;
+};
+
+/**
+ * Describes the message reeve.run.v1.PreparedDelegate.
+ * Use `create(PreparedDelegateSchema)` to create a new message.
+ */
+export const PreparedDelegateSchema: GenMessage<PreparedDelegate> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_event, 24);
 
 /**
  * What the operator's policy decided for a run when it was prepared. Later versions of the policy may
@@ -1522,7 +1695,7 @@ export type PolicyDecision = Message<"reeve.run.v1.PolicyDecision"> & {
  * Use `create(PolicyDecisionSchema)` to create a new message.
  */
 export const PolicyDecisionSchema: GenMessage<PolicyDecision> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 23);
+  messageDesc(file_reeve_run_v1_run_event, 25);
 
 /**
  * Permission rules of one rule of the operator's policy.
@@ -1557,7 +1730,7 @@ export type PolicyPermission = Message<"reeve.run.v1.PolicyPermission"> & {
  * Use `create(PolicyPermissionSchema)` to create a new message.
  */
 export const PolicyPermissionSchema: GenMessage<PolicyPermission> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 24);
+  messageDesc(file_reeve_run_v1_run_event, 26);
 
 /**
  * Something that the operator's policy withholds.
@@ -1601,7 +1774,7 @@ export type PolicyWithheld = Message<"reeve.run.v1.PolicyWithheld"> & {
  * Use `create(PolicyWithheldSchema)` to create a new message.
  */
 export const PolicyWithheldSchema: GenMessage<PolicyWithheld> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 25);
+  messageDesc(file_reeve_run_v1_run_event, 27);
 
 /**
  * A model that takes over from one that gives no answer.
@@ -1629,7 +1802,7 @@ export type FallbackModel = Message<"reeve.run.v1.FallbackModel"> & {
  * Use `create(FallbackModelSchema)` to create a new message.
  */
 export const FallbackModelSchema: GenMessage<FallbackModel> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 26);
+  messageDesc(file_reeve_run_v1_run_event, 28);
 
 /**
  * A model is about to be called. Recorded before the call, so that the call is counted even if its
@@ -1700,7 +1873,7 @@ export type ModelCallStarted = Message<"reeve.run.v1.ModelCallStarted"> & {
  * Use `create(ModelCallStartedSchema)` to create a new message.
  */
 export const ModelCallStartedSchema: GenMessage<ModelCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 27);
+  messageDesc(file_reeve_run_v1_run_event, 29);
 
 /**
  * The delay before the next attempt to call a model has elapsed.
@@ -1721,7 +1894,7 @@ export type ModelRetryDue = Message<"reeve.run.v1.ModelRetryDue"> & {
  * Use `create(ModelRetryDueSchema)` to create a new message.
  */
 export const ModelRetryDueSchema: GenMessage<ModelRetryDue> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 28);
+  messageDesc(file_reeve_run_v1_run_event, 30);
 
 /**
  * The provider counted the tokens of the next request of a step, before the model was called.
@@ -1750,7 +1923,7 @@ export type TokensCounted = Message<"reeve.run.v1.TokensCounted"> & {
  * Use `create(TokensCountedSchema)` to create a new message.
  */
 export const TokensCountedSchema: GenMessage<TokensCounted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 29);
+  messageDesc(file_reeve_run_v1_run_event, 31);
 
 /**
  * A tool is about to be called. Recorded before the call, so that the call is known even if its
@@ -1779,7 +1952,7 @@ export type ToolCallStarted = Message<"reeve.run.v1.ToolCallStarted"> & {
  * Use `create(ToolCallStartedSchema)` to create a new message.
  */
 export const ToolCallStartedSchema: GenMessage<ToolCallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 30);
+  messageDesc(file_reeve_run_v1_run_event, 32);
 
 /**
  * The memory shared by the subtasks of a run was written.
@@ -1807,7 +1980,7 @@ export type MemoryWritten = Message<"reeve.run.v1.MemoryWritten"> & {
  * Use `create(MemoryWrittenSchema)` to create a new message.
  */
 export const MemoryWrittenSchema: GenMessage<MemoryWritten> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 31);
+  messageDesc(file_reeve_run_v1_run_event, 33);
 
 /**
  * The list of todos changed.
@@ -1828,7 +2001,7 @@ export type TodosChanged = Message<"reeve.run.v1.TodosChanged"> & {
  * Use `create(TodosChangedSchema)` to create a new message.
  */
 export const TodosChangedSchema: GenMessage<TodosChanged> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 32);
+  messageDesc(file_reeve_run_v1_run_event, 34);
 
 /**
  * A todo of the agent.
@@ -1863,7 +2036,7 @@ export type Todo = Message<"reeve.run.v1.Todo"> & {
  * Use `create(TodoSchema)` to create a new message.
  */
 export const TodoSchema: GenMessage<Todo> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 33);
+  messageDesc(file_reeve_run_v1_run_event, 35);
 
 /**
  * The execution tree at the end of the run.
@@ -1884,7 +2057,7 @@ export type TreeStored = Message<"reeve.run.v1.TreeStored"> & {
  * Use `create(TreeStoredSchema)` to create a new message.
  */
 export const TreeStoredSchema: GenMessage<TreeStored> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 34);
+  messageDesc(file_reeve_run_v1_run_event, 36);
 
 /**
  * A model answered.
@@ -1950,7 +2123,7 @@ export type ModelTurn = Message<"reeve.run.v1.ModelTurn"> & {
  * Use `create(ModelTurnSchema)` to create a new message.
  */
 export const ModelTurnSchema: GenMessage<ModelTurn> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 35);
+  messageDesc(file_reeve_run_v1_run_event, 37);
 
 /**
  * A model call ended without an answer.
@@ -2034,7 +2207,7 @@ export type ModelCallFailed = Message<"reeve.run.v1.ModelCallFailed"> & {
  * Use `create(ModelCallFailedSchema)` to create a new message.
  */
 export const ModelCallFailedSchema: GenMessage<ModelCallFailed> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 36);
+  messageDesc(file_reeve_run_v1_run_event, 38);
 
 /**
  * A message was sent to the run.
@@ -2069,7 +2242,7 @@ export type MessageSubmitted = Message<"reeve.run.v1.MessageSubmitted"> & {
  * Use `create(MessageSubmittedSchema)` to create a new message.
  */
 export const MessageSubmittedSchema: GenMessage<MessageSubmitted> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 37);
+  messageDesc(file_reeve_run_v1_run_event, 39);
 
 /**
  * Cancellation of the run was requested.
@@ -2098,7 +2271,7 @@ export type CancelRequested = Message<"reeve.run.v1.CancelRequested"> & {
  * Use `create(CancelRequestedSchema)` to create a new message.
  */
 export const CancelRequestedSchema: GenMessage<CancelRequested> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 38);
+  messageDesc(file_reeve_run_v1_run_event, 40);
 
 /**
  * Events that are appended to the log of a run atomically.
@@ -2146,7 +2319,7 @@ export type RunBatch = Message<"reeve.run.v1.RunBatch"> & {
  * Use `create(RunBatchSchema)` to create a new message.
  */
 export const RunBatchSchema: GenMessage<RunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 39);
+  messageDesc(file_reeve_run_v1_run_event, 41);
 
 /**
  * Requests a worker for a run.
@@ -2182,7 +2355,7 @@ export type Dispatch = Message<"reeve.run.v1.Dispatch"> & {
  * Use `create(DispatchSchema)` to create a new message.
  */
 export const DispatchSchema: GenMessage<Dispatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_event, 40);
+  messageDesc(file_reeve_run_v1_run_event, 42);
 
 /**
  * Family of events that a client can select.

@@ -935,8 +935,8 @@ type ValidateAgentResponse struct {
 	Normalized *AgentSpec `protobuf:"bytes,3,opt,name=normalized,proto3" json:"normalized,omitempty"`
 	// The warnings, each with its field. The reason of one that no constant identifies is empty.
 	WarningDetails []*SpecViolation `protobuf:"bytes,4,rep,name=warning_details,json=warningDetails,proto3" json:"warning_details,omitempty"`
-	// What the agent becomes for a caller to whom no rule of the operator's policy applies. Unset if the
-	// spec has violations.
+	// What the agent becomes in a run that the caller starts, outside of threads and without long-term
+	// memory. Unset if the spec has violations, or such a run does not start.
 	Plan          *ResolutionPlan `protobuf:"bytes,5,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1019,7 +1019,9 @@ type ExplainAgentRequest struct {
 	Context string `protobuf:"bytes,3,opt,name=context,proto3" json:"context,omitempty"`
 	// Subject whose runs are explained, with the roles with which its last run was started. Only if `roles`
 	// is empty. Returns NOT_FOUND with reason RUN_NOT_FOUND if the subject has no run.
-	Subject       string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
+	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
+	// Whether the runs have long-term memory.
+	MemoryEnabled bool `protobuf:"varint,5,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1080,6 +1082,13 @@ func (x *ExplainAgentRequest) GetSubject() string {
 		return x.Subject
 	}
 	return ""
+}
+
+func (x *ExplainAgentRequest) GetMemoryEnabled() bool {
+	if x != nil {
+		return x.MemoryEnabled
+	}
+	return false
 }
 
 // Response of `ExplainAgent`.
@@ -1487,12 +1496,13 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"normalized\x18\x03 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\n" +
 	"normalized\x12F\n" +
 	"\x0fwarning_details\x18\x04 \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\x0ewarningDetails\x122\n" +
-	"\x04plan\x18\x05 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\x99\x01\n" +
+	"\x04plan\x18\x05 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xc0\x01\n" +
 	"\x13ExplainAgentRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12-\n" +
 	"\x05roles\x18\x02 \x03(\x0e2\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n" +
 	"\acontext\x18\x03 \x01(\tB\x00R\acontext\x12\x1a\n" +
-	"\asubject\x18\x04 \x01(\tB\x00R\asubject\"\xa8\x04\n" +
+	"\asubject\x18\x04 \x01(\tB\x00R\asubject\x12%\n" +
+	"\x0ememory_enabled\x18\x05 \x01(\bR\rmemoryEnabled\"\xa8\x04\n" +
 	"\x14ExplainAgentResponse\x12;\n" +
 	"\aentries\x18\x01 \x03(\v2!.reeve.agent.v1.AccessExplanationR\aentries\x12.\n" +
 	"\x06limits\x18\x02 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n" +

@@ -82,7 +82,10 @@ type AgentSpec struct {
 	// How older messages are summarized to keep the conversation within the model's context window.
 	// If unset, they are not summarized.
 	ContextPolicy *ContextPolicy `protobuf:"bytes,20,opt,name=context_policy,json=contextPolicy,proto3" json:"context_policy,omitempty"`
-	// Agents that this agent may call as tools.
+	// Ids of agents of the tenant that this agent may call as tools: `agent_run_<id>`. A run has the
+	// revisions that they had when it started. A delegate works with its own model, instructions, tools,
+	// and limits, within what is left of the limits of the run; the permission rules of its callers and
+	// `hitl_tools` of its callers hold for its calls too. At most 16, and at most 32 that a run can reach.
 	Delegates []string `protobuf:"bytes,21,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	// Names of the tools that the agent has. If this field and `allowed_tool_patterns` are both
 	// unset, the agent has all tools. An empty list allows none.

@@ -44,7 +44,9 @@ type ResolutionPlan struct {
 	// do not count for the hash either.
 	OmittedCallRules uint32 `protobuf:"varint,8,opt,name=omitted_call_rules,json=omittedCallRules,proto3" json:"omitted_call_rules,omitempty"`
 	// Number of tools of the agent that are not listed, because the plan would become too large.
-	OmittedTools  uint32 `protobuf:"varint,9,opt,name=omitted_tools,json=omittedTools,proto3" json:"omitted_tools,omitempty"`
+	OmittedTools uint32 `protobuf:"varint,9,opt,name=omitted_tools,json=omittedTools,proto3" json:"omitted_tools,omitempty"`
+	// Agents that the agent may call as tools, and those that they may call, ordered by id.
+	Delegates     []*PlannedDelegate `protobuf:"bytes,10,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -142,6 +144,96 @@ func (x *ResolutionPlan) GetOmittedTools() uint32 {
 	return 0
 }
 
+func (x *ResolutionPlan) GetDelegates() []*PlannedDelegate {
+	if x != nil {
+		return x.Delegates
+	}
+	return nil
+}
+
+// An agent that a run may call as a tool.
+type PlannedDelegate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Revision of the agent. 0 if it has none, as in a process without a deployment.
+	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Models that it may call, as in `ResolutionPlan`.
+	Models []*PlannedModel `protobuf:"bytes,3,rep,name=models,proto3" json:"models,omitempty"`
+	// Names of its tools, in order.
+	Tools []string `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Hash of its own resolution plan: that of a run of this agent by the same caller, except that a
+	// delegate has no tools of the class `secrets`, and none that are denied to each of its callers.
+	PlanHash      string `protobuf:"bytes,5,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlannedDelegate) Reset() {
+	*x = PlannedDelegate{}
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlannedDelegate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlannedDelegate) ProtoMessage() {}
+
+func (x *PlannedDelegate) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlannedDelegate.ProtoReflect.Descriptor instead.
+func (*PlannedDelegate) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PlannedDelegate) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *PlannedDelegate) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *PlannedDelegate) GetModels() []*PlannedModel {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+func (x *PlannedDelegate) GetTools() []string {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *PlannedDelegate) GetPlanHash() string {
+	if x != nil {
+		return x.PlanHash
+	}
+	return ""
+}
+
 // A plugin that shapes a run.
 type PlannedPlugin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -152,14 +244,17 @@ type PlannedPlugin struct {
 	// What adds it: `always`, or the field of the spec, for example `plugin_ids[0]` or `context_policy`.
 	AddedBy string `protobuf:"bytes,3,opt,name=added_by,json=addedBy,proto3" json:"added_by,omitempty"`
 	// Sections of the spec that it reads.
-	Sections      []string `protobuf:"bytes,4,rep,name=sections,proto3" json:"sections,omitempty"`
+	Sections []string `protobuf:"bytes,4,rep,name=sections,proto3" json:"sections,omitempty"`
+	// SHA-256 over the canonical JSON (RFC 8785) of an object with these sections, by name, in lowercase
+	// hexadecimal. Empty if it reads none, and in plans of versions that did not record it.
+	SectionsHash  string `protobuf:"bytes,5,opt,name=sections_hash,json=sectionsHash,proto3" json:"sections_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PlannedPlugin) Reset() {
 	*x = PlannedPlugin{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -171,7 +266,7 @@ func (x *PlannedPlugin) String() string {
 func (*PlannedPlugin) ProtoMessage() {}
 
 func (x *PlannedPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -184,7 +279,7 @@ func (x *PlannedPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedPlugin.ProtoReflect.Descriptor instead.
 func (*PlannedPlugin) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PlannedPlugin) GetId() string {
@@ -215,6 +310,13 @@ func (x *PlannedPlugin) GetSections() []string {
 	return nil
 }
 
+func (x *PlannedPlugin) GetSectionsHash() string {
+	if x != nil {
+		return x.SectionsHash
+	}
+	return ""
+}
+
 // A tool that the agent has.
 type PlannedTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -242,7 +344,7 @@ type PlannedTool struct {
 
 func (x *PlannedTool) Reset() {
 	*x = PlannedTool{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -254,7 +356,7 @@ func (x *PlannedTool) String() string {
 func (*PlannedTool) ProtoMessage() {}
 
 func (x *PlannedTool) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -267,7 +369,7 @@ func (x *PlannedTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedTool.ProtoReflect.Descriptor instead.
 func (*PlannedTool) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PlannedTool) GetName() string {
@@ -340,7 +442,7 @@ type ExcludedTool struct {
 
 func (x *ExcludedTool) Reset() {
 	*x = ExcludedTool{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -352,7 +454,7 @@ func (x *ExcludedTool) String() string {
 func (*ExcludedTool) ProtoMessage() {}
 
 func (x *ExcludedTool) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -365,7 +467,7 @@ func (x *ExcludedTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExcludedTool.ProtoReflect.Descriptor instead.
 func (*ExcludedTool) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ExcludedTool) GetName() string {
@@ -420,7 +522,7 @@ type PlannedModel struct {
 
 func (x *PlannedModel) Reset() {
 	*x = PlannedModel{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -432,7 +534,7 @@ func (x *PlannedModel) String() string {
 func (*PlannedModel) ProtoMessage() {}
 
 func (x *PlannedModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -445,7 +547,7 @@ func (x *PlannedModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedModel.ProtoReflect.Descriptor instead.
 func (*PlannedModel) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PlannedModel) GetRole() string {
@@ -480,7 +582,7 @@ var File_reeve_agent_v1_resolution_plan_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xb5\x03\n" +
+	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xf4\x03\n" +
 	"\x0eResolutionPlan\x127\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1d.reeve.agent.v1.PlannedPluginR\aplugins\x121\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1b.reeve.agent.v1.PlannedToolR\x05tools\x12C\n" +
@@ -490,12 +592,21 @@ const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\x06limits\x18\x06 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x12\x12\n" +
 	"\x04hash\x18\a \x01(\tR\x04hash\x12,\n" +
 	"\x12omitted_call_rules\x18\b \x01(\rR\x10omittedCallRules\x12#\n" +
-	"\romitted_tools\x18\t \x01(\rR\fomittedTools\"n\n" +
+	"\romitted_tools\x18\t \x01(\rR\fomittedTools\x12=\n" +
+	"\tdelegates\x18\n" +
+	" \x03(\v2\x1f.reeve.agent.v1.PlannedDelegateR\tdelegates\"\xb1\x01\n" +
+	"\x0fPlannedDelegate\x12\x19\n" +
+	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\x124\n" +
+	"\x06models\x18\x03 \x03(\v2\x1c.reeve.agent.v1.PlannedModelR\x06models\x12\x14\n" +
+	"\x05tools\x18\x04 \x03(\tR\x05tools\x12\x1b\n" +
+	"\tplan_hash\x18\x05 \x01(\tR\bplanHash\"\x93\x01\n" +
 	"\rPlannedPlugin\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06origin\x18\x02 \x01(\tR\x06origin\x12\x19\n" +
 	"\badded_by\x18\x03 \x01(\tR\aaddedBy\x12\x1a\n" +
-	"\bsections\x18\x04 \x03(\tR\bsections\"\xce\x01\n" +
+	"\bsections\x18\x04 \x03(\tR\bsections\x12#\n" +
+	"\rsections_hash\x18\x05 \x01(\tR\fsectionsHash\"\xce\x01\n" +
 	"\vPlannedTool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
 	"\x10permission_class\x18\x02 \x01(\tR\x0fpermissionClass\x12\x16\n" +
@@ -532,26 +643,29 @@ func file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_resolution_plan_proto_rawDescData
 }
 
-var file_reeve_agent_v1_resolution_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_reeve_agent_v1_resolution_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_reeve_agent_v1_resolution_plan_proto_goTypes = []any{
-	(*ResolutionPlan)(nil), // 0: reeve.agent.v1.ResolutionPlan
-	(*PlannedPlugin)(nil),  // 1: reeve.agent.v1.PlannedPlugin
-	(*PlannedTool)(nil),    // 2: reeve.agent.v1.PlannedTool
-	(*ExcludedTool)(nil),   // 3: reeve.agent.v1.ExcludedTool
-	(*PlannedModel)(nil),   // 4: reeve.agent.v1.PlannedModel
-	(*Limits)(nil),         // 5: reeve.agent.v1.Limits
+	(*ResolutionPlan)(nil),  // 0: reeve.agent.v1.ResolutionPlan
+	(*PlannedDelegate)(nil), // 1: reeve.agent.v1.PlannedDelegate
+	(*PlannedPlugin)(nil),   // 2: reeve.agent.v1.PlannedPlugin
+	(*PlannedTool)(nil),     // 3: reeve.agent.v1.PlannedTool
+	(*ExcludedTool)(nil),    // 4: reeve.agent.v1.ExcludedTool
+	(*PlannedModel)(nil),    // 5: reeve.agent.v1.PlannedModel
+	(*Limits)(nil),          // 6: reeve.agent.v1.Limits
 }
 var file_reeve_agent_v1_resolution_plan_proto_depIdxs = []int32{
-	1, // 0: reeve.agent.v1.ResolutionPlan.plugins:type_name -> reeve.agent.v1.PlannedPlugin
-	2, // 1: reeve.agent.v1.ResolutionPlan.tools:type_name -> reeve.agent.v1.PlannedTool
-	3, // 2: reeve.agent.v1.ResolutionPlan.excluded_tools:type_name -> reeve.agent.v1.ExcludedTool
-	4, // 3: reeve.agent.v1.ResolutionPlan.models:type_name -> reeve.agent.v1.PlannedModel
-	5, // 4: reeve.agent.v1.ResolutionPlan.limits:type_name -> reeve.agent.v1.Limits
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	2, // 0: reeve.agent.v1.ResolutionPlan.plugins:type_name -> reeve.agent.v1.PlannedPlugin
+	3, // 1: reeve.agent.v1.ResolutionPlan.tools:type_name -> reeve.agent.v1.PlannedTool
+	4, // 2: reeve.agent.v1.ResolutionPlan.excluded_tools:type_name -> reeve.agent.v1.ExcludedTool
+	5, // 3: reeve.agent.v1.ResolutionPlan.models:type_name -> reeve.agent.v1.PlannedModel
+	6, // 4: reeve.agent.v1.ResolutionPlan.limits:type_name -> reeve.agent.v1.Limits
+	1, // 5: reeve.agent.v1.ResolutionPlan.delegates:type_name -> reeve.agent.v1.PlannedDelegate
+	5, // 6: reeve.agent.v1.PlannedDelegate.models:type_name -> reeve.agent.v1.PlannedModel
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	7, // [7:7] is the sub-list for extension type_name
+	7, // [7:7] is the sub-list for extension extendee
+	0, // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_resolution_plan_proto_init() }
@@ -566,7 +680,7 @@ func file_reeve_agent_v1_resolution_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_resolution_plan_proto_rawDesc), len(file_reeve_agent_v1_resolution_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -408,7 +408,10 @@ type Approval struct {
 	PermissionClass v1.PermissionClass `protobuf:"varint,40,opt,name=permission_class,json=permissionClass,proto3,enum=reeve.tool.v1.PermissionClass" json:"permission_class,omitempty"`
 	// Groups that the alternatives name, if it seems that nobody can decide: each alternative names only
 	// groups of which nobody has used the inbox for seven days. Only in responses, as of their time.
-	UnseenGroups  []string `protobuf:"bytes,41,rep,name=unseen_groups,json=unseenGroups,proto3" json:"unseen_groups,omitempty"`
+	UnseenGroups []string `protobuf:"bytes,41,rep,name=unseen_groups,json=unseenGroups,proto3" json:"unseen_groups,omitempty"`
+	// Id of the agent that made the call, if the agent of the run called it as a delegate. Grants do not
+	// approve such calls. Empty: the agent of the run made it.
+	DelegateId    string `protobuf:"bytes,42,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -665,6 +668,13 @@ func (x *Approval) GetUnseenGroups() []string {
 		return x.UnseenGroups
 	}
 	return nil
+}
+
+func (x *Approval) GetDelegateId() string {
+	if x != nil {
+		return x.DelegateId
+	}
+	return ""
 }
 
 // A group that alternatives of approvals name. Groups are known to identity providers only: approvals
@@ -4176,7 +4186,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xc4\f\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe5\f\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -4219,7 +4229,9 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"assignment\x12#\n" +
 	"\rneeds_passkey\x18' \x01(\bR\fneedsPasskey\x12I\n" +
 	"\x10permission_class\x18( \x01(\x0e2\x1e.reeve.tool.v1.PermissionClassR\x0fpermissionClass\x12#\n" +
-	"\runseen_groups\x18) \x03(\tR\funseenGroups:\x00\"\xbd\x01\n" +
+	"\runseen_groups\x18) \x03(\tR\funseenGroups\x12\x1f\n" +
+	"\vdelegate_id\x18* \x01(\tR\n" +
+	"delegateId:\x00\"\xbd\x01\n" +
 	"\fWatchedGroup\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\x12?\n" +

@@ -1909,8 +1909,11 @@ type SubtaskChanged struct {
 	ResultPreview string `protobuf:"bytes,9,opt,name=result_preview,json=resultPreview,proto3" json:"result_preview,omitempty"`
 	// Why the last answer of the subtask is incomplete. Set only when it has ended.
 	IncompleteReason IncompleteReason `protobuf:"varint,10,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.run.v1.IncompleteReason" json:"incomplete_reason,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Id of the agent that works on it, if its caller called a delegate. Empty for other subtasks: they are
+	// worked on by the agent of their caller.
+	AgentId       string `protobuf:"bytes,11,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SubtaskChanged) Reset() {
@@ -2011,6 +2014,13 @@ func (x *SubtaskChanged) GetIncompleteReason() IncompleteReason {
 		return x.IncompleteReason
 	}
 	return IncompleteReason_INCOMPLETE_REASON_UNSPECIFIED
+}
+
+func (x *SubtaskChanged) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
 }
 
 // A budget was exceeded. The run ends.
@@ -2194,7 +2204,11 @@ type RunError struct {
 	// `answer_truncated`, `answer_filtered`, `resolve_failed`, `budget_exceeded`, or `worker_lost`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// What failed, on what, and how to resolve it.
-	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Why the agent could not be resolved, if `reason` is `resolve_failed`: the name of the reason with
+	// which StartRun refuses such an agent, such as `MODEL_NOT_FOUND`. Empty in logs of versions that did
+	// not record it.
+	Cause         string `protobuf:"bytes,3,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2239,6 +2253,13 @@ func (x *RunError) GetReason() string {
 func (x *RunError) GetMessage() string {
 	if x != nil {
 		return x.Message
+	}
+	return ""
+}
+
+func (x *RunError) GetCause() string {
+	if x != nil {
+		return x.Cause
 	}
 	return ""
 }
@@ -2348,7 +2369,10 @@ type RunCreated struct {
 	// run that was started on its own, and in logs of versions that did not record them.
 	EarlierRequesters []string `protobuf:"bytes,24,rep,name=earlier_requesters,json=earlierRequesters,proto3" json:"earlier_requesters,omitempty"`
 	// JSON Schema of the answer, as the request gave it. Unset: that of `spec`, if it has one.
-	OutputSchema  *structpb.Struct `protobuf:"bytes,25,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	OutputSchema *structpb.Struct `protobuf:"bytes,25,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	// Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
+	// by id. The run keeps these revisions.
+	Delegates     []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2558,6 +2582,86 @@ func (x *RunCreated) GetOutputSchema() *structpb.Struct {
 	return nil
 }
 
+func (x *RunCreated) GetDelegates() []*DelegateAgent {
+	if x != nil {
+		return x.Delegates
+	}
+	return nil
+}
+
+// An agent that a run can call as a tool.
+type DelegateAgent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Revision of the agent. 0 if it has none, as in a process without a deployment.
+	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Spec of the agent at that revision.
+	Spec *v13.AgentSpec `protobuf:"bytes,3,opt,name=spec,proto3" json:"spec,omitempty"`
+	// Subject of the credential that saved the agent at that revision. Empty if it is not known.
+	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DelegateAgent) Reset() {
+	*x = DelegateAgent{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DelegateAgent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DelegateAgent) ProtoMessage() {}
+
+func (x *DelegateAgent) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DelegateAgent.ProtoReflect.Descriptor instead.
+func (*DelegateAgent) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *DelegateAgent) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *DelegateAgent) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *DelegateAgent) GetSpec() *v13.AgentSpec {
+	if x != nil {
+		return x.Spec
+	}
+	return nil
+}
+
+func (x *DelegateAgent) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
 // The state of a failed run from which another run continues.
 type InheritedState struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2591,7 +2695,7 @@ type InheritedState struct {
 
 func (x *InheritedState) Reset() {
 	*x = InheritedState{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2603,7 +2707,7 @@ func (x *InheritedState) String() string {
 func (*InheritedState) ProtoMessage() {}
 
 func (x *InheritedState) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2616,7 +2720,7 @@ func (x *InheritedState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InheritedState.ProtoReflect.Descriptor instead.
 func (*InheritedState) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *InheritedState) GetMessages() []*v11.HistoryMessage {
@@ -2695,7 +2799,7 @@ type RunOrigin struct {
 
 func (x *RunOrigin) Reset() {
 	*x = RunOrigin{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2707,7 +2811,7 @@ func (x *RunOrigin) String() string {
 func (*RunOrigin) ProtoMessage() {}
 
 func (x *RunOrigin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2720,7 +2824,7 @@ func (x *RunOrigin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunOrigin.ProtoReflect.Descriptor instead.
 func (*RunOrigin) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RunOrigin) GetRunId() string {
@@ -2751,7 +2855,7 @@ type ChatContext struct {
 
 func (x *ChatContext) Reset() {
 	*x = ChatContext{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2763,7 +2867,7 @@ func (x *ChatContext) String() string {
 func (*ChatContext) ProtoMessage() {}
 
 func (x *ChatContext) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2776,7 +2880,7 @@ func (x *ChatContext) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChatContext.ProtoReflect.Descriptor instead.
 func (*ChatContext) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ChatContext) GetKind() ChatContextKind {
@@ -2817,7 +2921,7 @@ type RunClaimed struct {
 
 func (x *RunClaimed) Reset() {
 	*x = RunClaimed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2829,7 +2933,7 @@ func (x *RunClaimed) String() string {
 func (*RunClaimed) ProtoMessage() {}
 
 func (x *RunClaimed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2842,7 +2946,7 @@ func (x *RunClaimed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunClaimed.ProtoReflect.Descriptor instead.
 func (*RunClaimed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RunClaimed) GetWorker() string {
@@ -2898,7 +3002,7 @@ type RunParked struct {
 
 func (x *RunParked) Reset() {
 	*x = RunParked{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2910,7 +3014,7 @@ func (x *RunParked) String() string {
 func (*RunParked) ProtoMessage() {}
 
 func (x *RunParked) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2923,7 +3027,7 @@ func (x *RunParked) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunParked.ProtoReflect.Descriptor instead.
 func (*RunParked) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RunParked) GetWaitingFor() []string {
@@ -2971,14 +3075,16 @@ type RunPrepared struct {
 	// The resolution plan, without what other fields contain: its models, its limits, and of its tools
 	// everything but `admitted_by` (empty: `default`), `calls` (empty: `allow`), and `call_rules`. At most
 	// 50 excluded tools. Unset in logs of versions that did not record it.
-	Plan          *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
+	Plan *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
+	// What each of `delegates` of the start became, ordered by id.
+	Delegates     []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunPrepared) Reset() {
 	*x = RunPrepared{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2990,7 +3096,7 @@ func (x *RunPrepared) String() string {
 func (*RunPrepared) ProtoMessage() {}
 
 func (x *RunPrepared) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3003,7 +3109,7 @@ func (x *RunPrepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunPrepared.ProtoReflect.Descriptor instead.
 func (*RunPrepared) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RunPrepared) GetModel() *v13.ModelSpec {
@@ -3111,6 +3217,159 @@ func (x *RunPrepared) GetPlan() *v13.ResolutionPlan {
 	return nil
 }
 
+func (x *RunPrepared) GetDelegates() []*PreparedDelegate {
+	if x != nil {
+		return x.Delegates
+	}
+	return nil
+}
+
+// What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
+type PreparedDelegate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// The model.
+	Model *v13.ModelSpec `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	// Capabilities of the model's provider.
+	Capabilities *v13.ProviderCapabilities `protobuf:"bytes,3,opt,name=capabilities,proto3" json:"capabilities,omitempty"`
+	// Tools that the agent of the run does not have in the same form.
+	Tools []*v1.ToolDescriptor `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Names of further tools, which the agent of the run has.
+	SharedTools []string `protobuf:"bytes,5,rep,name=shared_tools,json=sharedTools,proto3" json:"shared_tools,omitempty"`
+	// Limits of each call of the delegate: those of its spec, bounded by those of the deployment.
+	Limits *v13.Limits `protobuf:"bytes,6,opt,name=limits,proto3" json:"limits,omitempty"`
+	// How failed model calls are repeated; all fields are set.
+	Retry *v13.RetryPolicy `protobuf:"bytes,7,opt,name=retry,proto3" json:"retry,omitempty"`
+	// Models that take over from a model that gives no answer, in order.
+	Fallbacks []*FallbackModel `protobuf:"bytes,8,rep,name=fallbacks,proto3" json:"fallbacks,omitempty"`
+	// Tools whose calls require an approval, in addition to those of `hitl_tools`.
+	GatedTools []string `protobuf:"bytes,9,rep,name=gated_tools,json=gatedTools,proto3" json:"gated_tools,omitempty"`
+	// What the operator's policy decided for the delegate: only `network_allow`; everything else holds for
+	// all agents of the run. Unset if there was no policy.
+	Policy *PolicyDecision `protobuf:"bytes,10,opt,name=policy,proto3" json:"policy,omitempty"`
+	// Hash of its resolution plan.
+	PlanHash string `protobuf:"bytes,11,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
+	// Revision of the agent, as in `delegates` of the start.
+	Revision      uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreparedDelegate) Reset() {
+	*x = PreparedDelegate{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreparedDelegate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreparedDelegate) ProtoMessage() {}
+
+func (x *PreparedDelegate) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreparedDelegate.ProtoReflect.Descriptor instead.
+func (*PreparedDelegate) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *PreparedDelegate) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *PreparedDelegate) GetModel() *v13.ModelSpec {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetCapabilities() *v13.ProviderCapabilities {
+	if x != nil {
+		return x.Capabilities
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetTools() []*v1.ToolDescriptor {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetSharedTools() []string {
+	if x != nil {
+		return x.SharedTools
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetLimits() *v13.Limits {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetRetry() *v13.RetryPolicy {
+	if x != nil {
+		return x.Retry
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetFallbacks() []*FallbackModel {
+	if x != nil {
+		return x.Fallbacks
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetGatedTools() []string {
+	if x != nil {
+		return x.GatedTools
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetPolicy() *PolicyDecision {
+	if x != nil {
+		return x.Policy
+	}
+	return nil
+}
+
+func (x *PreparedDelegate) GetPlanHash() string {
+	if x != nil {
+		return x.PlanHash
+	}
+	return ""
+}
+
+func (x *PreparedDelegate) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
 // What the operator's policy decided for a run when it was prepared. Later versions of the policy may
 // only withhold more.
 type PolicyDecision struct {
@@ -3129,7 +3388,7 @@ type PolicyDecision struct {
 
 func (x *PolicyDecision) Reset() {
 	*x = PolicyDecision{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3141,7 +3400,7 @@ func (x *PolicyDecision) String() string {
 func (*PolicyDecision) ProtoMessage() {}
 
 func (x *PolicyDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3154,7 +3413,7 @@ func (x *PolicyDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyDecision.ProtoReflect.Descriptor instead.
 func (*PolicyDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PolicyDecision) GetRules() []string {
@@ -3200,7 +3459,7 @@ type PolicyPermission struct {
 
 func (x *PolicyPermission) Reset() {
 	*x = PolicyPermission{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3212,7 +3471,7 @@ func (x *PolicyPermission) String() string {
 func (*PolicyPermission) ProtoMessage() {}
 
 func (x *PolicyPermission) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3225,7 +3484,7 @@ func (x *PolicyPermission) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyPermission.ProtoReflect.Descriptor instead.
 func (*PolicyPermission) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PolicyPermission) GetPolicyRule() string {
@@ -3268,7 +3527,7 @@ type PolicyWithheld struct {
 
 func (x *PolicyWithheld) Reset() {
 	*x = PolicyWithheld{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3280,7 +3539,7 @@ func (x *PolicyWithheld) String() string {
 func (*PolicyWithheld) ProtoMessage() {}
 
 func (x *PolicyWithheld) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3293,7 +3552,7 @@ func (x *PolicyWithheld) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PolicyWithheld.ProtoReflect.Descriptor instead.
 func (*PolicyWithheld) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *PolicyWithheld) GetKind() string {
@@ -3337,7 +3596,7 @@ type FallbackModel struct {
 
 func (x *FallbackModel) Reset() {
 	*x = FallbackModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3349,7 +3608,7 @@ func (x *FallbackModel) String() string {
 func (*FallbackModel) ProtoMessage() {}
 
 func (x *FallbackModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3362,7 +3621,7 @@ func (x *FallbackModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FallbackModel.ProtoReflect.Descriptor instead.
 func (*FallbackModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *FallbackModel) GetModel() *v13.ModelSpec {
@@ -3410,7 +3669,7 @@ type ModelCallStarted struct {
 
 func (x *ModelCallStarted) Reset() {
 	*x = ModelCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3422,7 +3681,7 @@ func (x *ModelCallStarted) String() string {
 func (*ModelCallStarted) ProtoMessage() {}
 
 func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3435,7 +3694,7 @@ func (x *ModelCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallStarted.ProtoReflect.Descriptor instead.
 func (*ModelCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ModelCallStarted) GetAttempt() uint32 {
@@ -3498,7 +3757,7 @@ type ModelRetryDue struct {
 
 func (x *ModelRetryDue) Reset() {
 	*x = ModelRetryDue{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3510,7 +3769,7 @@ func (x *ModelRetryDue) String() string {
 func (*ModelRetryDue) ProtoMessage() {}
 
 func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3523,7 +3782,7 @@ func (x *ModelRetryDue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelRetryDue.ProtoReflect.Descriptor instead.
 func (*ModelRetryDue) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ModelRetryDue) GetAttempt() uint32 {
@@ -3547,7 +3806,7 @@ type TokensCounted struct {
 
 func (x *TokensCounted) Reset() {
 	*x = TokensCounted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3559,7 +3818,7 @@ func (x *TokensCounted) String() string {
 func (*TokensCounted) ProtoMessage() {}
 
 func (x *TokensCounted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3572,7 +3831,7 @@ func (x *TokensCounted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TokensCounted.ProtoReflect.Descriptor instead.
 func (*TokensCounted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *TokensCounted) GetInputTokens() uint32 {
@@ -3603,7 +3862,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3615,7 +3874,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[30]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3628,7 +3887,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{30}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -3658,7 +3917,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3670,7 +3929,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[31]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3683,7 +3942,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{31}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -3711,7 +3970,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3723,7 +3982,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3736,7 +3995,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -3761,7 +4020,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3773,7 +4032,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3786,7 +4045,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -3821,7 +4080,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3833,7 +4092,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3846,7 +4105,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -3882,7 +4141,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3894,7 +4153,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3907,7 +4166,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -3993,7 +4252,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4005,7 +4264,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4277,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -4099,7 +4358,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4111,7 +4370,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4124,7 +4383,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -4162,7 +4421,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4174,7 +4433,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4187,7 +4446,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -4227,7 +4486,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4239,7 +4498,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4252,7 +4511,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -4299,7 +4558,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4311,7 +4570,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4324,7 +4583,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -4444,7 +4703,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x04Plan\x12\x14\n" +
 	"\x05steps\x18\x01 \x03(\tR\x05steps\"J\n" +
 	"\x0fApprovalChanged\x127\n" +
-	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xc9\x02\n" +
+	"\bapproval\x18\x01 \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\"\xe4\x02\n" +
 	"\x0eSubtaskChanged\x12\x1d\n" +
 	"\n" +
 	"subtask_id\x18\x01 \x01(\tR\tsubtaskId\x12\x14\n" +
@@ -4457,7 +4716,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\amessage\x18\b \x01(\tR\amessage\x12%\n" +
 	"\x0eresult_preview\x18\t \x01(\tR\rresultPreview\x12K\n" +
 	"\x11incomplete_reason\x18\n" +
-	" \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\"Z\n" +
+	" \x01(\x0e2\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\x12\x19\n" +
+	"\bagent_id\x18\v \x01(\tR\aagentId\"Z\n" +
 	"\x0eBudgetExceeded\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x01R\x05limit\x12\x1a\n" +
@@ -4472,13 +4732,14 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\bsubtasks\x18\x06 \x01(\rR\bsubtasks\x12.\n" +
 	"\x13cached_input_tokens\x18\a \x01(\rR\x11cachedInputTokens\x127\n" +
 	"\x18cache_write_input_tokens\x18\b \x01(\rR\x15cacheWriteInputTokensB\v\n" +
-	"\t_cost_usd\"<\n" +
+	"\t_cost_usd\"R\n" +
 	"\bRunError\x12\x16\n" +
 	"\x06reason\x18\x01 \x01(\tR\x06reason\x12\x18\n" +
-	"\amessage\x18\x02 \x01(\tR\amessage\"3\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x14\n" +
+	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xe6\b\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xa1\t\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4510,10 +4771,16 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"has_policy\x18\x16 \x01(\bR\thasPolicy\x12!\n" +
 	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
 	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x12<\n" +
-	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x1a9\n" +
+	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x129\n" +
+	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xba\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x01\n" +
+	"\rDelegateAgent\x12\x19\n" +
+	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\x12-\n" +
+	"\x04spec\x18\x03 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x16\n" +
+	"\x06author\x18\x04 \x01(\tR\x06author\"\xba\x03\n" +
 	"\x0eInheritedState\x12;\n" +
 	"\bmessages\x18\x01 \x03(\v2\x1f.reeve.thread.v1.HistoryMessageR\bmessages\x12\x12\n" +
 	"\x04plan\x18\x02 \x03(\tR\x04plan\x12(\n" +
@@ -4547,7 +4814,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\x92\x06\n" +
+	"waitingFor\"\xd0\x06\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -4565,7 +4832,23 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05retry\x18\f \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x129\n" +
 	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
 	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x122\n" +
-	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xc7\x01\n" +
+	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12<\n" +
+	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\"\xae\x04\n" +
+	"\x10PreparedDelegate\x12\x19\n" +
+	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
+	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
+	"\fcapabilities\x18\x03 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
+	"\x05tools\x18\x04 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\x12!\n" +
+	"\fshared_tools\x18\x05 \x03(\tR\vsharedTools\x12.\n" +
+	"\x06limits\x18\x06 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x121\n" +
+	"\x05retry\x18\a \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x129\n" +
+	"\tfallbacks\x18\b \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x12\x1f\n" +
+	"\vgated_tools\x18\t \x03(\tR\n" +
+	"gatedTools\x124\n" +
+	"\x06policy\x18\n" +
+	" \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x12\x1b\n" +
+	"\tplan_hash\x18\v \x01(\tR\bplanHash\x12\x1a\n" +
+	"\brevision\x18\f \x01(\rR\brevision\"\xc7\x01\n" +
 	"\x0ePolicyDecision\x12\x14\n" +
 	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
 	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
@@ -4729,7 +5012,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 45)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -4757,63 +5040,65 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*RunError)(nil),                 // 23: reeve.run.v1.RunError
 	(*TextVoided)(nil),               // 24: reeve.run.v1.TextVoided
 	(*RunCreated)(nil),               // 25: reeve.run.v1.RunCreated
-	(*InheritedState)(nil),           // 26: reeve.run.v1.InheritedState
-	(*RunOrigin)(nil),                // 27: reeve.run.v1.RunOrigin
-	(*ChatContext)(nil),              // 28: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 29: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 30: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 31: reeve.run.v1.RunPrepared
-	(*PolicyDecision)(nil),           // 32: reeve.run.v1.PolicyDecision
-	(*PolicyPermission)(nil),         // 33: reeve.run.v1.PolicyPermission
-	(*PolicyWithheld)(nil),           // 34: reeve.run.v1.PolicyWithheld
-	(*FallbackModel)(nil),            // 35: reeve.run.v1.FallbackModel
-	(*ModelCallStarted)(nil),         // 36: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 37: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 38: reeve.run.v1.TokensCounted
-	(*ToolCallStarted)(nil),          // 39: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 40: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 41: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 42: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 43: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 44: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 45: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 46: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 47: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 48: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 49: reeve.run.v1.Dispatch
-	nil,                              // 50: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 51: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 52: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 53: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 54: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 55: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 56: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 57: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 58: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 59: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 60: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 61: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 62: google.protobuf.Struct
-	(*v11.HistoryMessage)(nil),       // 63: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 64: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 65: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 66: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 67: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 68: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 69: reeve.agent.v1.ResolutionPlan
-	(v1.PermissionBehavior)(0),       // 70: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 71: reeve.tool.v1.PermissionRule
-	(*v1.PermissionDecision)(nil),    // 72: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 73: reeve.thread.v1.ExecutionTree
+	(*DelegateAgent)(nil),            // 26: reeve.run.v1.DelegateAgent
+	(*InheritedState)(nil),           // 27: reeve.run.v1.InheritedState
+	(*RunOrigin)(nil),                // 28: reeve.run.v1.RunOrigin
+	(*ChatContext)(nil),              // 29: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 30: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 31: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 32: reeve.run.v1.RunPrepared
+	(*PreparedDelegate)(nil),         // 33: reeve.run.v1.PreparedDelegate
+	(*PolicyDecision)(nil),           // 34: reeve.run.v1.PolicyDecision
+	(*PolicyPermission)(nil),         // 35: reeve.run.v1.PolicyPermission
+	(*PolicyWithheld)(nil),           // 36: reeve.run.v1.PolicyWithheld
+	(*FallbackModel)(nil),            // 37: reeve.run.v1.FallbackModel
+	(*ModelCallStarted)(nil),         // 38: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 39: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 40: reeve.run.v1.TokensCounted
+	(*ToolCallStarted)(nil),          // 41: reeve.run.v1.ToolCallStarted
+	(*MemoryWritten)(nil),            // 42: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 43: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 44: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 45: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 46: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 47: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 48: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 49: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 50: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 51: reeve.run.v1.Dispatch
+	nil,                              // 52: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 53: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 54: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 55: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 56: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 57: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 58: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 59: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 60: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 61: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 62: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 63: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 64: google.protobuf.Struct
+	(*v11.HistoryMessage)(nil),       // 65: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 66: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 67: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 68: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 69: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 70: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 71: reeve.agent.v1.ResolutionPlan
+	(v1.PermissionBehavior)(0),       // 72: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 73: reeve.tool.v1.PermissionRule
+	(*v1.PermissionDecision)(nil),    // 74: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 75: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	52, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	54, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	53, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	55, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	10, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	11, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	54, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	55, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	56, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	57, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	13, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	14, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -4828,72 +5113,82 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	23, // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
 	24, // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
 	25, // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	29, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	30, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	31, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	36, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	44, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	45, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	46, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	47, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	39, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	40, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	41, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	43, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	37, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	38, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	56, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	30, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	31, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	32, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	38, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	46, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	47, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	48, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	49, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	41, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	42, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	43, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	45, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	39, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	40, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	58, // 35: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,  // 36: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,  // 37: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,  // 38: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	57, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	58, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	59, // 39: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	60, // 40: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,  // 41: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	59, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	57, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	60, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	50, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	28, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	27, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	26, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	61, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	62, // 50: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	63, // 51: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	42, // 52: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	51, // 53: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,  // 54: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 55: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	64, // 56: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	65, // 57: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	66, // 58: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	64, // 59: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	67, // 60: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	63, // 61: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	65, // 62: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	68, // 63: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	35, // 64: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	32, // 65: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	69, // 66: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	34, // 67: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	33, // 68: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	70, // 69: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	71, // 70: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	64, // 71: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	65, // 72: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 73: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	72, // 74: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	42, // 75: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 76: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	73, // 77: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	53, // 78: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	53, // 79: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	57, // 80: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 81: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	82, // [82:82] is the sub-list for method output_type
-	82, // [82:82] is the sub-list for method input_type
-	82, // [82:82] is the sub-list for extension type_name
-	82, // [82:82] is the sub-list for extension extendee
-	0,  // [0:82] is the sub-list for field type_name
+	61, // 42: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	59, // 43: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	62, // 44: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	52, // 45: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	29, // 46: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	28, // 47: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	27, // 48: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	63, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	64, // 50: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	26, // 51: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	61, // 52: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	65, // 53: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	44, // 54: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	53, // 55: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,  // 56: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 57: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	66, // 58: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 59: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68, // 60: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	66, // 61: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	69, // 62: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	65, // 63: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	67, // 64: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	70, // 65: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	37, // 66: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	34, // 67: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	71, // 68: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	33, // 69: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	66, // 70: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 71: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68, // 72: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	69, // 73: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	70, // 74: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	37, // 75: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	34, // 76: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	36, // 77: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	35, // 78: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	72, // 79: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	73, // 80: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	66, // 81: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 82: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 83: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	74, // 84: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	44, // 85: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 86: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	75, // 87: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	55, // 88: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	55, // 89: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	59, // 90: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 91: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	92, // [92:92] is the sub-list for method output_type
+	92, // [92:92] is the sub-list for method input_type
+	92, // [92:92] is the sub-list for extension type_name
+	92, // [92:92] is the sub-list for extension extendee
+	0,  // [0:92] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -4937,15 +5232,15 @@ func file_reeve_run_v1_run_event_proto_init() {
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[17].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[27].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[18].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[29].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   43,
+			NumMessages:   45,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

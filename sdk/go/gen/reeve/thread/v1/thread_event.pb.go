@@ -419,7 +419,7 @@ type TurnEnded struct {
 	// Messages that the turn adds to the conversation: the input, the answers with their calls, and
 	// the result of each call.
 	Messages []*HistoryMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
-	// The answer that people read.
+	// The answer that people read. A typed answer (JSON) that is larger than 131,072 bytes is left out.
 	Output string `protobuf:"bytes,4,opt,name=output,proto3" json:"output,omitempty"`
 	// Execution tree of the run.
 	ExecutionTree *ExecutionTree `protobuf:"bytes,5,opt,name=execution_tree,json=executionTree,proto3" json:"execution_tree,omitempty"`
@@ -429,8 +429,11 @@ type TurnEnded struct {
 	Error string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
 	// Why the answer is incomplete, if it is.
 	IncompleteReason TurnIncompleteReason `protobuf:"varint,8,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.thread.v1.TurnIncompleteReason" json:"incomplete_reason,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Size in bytes of the typed answer that `output` leaves out. `structured_output` of the run has it.
+	// 0: `output` leaves none out. Earlier versions cut such an answer.
+	OmittedOutputBytes uint32 `protobuf:"varint,9,opt,name=omitted_output_bytes,json=omittedOutputBytes,proto3" json:"omitted_output_bytes,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *TurnEnded) Reset() {
@@ -517,6 +520,13 @@ func (x *TurnEnded) GetIncompleteReason() TurnIncompleteReason {
 		return x.IncompleteReason
 	}
 	return TurnIncompleteReason_TURN_INCOMPLETE_REASON_UNSPECIFIED
+}
+
+func (x *TurnEnded) GetOmittedOutputBytes() uint32 {
+	if x != nil {
+		return x.OmittedOutputBytes
+	}
+	return 0
 }
 
 // Total cost of a turn over all model calls.
@@ -756,7 +766,7 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"interrupts\x18\x03 \x01(\bR\n" +
 	"interrupts\"$\n" +
 	"\vTurnStarted\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\x8f\x03\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\xc1\x03\n" +
 	"\tTurnEnded\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x126\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1c.reeve.thread.v1.TurnOutcomeR\aoutcome\x12;\n" +
@@ -765,7 +775,8 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\x0eexecution_tree\x18\x05 \x01(\v2\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n" +
 	"\x04cost\x18\x06 \x01(\v2\x19.reeve.thread.v1.TurnCostR\x04cost\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\x12R\n" +
-	"\x11incomplete_reason\x18\b \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\"\xd7\x01\n" +
+	"\x11incomplete_reason\x18\b \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x120\n" +
+	"\x14omitted_output_bytes\x18\t \x01(\rR\x12omittedOutputBytes\"\xd7\x01\n" +
 	"\bTurnCost\x12\x1b\n" +
 	"\tllm_calls\x18\x01 \x01(\rR\bllmCalls\x12\x1d\n" +
 	"\n" +

@@ -149,7 +149,7 @@ type ThreadMessage struct {
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// Author of the message.
 	Role Role `protobuf:"varint,2,opt,name=role,proto3,enum=reeve.thread.v1.Role" json:"role,omitempty"`
-	// Text of the message.
+	// Text of the message. A typed answer (JSON) that is larger than 131,072 bytes is left out.
 	Text string `protobuf:"bytes,3,opt,name=text,proto3" json:"text,omitempty"`
 	// Time at which the turn ended.
 	Time *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
@@ -163,6 +163,9 @@ type ThreadMessage struct {
 	Error string `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	// Why the text is incomplete, if it is. Set only in messages of the agent.
 	IncompleteReason TurnIncompleteReason `protobuf:"varint,9,opt,name=incomplete_reason,json=incompleteReason,proto3,enum=reeve.thread.v1.TurnIncompleteReason" json:"incomplete_reason,omitempty"`
+	// Size in bytes of the typed answer that `text` leaves out. `structured_output` of the run has it. 0:
+	// `text` leaves none out.
+	OmittedTextBytes uint32 `protobuf:"varint,10,opt,name=omitted_text_bytes,json=omittedTextBytes,proto3" json:"omitted_text_bytes,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -258,6 +261,13 @@ func (x *ThreadMessage) GetIncompleteReason() TurnIncompleteReason {
 		return x.IncompleteReason
 	}
 	return TurnIncompleteReason_TURN_INCOMPLETE_REASON_UNSPECIFIED
+}
+
+func (x *ThreadMessage) GetOmittedTextBytes() uint32 {
+	if x != nil {
+		return x.OmittedTextBytes
+	}
+	return 0
 }
 
 // Request of `GetThread`.
@@ -681,7 +691,7 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\vended_turns\x18\a \x01(\rR\n" +
 	"endedTurns\x12#\n" +
 	"\rlast_sequence\x18\b \x01(\rR\flastSequence\x12\x1c\n" +
-	"\tunsettled\x18\t \x01(\bR\tunsettled:\x00\"\xad\x03\n" +
+	"\tunsettled\x18\t \x01(\bR\tunsettled:\x00\"\xdb\x03\n" +
 	"\rThreadMessage\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12)\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x15.reeve.thread.v1.RoleR\x04role\x12\x12\n" +
@@ -691,7 +701,9 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\x0eexecution_tree\x18\x06 \x01(\v2\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n" +
 	"\x04cost\x18\a \x01(\v2\x19.reeve.thread.v1.TurnCostR\x04cost\x12\x14\n" +
 	"\x05error\x18\b \x01(\tR\x05error\x12R\n" +
-	"\x11incomplete_reason\x18\t \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\"1\n" +
+	"\x11incomplete_reason\x18\t \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x12,\n" +
+	"\x12omitted_text_bytes\x18\n" +
+	" \x01(\rR\x10omittedTextBytes\"1\n" +
 	"\x10GetThreadRequest\x12\x1d\n" +
 	"\tthread_id\x18\x01 \x01(\tB\x00R\bthreadId\"D\n" +
 	"\x11GetThreadResponse\x12/\n" +

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ResolutionPlan(_message.Message):
-    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools")
+    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools", "delegates")
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     EXCLUDED_TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -18,6 +18,7 @@ class ResolutionPlan(_message.Message):
     HASH_FIELD_NUMBER: _ClassVar[int]
     OMITTED_CALL_RULES_FIELD_NUMBER: _ClassVar[int]
     OMITTED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    DELEGATES_FIELD_NUMBER: _ClassVar[int]
     plugins: _containers.RepeatedCompositeFieldContainer[PlannedPlugin]
     tools: _containers.RepeatedCompositeFieldContainer[PlannedTool]
     excluded_tools: _containers.RepeatedCompositeFieldContainer[ExcludedTool]
@@ -27,19 +28,36 @@ class ResolutionPlan(_message.Message):
     hash: str
     omitted_call_rules: int
     omitted_tools: int
-    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ...) -> None: ...
+    delegates: _containers.RepeatedCompositeFieldContainer[PlannedDelegate]
+    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ..., delegates: _Optional[_Iterable[_Union[PlannedDelegate, _Mapping]]] = ...) -> None: ...
+
+class PlannedDelegate(_message.Message):
+    __slots__ = ("agent_id", "revision", "models", "tools", "plan_hash")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    revision: int
+    models: _containers.RepeatedCompositeFieldContainer[PlannedModel]
+    tools: _containers.RepeatedScalarFieldContainer[str]
+    plan_hash: str
+    def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., tools: _Optional[_Iterable[str]] = ..., plan_hash: _Optional[str] = ...) -> None: ...
 
 class PlannedPlugin(_message.Message):
-    __slots__ = ("id", "origin", "added_by", "sections")
+    __slots__ = ("id", "origin", "added_by", "sections", "sections_hash")
     ID_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     ADDED_BY_FIELD_NUMBER: _ClassVar[int]
     SECTIONS_FIELD_NUMBER: _ClassVar[int]
+    SECTIONS_HASH_FIELD_NUMBER: _ClassVar[int]
     id: str
     origin: str
     added_by: str
     sections: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, id: _Optional[str] = ..., origin: _Optional[str] = ..., added_by: _Optional[str] = ..., sections: _Optional[_Iterable[str]] = ...) -> None: ...
+    sections_hash: str
+    def __init__(self, id: _Optional[str] = ..., origin: _Optional[str] = ..., added_by: _Optional[str] = ..., sections: _Optional[_Iterable[str]] = ..., sections_hash: _Optional[str] = ...) -> None: ...
 
 class PlannedTool(_message.Message):
     __slots__ = ("name", "permission_class", "source", "pool", "admitted_by", "calls", "call_rules")

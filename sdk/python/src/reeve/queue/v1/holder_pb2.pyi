@@ -13,10 +13,12 @@ class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHECKED_RULE_STEP_UP: _ClassVar[CheckedRule]
     CHECKED_RULE_STOP_CONDITIONS: _ClassVar[CheckedRule]
     CHECKED_RULE_OUTPUT_SCHEMA: _ClassVar[CheckedRule]
+    CHECKED_RULE_DELEGATES: _ClassVar[CheckedRule]
 CHECKED_RULE_UNSPECIFIED: CheckedRule
 CHECKED_RULE_STEP_UP: CheckedRule
 CHECKED_RULE_STOP_CONDITIONS: CheckedRule
 CHECKED_RULE_OUTPUT_SCHEMA: CheckedRule
+CHECKED_RULE_DELEGATES: CheckedRule
 
 class QueueHolder(_message.Message):
     __slots__ = ("holder", "held", "crashed", "released_by", "checks")

@@ -325,7 +325,7 @@ class ApprovalChanged(_message.Message):
     def __init__(self, approval: _Optional[_Union[_approval_pb2.Approval, _Mapping]] = ...) -> None: ...
 
 class SubtaskChanged(_message.Message):
-    __slots__ = ("subtask_id", "title", "ended", "is_error", "call_id", "index", "error", "message", "result_preview", "incomplete_reason")
+    __slots__ = ("subtask_id", "title", "ended", "is_error", "call_id", "index", "error", "message", "result_preview", "incomplete_reason", "agent_id")
     SUBTASK_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     ENDED_FIELD_NUMBER: _ClassVar[int]
@@ -336,6 +336,7 @@ class SubtaskChanged(_message.Message):
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
     RESULT_PREVIEW_FIELD_NUMBER: _ClassVar[int]
     INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     subtask_id: str
     title: str
     ended: bool
@@ -346,7 +347,8 @@ class SubtaskChanged(_message.Message):
     message: str
     result_preview: str
     incomplete_reason: IncompleteReason
-    def __init__(self, subtask_id: _Optional[str] = ..., title: _Optional[str] = ..., ended: _Optional[bool] = ..., is_error: _Optional[bool] = ..., call_id: _Optional[str] = ..., index: _Optional[int] = ..., error: _Optional[str] = ..., message: _Optional[str] = ..., result_preview: _Optional[str] = ..., incomplete_reason: _Optional[_Union[IncompleteReason, str]] = ...) -> None: ...
+    agent_id: str
+    def __init__(self, subtask_id: _Optional[str] = ..., title: _Optional[str] = ..., ended: _Optional[bool] = ..., is_error: _Optional[bool] = ..., call_id: _Optional[str] = ..., index: _Optional[int] = ..., error: _Optional[str] = ..., message: _Optional[str] = ..., result_preview: _Optional[str] = ..., incomplete_reason: _Optional[_Union[IncompleteReason, str]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class BudgetExceeded(_message.Message):
     __slots__ = ("reason", "limit", "observed")
@@ -379,12 +381,14 @@ class CostSummary(_message.Message):
     def __init__(self, llm_calls: _Optional[int] = ..., tool_calls: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., subtasks: _Optional[int] = ..., cached_input_tokens: _Optional[int] = ..., cache_write_input_tokens: _Optional[int] = ...) -> None: ...
 
 class RunError(_message.Message):
-    __slots__ = ("reason", "message")
+    __slots__ = ("reason", "message", "cause")
     REASON_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_FIELD_NUMBER: _ClassVar[int]
+    CAUSE_FIELD_NUMBER: _ClassVar[int]
     reason: str
     message: str
-    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
+    cause: str
+    def __init__(self, reason: _Optional[str] = ..., message: _Optional[str] = ..., cause: _Optional[str] = ...) -> None: ...
 
 class TextVoided(_message.Message):
     __slots__ = ("first_sequence",)
@@ -393,7 +397,7 @@ class TextVoided(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
 
 class RunCreated(_message.Message):
-    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema")
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -426,6 +430,7 @@ class RunCreated(_message.Message):
     AGENT_AUTHOR_FIELD_NUMBER: _ClassVar[int]
     EARLIER_REQUESTERS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    DELEGATES_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     agent_id: str
     agent_revision: int
@@ -451,7 +456,20 @@ class RunCreated(_message.Message):
     agent_author: str
     earlier_requesters: _containers.RepeatedScalarFieldContainer[str]
     output_schema: _struct_pb2.Struct
-    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    delegates: _containers.RepeatedCompositeFieldContainer[DelegateAgent]
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ...) -> None: ...
+
+class DelegateAgent(_message.Message):
+    __slots__ = ("agent_id", "revision", "spec", "author")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SPEC_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    revision: int
+    spec: _agent_spec_pb2.AgentSpec
+    author: str
+    def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., author: _Optional[str] = ...) -> None: ...
 
 class InheritedState(_message.Message):
     __slots__ = ("messages", "plan", "todos", "memory", "artifact_ids", "run_ids", "summary", "is_planned", "summarized_run_id")
@@ -521,7 +539,7 @@ class RunParked(_message.Message):
     def __init__(self, waiting_for: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RunPrepared(_message.Message):
-    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan")
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -537,6 +555,7 @@ class RunPrepared(_message.Message):
     FALLBACKS_FIELD_NUMBER: _ClassVar[int]
     POLICY_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
+    DELEGATES_FIELD_NUMBER: _ClassVar[int]
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
     tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
@@ -552,7 +571,36 @@ class RunPrepared(_message.Message):
     fallbacks: _containers.RepeatedCompositeFieldContainer[FallbackModel]
     policy: PolicyDecision
     plan: _resolution_plan_pb2.ResolutionPlan
-    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ...) -> None: ...
+    delegates: _containers.RepeatedCompositeFieldContainer[PreparedDelegate]
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ...) -> None: ...
+
+class PreparedDelegate(_message.Message):
+    __slots__ = ("agent_id", "model", "capabilities", "tools", "shared_tools", "limits", "retry", "fallbacks", "gated_tools", "policy", "plan_hash", "revision")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
+    TOOLS_FIELD_NUMBER: _ClassVar[int]
+    SHARED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
+    RETRY_FIELD_NUMBER: _ClassVar[int]
+    FALLBACKS_FIELD_NUMBER: _ClassVar[int]
+    GATED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    POLICY_FIELD_NUMBER: _ClassVar[int]
+    PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    model: _model_spec_pb2.ModelSpec
+    capabilities: _model_spec_pb2.ProviderCapabilities
+    tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
+    shared_tools: _containers.RepeatedScalarFieldContainer[str]
+    limits: _agent_spec_pb2.Limits
+    retry: _agent_spec_pb2.RetryPolicy
+    fallbacks: _containers.RepeatedCompositeFieldContainer[FallbackModel]
+    gated_tools: _containers.RepeatedScalarFieldContainer[str]
+    policy: PolicyDecision
+    plan_hash: str
+    revision: int
+    def __init__(self, agent_id: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., shared_tools: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan_hash: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class PolicyDecision(_message.Message):
     __slots__ = ("rules", "withheld", "network_allow", "permissions")

@@ -29,7 +29,7 @@ from reeve.thread.v1 import history_pb2 as reeve_dot_thread_dot_v1_dot_history__
 from reeve.thread.v1 import thread_head_pb2 as reeve_dot_thread_dot_v1_dot_thread__head__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/thread/v1/thread_event.proto\x12\x0freeve.thread.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a!reeve/thread/v1/thread_head.proto\"\xb9\x03\n\x0bThreadEvent\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1a\n\x08sequence\x18\x02 \x01(\rR\x08sequence\x12.\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12/\n\x04head\x18\x04 \x01(\x0b\x32\x1b.reeve.thread.v1.ThreadHeadR\x04head\x12>\n\x0bturn_queued\x18\n \x01(\x0b\x32\x1b.reeve.thread.v1.TurnQueuedH\x00R\nturnQueued\x12\x41\n\x0cturn_started\x18\x0b \x01(\x0b\x32\x1c.reeve.thread.v1.TurnStartedH\x00R\x0bturnStarted\x12;\n\nturn_ended\x18\x0c \x01(\x0b\x32\x1a.reeve.thread.v1.TurnEndedH\x00R\tturnEnded\x12G\n\x0ethread_deleted\x18\r \x01(\x0b\x32\x1e.reeve.thread.v1.ThreadDeletedH\x00R\rthreadDeletedB\x07\n\x05\x65vent\"z\n\nTurnQueued\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x35\n\x0brun_created\x18\x02 \x01(\x0b\x32\x14.google.protobuf.AnyR\nrunCreated\x12\x1e\n\ninterrupts\x18\x03 \x01(\x08R\ninterrupts\"$\n\x0bTurnStarted\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\"\x8f\x03\n\tTurnEnded\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x36\n\x07outcome\x18\x02 \x01(\x0e\x32\x1c.reeve.thread.v1.TurnOutcomeR\x07outcome\x12;\n\x08messages\x18\x03 \x03(\x0b\x32\x1f.reeve.thread.v1.HistoryMessageR\x08messages\x12\x16\n\x06output\x18\x04 \x01(\tR\x06output\x12\x45\n\x0e\x65xecution_tree\x18\x05 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n\x04\x63ost\x18\x06 \x01(\x0b\x32\x19.reeve.thread.v1.TurnCostR\x04\x63ost\x12\x14\n\x05\x65rror\x18\x07 \x01(\tR\x05\x65rror\x12R\n\x11incomplete_reason\x18\x08 \x01(\x0e\x32%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\"\xd7\x01\n\x08TurnCost\x12\x1b\n\tllm_calls\x18\x01 \x01(\rR\x08llmCalls\x12\x1d\n\ntool_calls\x18\x02 \x01(\rR\ttoolCalls\x12!\n\x0cinput_tokens\x18\x03 \x01(\rR\x0binputTokens\x12#\n\routput_tokens\x18\x04 \x01(\rR\x0coutputTokens\x12\x1e\n\x08\x63ost_usd\x18\x05 \x01(\x01H\x00R\x07\x63ostUsd\x88\x01\x01\x12\x1a\n\x08subtasks\x18\x06 \x01(\rR\x08subtasksB\x0b\n\t_cost_usd\".\n\rThreadDeleted\x12\x1d\n\ndeleted_by\x18\x01 \x01(\tR\tdeletedBy\"\xa9\x01\n\x0bThreadBatch\x12%\n\x0e\x66irst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12\x34\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1c.reeve.thread.v1.ThreadEventR\x06\x65vents\x12\'\n\x0fprevious_digest\x18\x03 \x01(\x0cR\x0epreviousDigest\x12\x12\n\x04salt\x18\x04 \x01(\x0cR\x04salt:\x00*{\n\x0bTurnOutcome\x12\x1c\n\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16TURN_OUTCOME_COMPLETED\x10\x01\x12\x16\n\x12TURN_OUTCOME_ERROR\x10\x02\x12\x1a\n\x16TURN_OUTCOME_CANCELLED\x10\x03*\x89\x01\n\x14TurnIncompleteReason\x12&\n\"TURN_INCOMPLETE_REASON_UNSPECIFIED\x10\x00\x12$\n TURN_INCOMPLETE_REASON_TRUNCATED\x10\x01\x12#\n\x1fTURN_INCOMPLETE_REASON_FILTERED\x10\x02\x42X\n\x13\x64\x65v.reeve.thread.v1B\x10ThreadEventProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/thread/v1/thread_event.proto\x12\x0freeve.thread.v1\x1a\x19google/protobuf/any.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a!reeve/thread/v1/thread_head.proto\"\xb9\x03\n\x0bThreadEvent\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x1a\n\x08sequence\x18\x02 \x01(\rR\x08sequence\x12.\n\x04time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12/\n\x04head\x18\x04 \x01(\x0b\x32\x1b.reeve.thread.v1.ThreadHeadR\x04head\x12>\n\x0bturn_queued\x18\n \x01(\x0b\x32\x1b.reeve.thread.v1.TurnQueuedH\x00R\nturnQueued\x12\x41\n\x0cturn_started\x18\x0b \x01(\x0b\x32\x1c.reeve.thread.v1.TurnStartedH\x00R\x0bturnStarted\x12;\n\nturn_ended\x18\x0c \x01(\x0b\x32\x1a.reeve.thread.v1.TurnEndedH\x00R\tturnEnded\x12G\n\x0ethread_deleted\x18\r \x01(\x0b\x32\x1e.reeve.thread.v1.ThreadDeletedH\x00R\rthreadDeletedB\x07\n\x05\x65vent\"z\n\nTurnQueued\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x35\n\x0brun_created\x18\x02 \x01(\x0b\x32\x14.google.protobuf.AnyR\nrunCreated\x12\x1e\n\ninterrupts\x18\x03 \x01(\x08R\ninterrupts\"$\n\x0bTurnStarted\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\"\xc1\x03\n\tTurnEnded\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x36\n\x07outcome\x18\x02 \x01(\x0e\x32\x1c.reeve.thread.v1.TurnOutcomeR\x07outcome\x12;\n\x08messages\x18\x03 \x03(\x0b\x32\x1f.reeve.thread.v1.HistoryMessageR\x08messages\x12\x16\n\x06output\x18\x04 \x01(\tR\x06output\x12\x45\n\x0e\x65xecution_tree\x18\x05 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n\x04\x63ost\x18\x06 \x01(\x0b\x32\x19.reeve.thread.v1.TurnCostR\x04\x63ost\x12\x14\n\x05\x65rror\x18\x07 \x01(\tR\x05\x65rror\x12R\n\x11incomplete_reason\x18\x08 \x01(\x0e\x32%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x12\x30\n\x14omitted_output_bytes\x18\t \x01(\rR\x12omittedOutputBytes\"\xd7\x01\n\x08TurnCost\x12\x1b\n\tllm_calls\x18\x01 \x01(\rR\x08llmCalls\x12\x1d\n\ntool_calls\x18\x02 \x01(\rR\ttoolCalls\x12!\n\x0cinput_tokens\x18\x03 \x01(\rR\x0binputTokens\x12#\n\routput_tokens\x18\x04 \x01(\rR\x0coutputTokens\x12\x1e\n\x08\x63ost_usd\x18\x05 \x01(\x01H\x00R\x07\x63ostUsd\x88\x01\x01\x12\x1a\n\x08subtasks\x18\x06 \x01(\rR\x08subtasksB\x0b\n\t_cost_usd\".\n\rThreadDeleted\x12\x1d\n\ndeleted_by\x18\x01 \x01(\tR\tdeletedBy\"\xa9\x01\n\x0bThreadBatch\x12%\n\x0e\x66irst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12\x34\n\x06\x65vents\x18\x02 \x03(\x0b\x32\x1c.reeve.thread.v1.ThreadEventR\x06\x65vents\x12\'\n\x0fprevious_digest\x18\x03 \x01(\x0cR\x0epreviousDigest\x12\x12\n\x04salt\x18\x04 \x01(\x0cR\x04salt:\x00*{\n\x0bTurnOutcome\x12\x1c\n\x18TURN_OUTCOME_UNSPECIFIED\x10\x00\x12\x1a\n\x16TURN_OUTCOME_COMPLETED\x10\x01\x12\x16\n\x12TURN_OUTCOME_ERROR\x10\x02\x12\x1a\n\x16TURN_OUTCOME_CANCELLED\x10\x03*\x89\x01\n\x14TurnIncompleteReason\x12&\n\"TURN_INCOMPLETE_REASON_UNSPECIFIED\x10\x00\x12$\n TURN_INCOMPLETE_REASON_TRUNCATED\x10\x01\x12#\n\x1fTURN_INCOMPLETE_REASON_FILTERED\x10\x02\x42X\n\x13\x64\x65v.reeve.thread.v1B\x10ThreadEventProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,10 +37,10 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.thread.v1.thread_even
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023dev.reeve.thread.v1B\020ThreadEventProtoP\001Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1'
-  _globals['_TURNOUTCOME']._serialized_start=1665
-  _globals['_TURNOUTCOME']._serialized_end=1788
-  _globals['_TURNINCOMPLETEREASON']._serialized_start=1791
-  _globals['_TURNINCOMPLETEREASON']._serialized_end=1928
+  _globals['_TURNOUTCOME']._serialized_start=1715
+  _globals['_TURNOUTCOME']._serialized_end=1838
+  _globals['_TURNINCOMPLETEREASON']._serialized_start=1841
+  _globals['_TURNINCOMPLETEREASON']._serialized_end=1978
   _globals['_THREADEVENT']._serialized_start=220
   _globals['_THREADEVENT']._serialized_end=661
   _globals['_TURNQUEUED']._serialized_start=663
@@ -48,11 +48,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TURNSTARTED']._serialized_start=787
   _globals['_TURNSTARTED']._serialized_end=823
   _globals['_TURNENDED']._serialized_start=826
-  _globals['_TURNENDED']._serialized_end=1225
-  _globals['_TURNCOST']._serialized_start=1228
-  _globals['_TURNCOST']._serialized_end=1443
-  _globals['_THREADDELETED']._serialized_start=1445
-  _globals['_THREADDELETED']._serialized_end=1491
-  _globals['_THREADBATCH']._serialized_start=1494
-  _globals['_THREADBATCH']._serialized_end=1663
+  _globals['_TURNENDED']._serialized_end=1275
+  _globals['_TURNCOST']._serialized_start=1278
+  _globals['_TURNCOST']._serialized_end=1493
+  _globals['_THREADDELETED']._serialized_start=1495
+  _globals['_THREADDELETED']._serialized_end=1541
+  _globals['_THREADBATCH']._serialized_start=1544
+  _globals['_THREADBATCH']._serialized_end=1713
 # @@protoc_insertion_point(module_scope)

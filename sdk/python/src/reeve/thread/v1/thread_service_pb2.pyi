@@ -35,7 +35,7 @@ class Thread(_message.Message):
     def __init__(self, thread_id: _Optional[str] = ..., title: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., active_run_id: _Optional[str] = ..., queued_run_ids: _Optional[_Iterable[str]] = ..., ended_turns: _Optional[int] = ..., last_sequence: _Optional[int] = ..., unsettled: _Optional[bool] = ...) -> None: ...
 
 class ThreadMessage(_message.Message):
-    __slots__ = ("run_id", "role", "text", "time", "outcome", "execution_tree", "cost", "error", "incomplete_reason")
+    __slots__ = ("run_id", "role", "text", "time", "outcome", "execution_tree", "cost", "error", "incomplete_reason", "omitted_text_bytes")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -45,6 +45,7 @@ class ThreadMessage(_message.Message):
     COST_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
+    OMITTED_TEXT_BYTES_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     role: _message_pb2.Role
     text: str
@@ -54,7 +55,8 @@ class ThreadMessage(_message.Message):
     cost: _thread_event_pb2.TurnCost
     error: str
     incomplete_reason: _thread_event_pb2.TurnIncompleteReason
-    def __init__(self, run_id: _Optional[str] = ..., role: _Optional[_Union[_message_pb2.Role, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[_Union[_thread_event_pb2.TurnOutcome, str]] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[_thread_event_pb2.TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[_thread_event_pb2.TurnIncompleteReason, str]] = ...) -> None: ...
+    omitted_text_bytes: int
+    def __init__(self, run_id: _Optional[str] = ..., role: _Optional[_Union[_message_pb2.Role, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[_Union[_thread_event_pb2.TurnOutcome, str]] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[_thread_event_pb2.TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[_thread_event_pb2.TurnIncompleteReason, str]] = ..., omitted_text_bytes: _Optional[int] = ...) -> None: ...
 
 class GetThreadRequest(_message.Message):
     __slots__ = ("thread_id",)

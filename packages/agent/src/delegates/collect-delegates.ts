@@ -1,0 +1,89 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
+import type { DelegateAgent } from "@reeve/contracts/run";
+import type { Violation } from "@reeve/platform/failure";
+
+/** How many agents one run can reach. */
+const maxReachable = 32;
+
+/** The agents that an agent can reach through its delegates and theirs. */
+export interface CollectedDelegates {
+  /** Ordered by id. Complete only if there are no violations. */
+  readonly agents: readonly DelegateAgent[];
+  readonly violations: readonly Violation[];
+}
+
+/**
+ * Finds the delegates of an agent, and theirs. A delegate that does not exist, an agent that could call itself, and more agents than a
+ * run can reach are violations of the field `delegates`.
+ */
+export async function collectDelegates(
+  root: Pick<AgentSpec, "id" | "delegates">,
+  find: (agentId: string) => Promise<DelegateAgent | undefined>,
+): Promise<CollectedDelegates> {
+  const found = new Map<string, DelegateAgent>();
+  const pending = root.delegates.map((id, index) => ({ id, field: `delegates[${index}]`, by: "" }));
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+    const { id, field, by } = next;
+    if (id === root.id || found.has(id)) continue;
+    const agent = await find(id);
+    if (agent?.spec === undefined) return { agents: [], violations: [unknown(field, id, by)] };
+    if (found.size === maxReachable) return { agents: [], violations: [tooMany(field)] };
+    found.set(id, agent);
+    pending.push(...agent.spec.delegates.map((each) => ({ id: each, field, by: id })));
+  }
+  const agents = [...found.values()].toSorted((a, b) => (a.agentId < b.agentId ? -1 : 1));
+  return { agents, violations: delegateProblems(root, agents) };
+}
+
+/** Returns why an agent cannot have its delegates, given all that it can reach. Empty: it can. */
+export function delegateProblems(
+  root: Pick<AgentSpec, "id" | "delegates">,
+  agents: readonly DelegateAgent[],
+): readonly Violation[] {
+  const specs = new Map(agents.map(({ agentId, spec }) => [agentId, spec]));
+  const delegatesOf = (id: string) =>
+    id === root.id ? root.delegates : (specs.get(id)?.delegates ?? []);
+  const done = new Set<string>();
+  return root.delegates.flatMap((id, index): readonly Violation[] => {
+    const field = `delegates[${index}]`;
+    if (id !== root.id && specs.get(id) === undefined) return [unknown(field, id, "")];
+    const cycle = cycleFrom(id, [root.id], { delegatesOf, done });
+    if (cycle === undefined) return [];
+    const description = `the agents would call each other without end: ${cycle.join(" → ")}; remove one of these delegates`;
+    return [{ field, description, reason: "DELEGATE_CYCLE" }];
+  });
+}
+
+interface Graph {
+  readonly delegatesOf: (id: string) => readonly string[];
+  /** Agents from which no cycle can be reached. */
+  readonly done: Set<string>;
+}
+
+/** Returns the first cycle that a chain of calls can close. */
+function cycleFrom(
+  id: string,
+  path: readonly string[],
+  graph: Graph,
+): readonly string[] | undefined {
+  const start = path.indexOf(id);
+  if (start >= 0) return [...path.slice(start), id];
+  if (graph.done.has(id)) return undefined;
+  for (const next of graph.delegatesOf(id)) {
+    const cycle = cycleFrom(next, [...path, id], graph);
+    if (cycle !== undefined) return cycle;
+  }
+  graph.done.add(id);
+  return undefined;
+}
+
+function unknown(field: string, id: string, by: string): Violation {
+  const whose = by === "" ? "" : `, which is a delegate of agent "${by}",`;
+  const description = `agent "${id}"${whose} does not exist; create it first, or remove it`;
+  return { field, description, reason: "AGENT_NOT_FOUND" };
+}
+
+function tooMany(field: string): Violation {
+  const description = `more than ${maxReachable} agents can be reached through delegates; use fewer`;
+  return { field, description, reason: "TOO_MANY_ENTRIES" };
+}

@@ -1,0 +1,51 @@
+import { delegateFrames } from "../delegates/callers-of.ts";
+import type { Frame } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { Limits } from "./limits.ts";
+import { frameLimits } from "./limits.ts";
+
+/** A budget of a delegate, and what it and its subtasks have used of it. */
+interface DelegateBudget {
+  readonly agentId: string;
+  readonly limits: Limits;
+  /** Depth of the frame in which the delegate began. */
+  readonly depth: number;
+  readonly llmCalls: number;
+  readonly toolCalls: number;
+  readonly subtasks: number;
+  readonly tokens: number;
+  readonly resultBytes: number;
+  /** What it has cost, plus what its model calls in progress and its lost calls may cost at most. */
+  readonly committedUsd: number;
+}
+
+/** Returns the budgets of the delegates that a frame works for: each has its own limits within those of the run. */
+export function delegateBudgets(state: RunState, frame: Frame): readonly DelegateBudget[] {
+  return delegateFrames(state, frame).flatMap((began) => {
+    const { delegate, used } = began;
+    if (delegate === undefined || used === undefined) return [];
+    const { spent, lostUsd, unansweredCalls } = used;
+    return [
+      {
+        agentId: delegate.agentId,
+        limits: frameLimits(state, began),
+        depth: delegate.depth,
+        llmCalls: spent.llmCalls - unansweredCalls,
+        toolCalls: spent.toolCalls,
+        subtasks: spent.subtasks,
+        tokens: spent.inputTokens + spent.outputTokens,
+        resultBytes: spent.resultBytes,
+        committedUsd: (spent.costUsd ?? 0) + lostUsd + reservedUsd(state, began),
+      },
+    ];
+  });
+}
+
+/** Returns what the model calls in progress of a delegate and its subtasks may cost at most. */
+function reservedUsd(state: RunState, began: Frame): number {
+  return [...state.frames.values()]
+    .filter(
+      (frame) => frame.modelCall !== undefined && delegateFrames(state, frame).includes(began),
+    )
+    .reduce((sum, { modelCall }) => sum + (modelCall?.reservedUsd ?? 0), 0);
+}
