@@ -1,8 +1,10 @@
 import { spawn } from "node:child_process";
-import { existsSync, globSync, renameSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import type { Environment } from "@reeve/platform/config";
+import { buildOnce } from "../files/build-once.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const sources = join(root, "console");
@@ -25,8 +27,8 @@ export function hasConsole(environment: Environment): boolean {
 }
 
 /**
- * Builds the console in a clone if there is no build that is as new as its sources. Needs no network. A console that cannot be
- * built is reported and does not keep the rest from starting.
+ * Builds the console in a clone if there is no build of its sources. Needs no network. A console that cannot be built is reported and
+ * does not keep the rest from starting.
  */
 export async function ensureConsole(
   environment: Environment,
@@ -39,26 +41,24 @@ export async function ensureConsole(
 }
 
 /**
- * Builds the console of a clone, unless the last build is as new as its sources. `onBuild` is called before it builds. Returns what
- * went wrong, or undefined.
+ * Builds the console of a clone, unless the last build is of the same sources. `onBuild` is called before it builds. Returns what went
+ * wrong, or undefined.
  */
 export async function buildConsole(
   onBuild: () => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (isFresh()) return undefined;
-  onBuild();
-  if (!existsSync(vite)) return "vite is not installed; run npm ci";
-  // A server that starts meanwhile reads a complete build, or none.
-  const work = `${consoleBuild}.${process.pid}`;
+  const build = async (into: string) => {
+    onBuild();
+    if (!existsSync(vite)) return "vite is not installed; run npm ci";
+    const { code, output } = await runVite(into, signal);
+    return code === 0 ? undefined : `its build failed:\n${output}`;
+  };
   try {
-    const { code, output } = await runVite(work, signal);
-    if (code !== 0) return `its build failed:\n${output}`;
-    rmSync(consoleBuild, { recursive: true, force: true });
-    renameSync(work, consoleBuild);
-    return undefined;
-  } finally {
-    rmSync(work, { recursive: true, force: true });
+    return await buildOnce({ folder: consoleBuild, digest: digestOfSources, build }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return `its build failed: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
@@ -85,10 +85,14 @@ function isClone(): boolean {
   return existsSync(join(sources, "vite.config.ts"));
 }
 
-function isFresh(): boolean {
-  const built = join(consoleBuild, "index.html");
-  if (!existsSync(built)) return false;
-  const builtAt = statSync(built).mtimeMs;
-  const files = globSync(inputs, { cwd: root });
-  return files.every((file) => statSync(join(root, file)).mtimeMs <= builtAt);
+/** Returns a digest of the names and contents of all that a build depends on. */
+function digestOfSources(): string {
+  const hash = createHash("sha256");
+  for (const file of globSync(inputs, { cwd: root }).toSorted()) {
+    const path = join(root, file);
+    if (!statSync(path).isFile()) continue;
+    const content = readFileSync(path);
+    hash.update(`${file} ${content.byteLength}\n`).update(content);
+  }
+  return hash.digest("hex");
 }

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { UsageError } from "../exit-code.ts";
-import { lockFile } from "./lock-file.ts";
+import { lockFile } from "../files/lock-file.ts";
 
 const signIn = z.object({
   issuer: z.string(),

@@ -6,18 +6,21 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { steadyClock } from "@reeve/platform/async/clock";
+import { every } from "@reeve/platform/async/every";
 
-/** Longer than any process holds a lock: two requests to a provider, with five seconds each. */
-const maxLockMs = 20_000;
+/** A lock that was not renewed for so long is that of a process that died. */
+const maxAgeMs = 20_000;
+const renewMs = 4_000;
 const pollMs = 100;
 
 /**
- * Waits until no other process holds the lock of a path, and takes it. The lock of a process that died is removed after 20
- * seconds. Disposal removes the lock only if it is still that of the caller.
+ * Waits until no other process holds the lock of a path, and takes it until it is disposed. The lock of a process that died, or stood
+ * still for 20 seconds, is removed. Disposal removes the lock only if it is still that of the caller.
  */
 export async function lockFile(path: string, signal: AbortSignal): Promise<AsyncDisposable> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -26,11 +29,24 @@ export async function lockFile(path: string, signal: AbortSignal): Promise<Async
     if (isStale(path)) removeStale(path, `${path}.${id}`);
     else await steadyClock.sleep(pollMs, signal);
   }
-  return { [Symbol.asyncDispose]: () => Promise.resolve(release(path, id)) };
+  const renewals = every(renewMs, () => renew(path, id));
+  return {
+    [Symbol.asyncDispose]: () => {
+      renewals[Symbol.dispose]();
+      return Promise.resolve(release(path, id));
+    },
+  };
 }
 
 function take(path: string, id: string): boolean {
   return unless("EEXIST", () => writeFileSync(path, id, { flag: "wx", mode: 0o600 }));
+}
+
+function renew(path: string, id: string): void {
+  const now = new Date();
+  unless("ENOENT", () => {
+    if (readFileSync(path, "utf8") === id) utimesSync(path, now, now);
+  });
 }
 
 function release(path: string, id: string): void {
@@ -41,7 +57,7 @@ function release(path: string, id: string): void {
 
 function isStale(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Date.now() - found.mtimeMs > maxLockMs;
+  return found !== undefined && Date.now() - found.mtimeMs > maxAgeMs;
 }
 
 /** Moves a stale lock aside and removes it. One that another process has taken in the meantime is put back. */
