@@ -16,6 +16,8 @@ export default defineConfig({
     reportCompressedSize: false,
     // Inlined assets would be data: addresses, which the policy does not permit for scripts and fonts.
     assetsInlineLimit: 0,
+    // One file, which the page itself names: a screen must not fail because a request for its styles does.
+    cssCodeSplit: false,
     cssTarget: ["chrome123", "firefox121", "safari17.5"],
     // The notices of the libraries in the build. The gateway does not serve the file.
     license: { fileName: "licenses.md" },

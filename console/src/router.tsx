@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { patiently } from "./loading/patiently.ts";
 import { readAgentsSearch } from "./screens/agents/agents-search.ts";
 import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
 import { readRunsSearch } from "./screens/runs/runs-search.ts";
@@ -35,7 +36,10 @@ const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: readRunsSearch,
-  component: lazyRouteComponent(() => import("./screens/runs/runs-screen.tsx"), "RunsScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/runs/runs-screen.tsx")),
+    "RunsScreen",
+  ),
 });
 
 const run = createRoute({
@@ -43,48 +47,66 @@ const run = createRoute({
   path: "/runs/$runId/{-$view}",
   validateSearch: ({ at }: Record<string, unknown>): { readonly at?: number } =>
     Number.isSafeInteger(at) ? { at: Number(at) } : {},
-  component: lazyRouteComponent(() => import("./screens/run/run-screen.tsx"), "RunScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/run/run-screen.tsx")),
+    "RunScreen",
+  ),
 });
 
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox/{-$approvalId}",
   validateSearch: readInboxSearch,
-  component: lazyRouteComponent(() => import("./screens/inbox/inbox-screen.tsx"), "InboxScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/inbox/inbox-screen.tsx")),
+    "InboxScreen",
+  ),
 });
 
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat/{-$threadId}",
   validateSearch: readAgentSearch,
-  component: lazyRouteComponent(() => import("./screens/chat/chat-screen.tsx"), "ChatScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/chat/chat-screen.tsx")),
+    "ChatScreen",
+  ),
 });
 
 const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents/{-$agentId}",
   validateSearch: readAgentsSearch,
-  component: lazyRouteComponent(() => import("./screens/agents/agents-screen.tsx"), "AgentsScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/agents/agents-screen.tsx")),
+    "AgentsScreen",
+  ),
 });
 
 const start = createRoute({
   getParentRoute: () => root,
   path: "/start",
   validateSearch: readAgentSearch,
-  component: lazyRouteComponent(() => import("./screens/start/start-screen.tsx"), "StartScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/start/start-screen.tsx")),
+    "StartScreen",
+  ),
 });
 
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  component: lazyRouteComponent(() => import("./screens/models/models-screen.tsx"), "ModelsScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/models/models-screen.tsx")),
+    "ModelsScreen",
+  ),
 });
 
 const operate = createRoute({
   getParentRoute: () => root,
   path: "/operate",
   component: lazyRouteComponent(
-    () => import("./screens/operate/operate-screen.tsx"),
+    patiently(() => import("./screens/operate/operate-screen.tsx")),
     "OperateScreen",
   ),
 });
@@ -92,14 +114,17 @@ const operate = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
-  component: lazyRouteComponent(() => import("./screens/audit/audit-screen.tsx"), "AuditScreen"),
+  component: lazyRouteComponent(
+    patiently(() => import("./screens/audit/audit-screen.tsx")),
+    "AuditScreen",
+  ),
 });
 
 const passkeys = createRoute({
   getParentRoute: () => root,
   path: "/passkeys",
   component: lazyRouteComponent(
-    () => import("./screens/passkeys/passkeys-screen.tsx"),
+    patiently(() => import("./screens/passkeys/passkeys-screen.tsx")),
     "PasskeysScreen",
   ),
 });

@@ -23,6 +23,24 @@ export function describeSessions(fixture: () => ConsoleFixture): void {
     await expectAccessible(page);
   });
 
+  test("loads a part of itself again whose request failed", async () => {
+    await using shown = await fixture().openLink("/");
+    const { page } = shown;
+    const failed = new Set<string>();
+    await page.route("**/assets/*", (route) => {
+      const url = route.request().url();
+      if (failed.has(url)) return route.continue();
+      failed.add(url);
+      return route.abort("connectionreset");
+    });
+    await page.getByRole("button", { name: "Sign in with it" }).waitFor();
+    await page.evaluate("void (window.isSamePage = true)");
+    await page.getByRole("button", { name: "Sign in with it" }).click();
+    await page.getByRole("heading", { name: "Runs" }).waitFor();
+    expect([...failed].some((url) => url.includes("/runs-screen-"))).toBe(true);
+    expect(await page.evaluate("isSamePage")).toBe(true);
+  });
+
   test("does not sign in with the token of an address if the answer is no", async () => {
     await using shown = await fixture().openLink("/models");
     const { page } = shown;

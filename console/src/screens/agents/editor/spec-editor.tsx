@@ -2,10 +2,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { AgentService } from "@reeve/contracts/agent";
 import { ToolService } from "@reeve/contracts/tool";
 import { Suspense, lazy, useMemo } from "react";
+import { patiently } from "../../../loading/patiently.ts";
 import type { SpecProblem } from "../spec-text.ts";
 
 /** The editor is loaded after the page is shown. */
-const CodeEditor = lazy(async () => ({ default: (await import("./code-editor.tsx")).CodeEditor }));
+const loadEditor = patiently(() => import("./code-editor.tsx"));
+const CodeEditor = lazy(async () => ({ default: (await loadEditor()).CodeEditor }));
 
 interface SpecEditorProps {
   readonly text: string;
