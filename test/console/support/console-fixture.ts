@@ -10,8 +10,9 @@ import { Deployment } from "../../system/support/deployment.ts";
 import { eventOf, watchToEnd } from "../../system/support/watching.ts";
 import { audience, consoleClient, startOidcServer } from "../../support/oidc-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
-import type { WatchedPage } from "./open-browser.ts";
-import { missingBrowser, openBrowser, openPage } from "./open-browser.ts";
+import { missingBrowser, openBrowser } from "./open-browser.ts";
+import type { WatchedPage } from "./open-page.ts";
+import { openPage } from "./open-page.ts";
 import { play } from "./play.ts";
 
 /** The model that answers as `play` says. */
