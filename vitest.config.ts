@@ -12,7 +12,7 @@ const unit = [
   "test/unit/**/*.test.ts",
   "scripts/**/*.test.ts",
 ];
-/** Each of these files starts its own servers in its own folders, and measures no time, so that three can run at once. */
+/** Each of these files starts its own servers in its own folders, and measures no time, so that several can run at once. */
 const component = [
   // In memory, but the longest of all.
   "test/system/protocol.test.ts",
@@ -20,8 +20,10 @@ const component = [
   "services/{gateway,approvals,runtime}/test/**/*.test.ts",
   "cli/test/**/*.test.ts",
   "test/parity/**/*.test.ts",
+  "test/chaos/!(chaos).test.ts",
+  "test/cluster/!(cluster).test.ts",
 ];
-/** These start whole deployments or sandboxes, and find what they started by names of their own. Three run at once. */
+/** These start whole deployments or sandboxes, and find what they started by names of their own. Several run at once. */
 const deployments = [
   "test/system/!(protocol|standstill).test.ts",
   "test/{clients,console,k8s,adversarial,integration}/**/*.test.ts",
@@ -29,9 +31,11 @@ const deployments = [
   "services/toolhost/test/**/*.test.ts",
 ];
 /** These load the machine, or stop processes for so long that a slow machine changes the outcome. */
-const system = ["test/system/standstill.test.ts", "test/{chaos,cluster}/**/*.test.ts"];
-/** The tests of the stores, which one server of each supported line must pass. */
-const stores = ["packages/jetstream/test/!(replicated-|cluster-)*.test.ts"];
+const system = ["test/system/standstill.test.ts", "test/{chaos/chaos,cluster/cluster}.test.ts"];
+/** Of the components and deployments. They wait for processes, containers, and time-outs for much of their time. */
+const atOnce = 4;
+/** The tests of the stores, which one server of each supported line must pass. Its line makes no difference to what is sealed. */
+const stores = ["packages/jetstream/test/!(replicated-|cluster-|sealed-)*.test.ts"];
 /** The server of suites with three servers. It is of a newer line than the one on the PATH. */
 const newerNats = process.env["REEVE_NATS_SERVER"];
 /** These set process-wide state, such as the global tracer. */
@@ -69,7 +73,7 @@ export default defineConfig({
           name: "component",
           include: component,
           exclude: isolated,
-          maxWorkers: 3,
+          maxWorkers: atOnce,
           sequence: { groupOrder: 1 },
         },
       },
@@ -82,7 +86,7 @@ export default defineConfig({
                 name: "stores on a newer NATS",
                 include: stores,
                 env: { PATH: `${dirname(newerNats)}:${process.env["PATH"]}` },
-                maxWorkers: 3,
+                maxWorkers: atOnce,
                 sequence: { groupOrder: 1 },
               },
             },
@@ -93,9 +97,8 @@ export default defineConfig({
           name: "deployments",
           include: deployments,
           exclude: isolated,
-          // They wait for processes, containers, and time-outs for a third of their time. In one group with the components, so
-          // that the last files of neither run alone.
-          maxWorkers: 3,
+          // In one group with the components, so that the last files of neither run alone.
+          maxWorkers: atOnce,
           sequence: { groupOrder: 1 },
         },
       },

@@ -1,8 +1,11 @@
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
 
-/** Test files that take a minute or more. Started last, one of them would run alone. */
+/** The test files of each project that take the longest. Started last, one of them would run alone. */
 const longest = [
+  "test/unit/protocol/breakages.test.ts",
+  "test/unit/protocol/protocol.test.ts",
+  "packages/engine/src/verify/verify-run-log.test.ts",
   "test/system/install.test.ts",
   "test/integration/nats-cluster.test.ts",
   "test/adversarial/docker.test.ts",
@@ -18,6 +21,19 @@ const longest = [
   "packages/jetstream/test/replicated-contracts.test.ts",
   "packages/jetstream/test/nats-log.test.ts",
   "test/system/toolhost-loss.test.ts",
+  "test/system/demo.test.ts",
+  "test/system/terminal.test.ts",
+  "test/system/tenants.test.ts",
+  "packages/sandbox/test/docker.test.ts",
+  "test/system/hostile-clients.test.ts",
+  "test/parity/parity.test.ts",
+  "services/approvals/test/rebuilt-inbox.test.ts",
+  "services/toolhost/test/workspace-loss.test.ts",
+  "test/system/bound-content.test.ts",
+  "packages/jetstream/test/replicated-absence.test.ts",
+  "test/system/lost-messages.test.ts",
+  "cli/test/rebuild.test.ts",
+  "services/toolhost/test/pool-catalogs.test.ts",
 ];
 
 /** Runs the longest test files first, and the others in the order of vitest. */

@@ -29,16 +29,13 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
 });
 if (options.nightly) process.env["REEVE_SEED"] ??= "random";
-await ensureSandboxImage();
-// Before the suites, of which several start servers at once.
-await run(["scripts/build-console.ts"]);
-const compiled = await compileTestedPrograms().catch((error: unknown) => {
-  console.error("the programs were not bundled:", error);
-});
-if (compiled !== undefined) process.env["COMPILED_PROGRAMS"] = compiled;
+// Before the suites, of which several start servers at once. The checks do not need it, and leave a processor idle for much of their time.
+const preparing = prepare();
+let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
+const compiled = await preparing;
+if (compiled === undefined) failedSteps++;
+else process.env["COMPILED_PROGRAMS"] = compiled;
 const reporter = new TallyReporter();
-let failedSteps = compiled === undefined ? 1 : 0;
-if (!(await run(["scripts/check.ts", "--no-tests"]))) failedSteps++;
 if (!(await runTests(reporter, filters))) failedSteps++;
 if (options.nightly) failedSteps += await runNightlySteps();
 
@@ -47,6 +44,16 @@ process.exitCode = tally.failed > 0 ? 1 : 0;
 console.log(renderTally(tally));
 // A handle that vitest left open must not keep this process alive.
 process.exit();
+
+/** Prepares what the suites share: the image of sandboxes, the console, and the programs, whose folder it returns. */
+async function prepare(): Promise<string | undefined> {
+  await ensureSandboxImage();
+  await run(["scripts/build-console.ts"]);
+  return await compileTestedPrograms().catch((error: unknown) => {
+    console.error("the programs were not bundled:", error);
+    return undefined;
+  });
+}
 
 /**
  * Runs the test files whose paths contain one of `filters`, or all without a filter. Returns false if the run itself broke,

@@ -5,8 +5,8 @@ import { longScenarios, smallScenarios, wideScenarios } from "../unit/protocol/s
 
 /** The nightly run walks further, along other paths every night. */
 const isNightly = process.env["REEVE_SEED"] === "random";
-const maxWorlds = isNightly ? 2_000 : 400;
-const walks = isNightly ? 500 : 50;
+const maxWorlds = isNightly ? 2_000 : 250;
+const walks = isNightly ? 500 : 30;
 const firstSeed = isNightly ? Math.floor(Math.random() * 2 ** 31) : 100;
 
 test.each([...smallScenarios, ...longScenarios])(

@@ -50,7 +50,7 @@ describe.skipIf(reason !== "")(`on three servers${reason}`, () => {
   });
   afterAll(() => streams[Symbol.asyncDispose]());
 
-  logContract("of a run, replicated", runLogKind, () => runs);
+  logContract("of a run, replicated", runLogKind, () => runs, 600);
   externalAppendContract("on three servers", () => runs);
   tableContract("replicated", () => table);
   listContract("replicated", () => table);

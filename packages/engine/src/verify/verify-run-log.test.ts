@@ -16,7 +16,8 @@ const problemsOf = ({ runId, ...log }: Log, batches: readonly StoredRunBatch[] =
   verifyRunLog(runId, { ...log, batches }).problems;
 
 const anyLengths = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 });
-const runs = { numRuns: 40 };
+/** For each of the recorded logs, of which there are many. */
+const runs = { numRuns: 15 };
 
 describe.each(files)("the log of %s", (file) => {
   const events = eventsIn(file);
