@@ -5,7 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
-import { patiently } from "./loading/patiently.ts";
+import { retried } from "./loading/retried.ts";
 import { readAgentsSearch } from "./screens/agents/agents-search.ts";
 import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
 import { readRunsSearch } from "./screens/runs/runs-search.ts";
@@ -37,7 +37,7 @@ const runs = createRoute({
   path: "/runs",
   validateSearch: readRunsSearch,
   component: lazyRouteComponent(
-    patiently(() => import("./screens/runs/runs-screen.tsx")),
+    retried(() => import("./screens/runs/runs-screen.tsx")),
     "RunsScreen",
   ),
 });
@@ -48,7 +48,7 @@ const run = createRoute({
   validateSearch: ({ at }: Record<string, unknown>): { readonly at?: number } =>
     Number.isSafeInteger(at) ? { at: Number(at) } : {},
   component: lazyRouteComponent(
-    patiently(() => import("./screens/run/run-screen.tsx")),
+    retried(() => import("./screens/run/run-screen.tsx")),
     "RunScreen",
   ),
 });
@@ -58,7 +58,7 @@ const inbox = createRoute({
   path: "/inbox/{-$approvalId}",
   validateSearch: readInboxSearch,
   component: lazyRouteComponent(
-    patiently(() => import("./screens/inbox/inbox-screen.tsx")),
+    retried(() => import("./screens/inbox/inbox-screen.tsx")),
     "InboxScreen",
   ),
 });
@@ -68,7 +68,7 @@ const chat = createRoute({
   path: "/chat/{-$threadId}",
   validateSearch: readAgentSearch,
   component: lazyRouteComponent(
-    patiently(() => import("./screens/chat/chat-screen.tsx")),
+    retried(() => import("./screens/chat/chat-screen.tsx")),
     "ChatScreen",
   ),
 });
@@ -78,7 +78,7 @@ const agents = createRoute({
   path: "/agents/{-$agentId}",
   validateSearch: readAgentsSearch,
   component: lazyRouteComponent(
-    patiently(() => import("./screens/agents/agents-screen.tsx")),
+    retried(() => import("./screens/agents/agents-screen.tsx")),
     "AgentsScreen",
   ),
 });
@@ -88,7 +88,7 @@ const start = createRoute({
   path: "/start",
   validateSearch: readAgentSearch,
   component: lazyRouteComponent(
-    patiently(() => import("./screens/start/start-screen.tsx")),
+    retried(() => import("./screens/start/start-screen.tsx")),
     "StartScreen",
   ),
 });
@@ -97,7 +97,7 @@ const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
   component: lazyRouteComponent(
-    patiently(() => import("./screens/models/models-screen.tsx")),
+    retried(() => import("./screens/models/models-screen.tsx")),
     "ModelsScreen",
   ),
 });
@@ -106,7 +106,7 @@ const operate = createRoute({
   getParentRoute: () => root,
   path: "/operate",
   component: lazyRouteComponent(
-    patiently(() => import("./screens/operate/operate-screen.tsx")),
+    retried(() => import("./screens/operate/operate-screen.tsx")),
     "OperateScreen",
   ),
 });
@@ -115,7 +115,7 @@ const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
   component: lazyRouteComponent(
-    patiently(() => import("./screens/audit/audit-screen.tsx")),
+    retried(() => import("./screens/audit/audit-screen.tsx")),
     "AuditScreen",
   ),
 });
@@ -124,7 +124,7 @@ const passkeys = createRoute({
   getParentRoute: () => root,
   path: "/passkeys",
   component: lazyRouteComponent(
-    patiently(() => import("./screens/passkeys/passkeys-screen.tsx")),
+    retried(() => import("./screens/passkeys/passkeys-screen.tsx")),
     "PasskeysScreen",
   ),
 });

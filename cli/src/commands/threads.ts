@@ -101,7 +101,7 @@ function renderMessage(message: ThreadMessage, terminal: Terminal): string {
 
 /** The run has the answer that was too large for the thread. */
 function omitted({ runId, omittedTextBytes }: ThreadMessage): string {
-  return `[an answer of ${omittedTextBytes} bytes; read it with: reeve get ${oneLine(runId, 128)} --json]`;
+  return `[an answer of ${omittedTextBytes} bytes; read it with: reeve watch ${oneLine(runId, 128)}]`;
 }
 
 function renderEnd(

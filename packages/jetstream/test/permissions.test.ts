@@ -24,7 +24,7 @@ import { openJetStreamManager } from "../src/streams/ensure-stream.ts";
 import { openTable } from "../src/table/nats.ts";
 import { provisionBuckets } from "../src/streams/provision-buckets.ts";
 import { provisionStreams } from "../src/streams/provision-streams.ts";
-import { published, subscribed } from "./support/service-rights.ts";
+import { published, subscribed } from "./support/permissions/service-rights.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;

@@ -2,11 +2,11 @@ import { useQuery } from "@connectrpc/connect-query";
 import { AgentService } from "@reeve/contracts/agent";
 import { ToolService } from "@reeve/contracts/tool";
 import { Suspense, lazy, useMemo } from "react";
-import { patiently } from "../../../loading/patiently.ts";
+import { retried } from "../../../loading/retried.ts";
 import type { SpecProblem } from "../spec-text.ts";
 
 /** The editor is loaded after the page is shown. */
-const loadEditor = patiently(() => import("./code-editor.tsx"));
+const loadEditor = retried(() => import("./code-editor.tsx"));
 const CodeEditor = lazy(async () => ({ default: (await loadEditor()).CodeEditor }));
 
 interface SpecEditorProps {

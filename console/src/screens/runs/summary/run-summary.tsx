@@ -1,14 +1,14 @@
 import type { CountRunsResponse } from "@reeve/contracts/run";
 import { Suspense, lazy, useMemo } from "react";
 import { formatCount, formatDollars, plural } from "../../../format/amounts.ts";
-import { patiently } from "../../../loading/patiently.ts";
+import { retried } from "../../../loading/retried.ts";
 import { useMinute } from "../../../ui/use-now.ts";
 import { barsOf, intervalOf } from "./run-intervals.ts";
 import type { RunsSearch } from "../runs-search.ts";
 import { maxAgeMs } from "../runs-search.ts";
 
 /** The library of the chart is loaded after the list is shown. */
-const loadChart = patiently(() => import("./run-chart.tsx"));
+const loadChart = retried(() => import("./run-chart.tsx"));
 const RunChart = lazy(async () => ({ default: (await loadChart()).RunChart }));
 
 interface RunSummaryProps {

@@ -42,15 +42,16 @@ describe("history_tokens", () => {
   });
 });
 
+/** Answers with a call, and the provider counts a part of what the runtime does. */
+function round(played: PlayedRun, share: number): PlayedRun {
+  const inputTokens = Math.floor(share * countedTokens(played.state, played.frame()));
+  return played.turnIn("", [{ name: "search" }], { inputTokens }).result(0, words(300));
+}
+
 describe("with compact_at_tokens, and tools whose bound is above it", () => {
   const tool = create(ToolDescriptorSchema, { name: "search", description: words(800) });
   const spec = { contextPolicy: { compactAtTokens: 1_500 } };
   const run = () => new PlayedRun(spec, { prepared: { model: { id: "m" }, tools: [tool] } });
-  /** Answers with a call, and the provider counts a part of what the runtime does. */
-  const round = (played: PlayedRun, share: number) => {
-    const inputTokens = Math.floor(share * countedTokens(played.state, played.frame()));
-    return played.turnIn("", [{ name: "search" }], { inputTokens }).result(0, words(300));
-  };
 
   // Requirement: BUD-5
   test("a conversation that the provider counts above it is compacted", () => {

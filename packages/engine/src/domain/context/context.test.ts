@@ -2,14 +2,7 @@ import { ModelCallPurpose } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { nextEffects } from "../next-effects.ts";
 import { promptTokens } from "../model/prompt-tokens.ts";
-import {
-  counted,
-  purposes,
-  rounds,
-  search,
-  small,
-  words,
-} from "../../../test/support/context-rounds.ts";
+import { counted, purposes, rounds, small, words } from "../../../test/support/context-rounds.ts";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import type { Setting } from "../../../test/support/played-log.ts";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
@@ -70,19 +63,17 @@ test("without budget_awareness there is no advisory, and no run is stopped", () 
 
 const limited = () => new PlayedRun({ budgetAwareness: "limit:50" }, small);
 
+/** Plays a round of an agent with that limit, whose model has a window of so many tokens. */
+function withWindow(contextWindow: number): PlayedRun {
+  const prepared = { ...small.prepared, model: { id: "m", contextWindow } };
+  return rounds(new PlayedRun({ budgetAwareness: "limit:50" }, { prepared }), 1);
+}
+
 describe("with budget_awareness limit:50", () => {
   // Requirement: BUD-3
   test("a conversation at its limit is not compacted", () => {
     const unlimited = rounds(new PlayedRun({}, small), 1);
     const tokens = promptTokens(unlimited.state, unlimited.frame());
-    const withWindow = (contextWindow: number) =>
-      rounds(
-        new PlayedRun(
-          { budgetAwareness: "limit:50" },
-          { prepared: { ...small.prepared, model: { id: "m", contextWindow } } },
-        ),
-        1,
-      );
     expect(purposes(withWindow(2 * tokens))).toEqual([ANSWER, ANSWER]);
     expect(purposes(withWindow(2 * tokens - 2))).not.toEqual([ANSWER, ANSWER]);
   });

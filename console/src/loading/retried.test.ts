@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { patiently } from "./patiently.ts";
+import { retried } from "./retried.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -12,7 +12,7 @@ afterEach(() => {
 /** Returns a part that loads after some failures, and how often it was asked for. */
 function partAfter(failures: number) {
   const seen = { loads: 0 };
-  const load = patiently(async () => {
+  const load = retried(async () => {
     seen.loads++;
     if (seen.loads <= failures) throw new Error(`failure ${seen.loads}`);
     return "the part";

@@ -1,5 +1,5 @@
-import type { ServiceName } from "../../src/access/permissions.ts";
-import { serviceNames } from "../../src/access/permissions.ts";
+import type { ServiceName } from "../../../src/access/permissions.ts";
+import { serviceNames } from "../../../src/access/permissions.ts";
 
 const all = serviceNames;
 
