@@ -96,7 +96,8 @@ export async function startApprovals(
   const home = { folder: indexFolderOf(config), log };
   const lists = openApprovalLists(inbox, home, background.signal);
   lists.start();
-  const runLog = await openRunLog(nats);
+  // A run that waits for a decision has several batches.
+  const runLog = await openRunLog(nats, { readsAhead: true });
   // People decide without it, for example while NATS has the users of a version without grants.
   const grants = new LaterTable(bucketOf(GrantSchema).name, () => openTable(nats, GrantSchema));
   const { REEVE_PUBLIC_URL: publicUrl } = config;

@@ -39,6 +39,7 @@ import { rangeOfBatches } from "./range-of-batches.ts";
 import { encodeBatch, openBatch } from "./sealed-batch.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromHeaders, contentOf, headersOfBatch, tailAfter } from "./stored-batch.ts";
+import type { ReaderOptions } from "./subject-reader.ts";
 import { SubjectReader } from "./subject-reader.ts";
 
 /**
@@ -53,7 +54,7 @@ const maxAppendAttempts = 4;
 /** How long a server that has just become the leader may lack the tail of a log. */
 const newLeaderMs = 100;
 
-export interface NatsLogOptions {
+export interface NatsLogOptions extends ReaderOptions {
   /** How long a followed log may be quiet before its stored tail is checked. Default: 3 s. */
   readonly tailCheckMs?: number;
   /** How long a read is retried while the store is unavailable. Default: 10 s. */
@@ -110,7 +111,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     definition: LogDefinition<Key, Event, Schema>,
     options: NatsLogOptions = {},
   ): Promise<NatsLog<Key, Event, Schema>> {
-    const reader = await SubjectReader.open(connection, channelOf(definition.schema));
+    const channel = channelOf(definition.schema);
+    const reader = await SubjectReader.open(connection, channel, options);
     return new NatsLog(connection, definition, reader, options);
   }
 

@@ -6,9 +6,9 @@ const maxHeldBytes = 1024 * 1024;
 const batchOverheadBytes = 512;
 
 /**
- * The batches that this process appended last, so that it does not read back what it has just written. The store never
- * changes a message, so one of these is as good as the stored one when a later batch of its log names it as the one before. Bounded
- * by size.
+ * The batches that this process appended last, so that it does not read back what it has just written, and the first ones of logs that
+ * it has read. The store never changes a message, so one of these is as good as the stored one when a later batch of its log names it as
+ * the one before. Bounded by size.
  */
 export class RecentBatches {
   /** By revision, in the order of the appends. */

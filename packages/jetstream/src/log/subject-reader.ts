@@ -23,6 +23,8 @@ import { batchFromHeaders, batchOf } from "./stored-batch.ts";
 
 /** Up to this many batches are read one by one; a consumer costs about as much as this many reads. */
 const maxWalkedBatches = 8;
+/** How large the first batch of a log may be that is kept for the next read, so that one does not take the room of many. */
+const maxFirstBytes = 64 * 1024;
 /** How long a consumer may deliver nothing although more is stored. */
 const idleTimeoutMs = 5_000;
 
@@ -38,7 +40,7 @@ interface BatchRange {
   readonly isComplete: boolean;
   /** Whether the subject has no messages, although a batch was read from it before. */
   readonly isGone?: boolean;
-  /** Whether some of them are batches that were appended here, which the store may have lost since. */
+  /** Whether some of them were not read now: the store may have lost them since. */
   readonly hasRecent?: boolean;
 }
 
@@ -48,6 +50,8 @@ type Position = Pick<Tail, "sequence" | "revision">;
 /** The batches after a position, the last of which is known. */
 interface WalkedRange extends Pick<ReadLimits, "maxBytes"> {
   readonly after: Position;
+  /** The first of them, if it was read together with the last one. */
+  readonly first?: StoredBatch;
   readonly last: StoredBatch;
 }
 
@@ -59,6 +63,14 @@ interface ReadLimits {
   readonly mayLag: boolean;
 }
 
+export interface ReaderOptions {
+  /**
+   * Whether subjects that are read from their start usually have several batches: the first one is then requested together with the last
+   * one. Default: it is requested when there are others.
+   */
+  readonly readsAhead?: boolean;
+}
+
 /** Reads the batches of one subject from a stream. */
 export class SubjectReader {
   readonly #connection: NatsConnection;
@@ -66,8 +78,14 @@ export class SubjectReader {
   readonly #client: JetStreamClient;
   readonly #messages: StreamMessages;
   readonly #recent = new RecentBatches();
+  readonly #readsAhead: boolean;
 
-  private constructor(connection: NatsConnection, stream: StreamPlace) {
+  private constructor(
+    connection: NatsConnection,
+    stream: StreamPlace,
+    { readsAhead = false }: ReaderOptions,
+  ) {
+    this.#readsAhead = readsAhead;
     this.#connection = connection;
     this.#stream = stream.name;
     this.#client = jetstream(connection, { timeout: 5_000 });
@@ -76,10 +94,14 @@ export class SubjectReader {
   }
 
   /** Opens the stream of `channel`, and creates it if it is missing. */
-  static async open(connection: NatsConnection, channel: ChannelTemplate): Promise<SubjectReader> {
+  static async open(
+    connection: NatsConnection,
+    channel: ChannelTemplate,
+    options: ReaderOptions = {},
+  ): Promise<SubjectReader> {
     const manager = await openJetStreamManager(connection);
     const stream = await ensureStream(connection, manager, channel);
-    return new SubjectReader(connection, stream);
+    return new SubjectReader(connection, stream, options);
   }
 
   /** Whether several servers keep the stream. */
@@ -104,9 +126,14 @@ export class SubjectReader {
     return batchOf(await (mayLag ? this.#messages.lagging(query) : this.#messages.latest(query)));
   }
 
-  /** Keeps a batch that was just appended, for the next read of its log. */
+  /** Keeps a batch, for the next read of its log. */
   remember(subject: string, batch: StoredBatch): void {
     this.#recent.add({ subject, ...batch });
+  }
+
+  /** Keeps the only batch of a log: the batches that follow are often appended here. */
+  #rememberFirst(subject: string, batch: StoredBatch): void {
+    if (batch.data.length <= maxFirstBytes) this.remember(subject, batch);
   }
 
   /** Forgets the batches that were appended, which the store may have lost since. */
@@ -150,7 +177,12 @@ export class SubjectReader {
     { maxBytes, mayLag }: ReadLimits,
     signal: AbortSignal,
   ): Promise<BatchRange> {
-    const last = await this.last(subject, { mayLag });
+    const readsAhead = this.#readsAhead && !mayLag && !this.isReplicated;
+    const isWhole = revision === 0 && maxBytes === Infinity;
+    const [last, first] = await Promise.all([
+      this.last(subject, { mayLag }),
+      readsAhead && isWhole ? this.next(subject, 0) : undefined,
+    ]);
     if (last === undefined) {
       // Only the leader knows that a batch which was read is gone.
       const isGone = revision > 0 && (!mayLag || (await this.last(subject)) === undefined);
@@ -165,7 +197,8 @@ export class SubjectReader {
         ),
       );
     }
-    const range = { after: { sequence, revision }, last, maxBytes };
+    if (last.first === 1) this.#rememberFirst(subject, last);
+    const range = { after: { sequence, revision }, last, maxBytes, ...(first && { first }) };
     // Servers with a defect store two batches after the same one, which only a walk over all of them shows.
     const recent = this.isReplicated ? undefined : this.#recent.between(subject, range);
     if (recent !== undefined)
@@ -240,12 +273,13 @@ export class SubjectReader {
    */
   async #walk(
     subject: string,
-    { after, last, maxBytes }: WalkedRange,
+    { after, first, last, maxBytes }: WalkedRange,
     signal: AbortSignal,
   ): Promise<BatchRange> {
-    const head: StoredBatch[] = [];
     const end: StoredBatch[] = [last];
-    let [reached, left] = [after, last];
+    // One that was written later, to a log that was deleted meanwhile, is not before the last one.
+    const head = first !== undefined && first.revision < last.revision ? [first] : [];
+    let [reached, left] = [head.map(positionAfter)[0] ?? after, last];
     while (left.first !== reached.sequence + 1) {
       signal.throwIfAborted();
       // The last batch does not count: it was read to find out where the log ends.
@@ -262,7 +296,7 @@ export class SubjectReader {
       // A log that is deleted while it is read ends here.
       if (next === undefined || next.revision >= left.revision) break;
       head.push(next);
-      reached = { sequence: next.last, revision: next.revision };
+      reached = positionAfter(next);
       if (previous === undefined || previous.revision <= next.revision) continue;
       end.unshift(previous);
       left = previous;
@@ -325,6 +359,10 @@ export class SubjectReader {
   async #stored(query: { readonly seq: number; readonly next_by_subj?: string }) {
     return batchOf(await this.#messages.stored(query));
   }
+}
+
+function positionAfter({ last: sequence, revision }: StoredBatch): Position {
+  return { sequence, revision };
 }
 
 function bytesOf(batches: readonly StoredBatch[]): number {
