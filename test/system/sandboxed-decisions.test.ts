@@ -36,11 +36,14 @@ words = re.findall(r"[\\w.+/=-]{4,}", "\\n".join(os.environ.values()))
 found = sorted(set(words) | set(given["ids"]))
 bearer = lambda token: {"authorization": f"Bearer {token}"}
 forged = {"reeve-tenant": "acme", "reeve-subject": "tester", "reeve-groups": "role:approver"}
+services = ["gateway", "approvals"]
+without = [ask(given[service], method, forged) for method in given["requests"] for service in services]
 tried = {}
-for method in given["requests"]:
-    tried[f"gateway {method}"] = [ask(given["gateway"], method, forged)] + [ask(given["gateway"], method, bearer(each)) for each in found]
-    tried[f"approvals {method}"] = [ask(given["approvals"], method, forged)] + [ask(given["approvals"], method, {**forged, **bearer(each)}) for each in found]
+for service in services:
+    for method in ["GetApproval", "DecideApproval"]:
+        tried[f"{service} {method}"] = [ask(given[service], method, {**forged, **bearer(each)}) for each in found]
 json.dumps({
+    "without": without,
     "tried": tried,
     "reached": ask(given["gateway"], "ListApprovals", bearer(given["starter"])),
     "decided by the starter": ask(given["gateway"], "DecideApproval", bearer(given["starter"])),
@@ -97,7 +100,9 @@ async function resultOf(runId: string, tool: string): Promise<string> {
 }
 
 interface Tried {
-  /** The outcome of each attempt, by service and method. */
+  /** The outcome of each method at each service, without a credential. */
+  readonly without: readonly (number | string)[];
+  /** The outcome with each text that may be a credential, by service and method. */
   readonly tried: Readonly<Record<string, readonly (number | string)[]>>;
   readonly reached: number;
   readonly "decided by the starter": number;
@@ -115,6 +120,7 @@ test("code in a sandbox that reaches the services finds no credential with which
     deepAgent: {
       allowedImports: fromJson(ListValueSchema, imports),
       network: { allow },
+      codeTimeout: { seconds: 240n },
     },
   });
   using ann = openConnection({ address: deployment.url, token: starter });
@@ -147,15 +153,16 @@ test("code in a sandbox that reaches the services finds no credential with which
   const outcome = JSON.parse(result) as Tried;
   // The code reached the gateway, and the credential of the person who started the run may read, but not decide.
   expect(outcome).toMatchObject({ reached: 200, "decided by the starter": 403 });
-  const methods = Object.keys(target.requests);
-  const services = methods.flatMap((method) => [`gateway ${method}`, `approvals ${method}`]);
-  expect(Object.keys(outcome.tried)).toEqual(services);
+  const requests = Object.keys(target.requests);
+  expect(outcome.without).toEqual(requests.flatMap(() => [401, 401]));
+  const tried = ["gateway", "approvals"].flatMap((service) =>
+    ["GetApproval", "DecideApproval"].map((method) => `${service} ${method}`),
+  );
+  expect(Object.keys(outcome.tried)).toEqual(tried);
   for (const statuses of Object.values(outcome.tried)) {
-    const [withoutCredential, ...withFound] = statuses;
-    expect(withoutCredential).toBe(401);
-    expect(withFound.length).toBeGreaterThanOrEqual(target.ids.length);
+    expect(statuses.length).toBeGreaterThanOrEqual(target.ids.length);
     // After some wrong credentials, the gateway does not look at further ones.
-    expect(withFound.filter((status) => status !== 401 && status !== 429)).toEqual([]);
+    expect(statuses.filter((status) => status !== 401 && status !== 429)).toEqual([]);
   }
   const { approval } = await deployment.reeve.approvals.getApproval({ approvalId });
   expect(approval).toMatchObject({ state: ApprovalState.PENDING, votes: [] });

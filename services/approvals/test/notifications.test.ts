@@ -159,7 +159,9 @@ retry: { first_seconds: 0.2, max_seconds: 1, give_up_hours: 30 }
   await expect.poll(() => failedSince(nextDayMs), patient).toEqual(all);
   await using receiver = await startReceiver(webhookPort, secret, daySeconds);
   await using mailServer = await startMailServer(mailPort);
+  // The others are those for the receiver that is gone.
   await expect.poll(() => bench.queued(), patient).toBe(runs.length);
+  await expect.poll(() => receivedBy(receiver).length, patient).toBe(runs.length);
   const received = receivedBy(receiver);
   expect(received.map(({ genuine }) => genuine)).toEqual(runs.map(() => true));
   const notified = received.map(({ body }) => String(body.data["run_id"]));
@@ -215,7 +217,8 @@ retry: { first_seconds: 0.05, max_seconds: 0.1 }
     notifications.replayNotification({ notificationId }, as(tenant));
   await expect(replay("globex")).rejects.toThrow(/no notification .* was given up/);
   await replay("acme");
-  await expect.poll(() => bench.queued()).toBe(0);
+  await expect.poll(() => bench.queued(), patient).toBe(0);
+  await expect.poll(() => receivedBy(receiver).length, patient).toBe(1);
   expect(receivedBy(receiver)).toMatchObject([{ genuine: true, id: notificationId }]);
   expect(await dead("acme")).toEqual([]);
 });
