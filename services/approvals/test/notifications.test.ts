@@ -30,8 +30,27 @@ const startReceiver = (port: number, itsSecret = secret, aheadSeconds = 0) =>
     "ready",
   );
 
-const receivedBy = ({ lines }: { readonly lines: readonly string[] }) =>
-  lines.slice(1).map((line) => JSON.parse(line) as Received);
+/** Every request that a receiver got. */
+function attemptsAt({ lines }: { readonly lines: readonly string[] }): readonly Received[] {
+  return lines.slice(1).map((line) => JSON.parse(line) as Received);
+}
+
+/**
+ * The messages that a receiver got. A machine that is busy for longer than the ack-wait sends a message again, with the same id, by which receivers
+ * know it: it counts once.
+ */
+function receivedBy(receiver: { readonly lines: readonly string[] }): readonly Received[] {
+  return [...new Map(attemptsAt(receiver).map((each) => [each.id, each])).values()];
+}
+
+/** The ids of the mails of a server, each once. */
+function mailIds({
+  mails,
+}: {
+  readonly mails: readonly string[];
+}): readonly (string | undefined)[] {
+  return [...new Set(mails.map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1]))];
+}
 
 const patient = { timeout: 120_000 };
 
@@ -92,7 +111,7 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
   await using mailServer = await startMailServer(mailPort);
   // What the killed process held is delivered again after the ack-wait, of the feed and then of the queue.
   await expect.poll(() => receivedBy(receiver).length, patient).toBeGreaterThanOrEqual(5);
-  await expect.poll(() => mailServer.mails.length, patient).toBeGreaterThanOrEqual(3);
+  await expect.poll(() => mailIds(mailServer).length, patient).toBeGreaterThanOrEqual(3);
   await expect.poll(() => bench.queued(), patient).toBe(0);
 
   const received = receivedBy(receiver);
@@ -105,7 +124,6 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
     "approval.resolved approved",
     "approval.resolved withdrawn",
   ]);
-  expect(new Set(received.map(({ id }) => id)).size).toBe(5);
   expect(received.map(({ body: { data } }) => data)).toContainEqual(
     expect.objectContaining({
       approval_id: `${approved}-2-0`,
@@ -114,9 +132,7 @@ retry: { first_seconds: 0.2, max_seconds: 1 }
       url: `https://reeve.example.com/inbox/${approved}-2-0`,
     }),
   );
-  const ids = mailServer.mails.map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1]);
-  expect(new Set(ids).size).toBe(3);
-  expect(mailServer.mails).toHaveLength(3);
+  expect(mailIds(mailServer)).toHaveLength(3);
   expect(JSON.stringify([received, mailServer.mails])).not.toContain("canary-argument");
 });
 
@@ -166,9 +182,7 @@ retry: { first_seconds: 0.2, max_seconds: 1, give_up_hours: 30 }
   expect(received.map(({ genuine }) => genuine)).toEqual(runs.map(() => true));
   const notified = received.map(({ body }) => String(body.data["run_id"]));
   expect(notified.toSorted()).toEqual(runs);
-  expect(mailServer.mails).toHaveLength(runs.length);
-  const ids = mailServer.mails.map((mail) => /^Message-ID: (.*)$/im.exec(mail)?.[1]);
-  expect(new Set(ids).size).toBe(runs.length);
+  expect(mailIds(mailServer)).toHaveLength(runs.length);
   expect(await dead("acme")).toEqual([]);
 
   // The second day is longer than the limit for the one that is still away.
@@ -178,7 +192,7 @@ retry: { first_seconds: 0.2, max_seconds: 1, give_up_hours: 30 }
   expect(given.map((each) => each?.approval?.runId ?? "").toSorted()).toEqual(runs);
   expect(new Set(given.map((each) => each?.receiver))).toEqual(new Set(["gone"]));
   expect(receivedBy(receiver)).toHaveLength(runs.length);
-  expect(mailServer.mails).toHaveLength(runs.length);
+  expect(mailIds(mailServer)).toHaveLength(runs.length);
 });
 
 test("what a receiver refuses again and again becomes a dead letter, which an operator replays", async () => {
@@ -208,7 +222,7 @@ retry: { first_seconds: 0.05, max_seconds: 0.1 }
     problem: "the receiver answered with status 401",
     notification: { receiver: "on-call", approval: { runId: run } },
   });
-  expect(receivedBy(refusing).map(({ genuine }) => genuine)).toEqual(Array(5).fill(false));
+  expect(attemptsAt(refusing).map(({ genuine }) => genuine)).toEqual(Array(5).fill(false));
   expect(await dead("globex")).toEqual([]);
 
   await using receiver = await startReceiver(port);
