@@ -20,7 +20,7 @@ export interface Compilation {
 
 /**
  * Bundles each program with everything that it imports as `NAME.mjs`, and lists the packages in the bundles beside them. A bundle
- * starts with less than half of the processor time of the sources, and needs less memory: Node looks up, reads, and links more
+ * starts with about half of the processor time of the sources, and needs less memory: Node looks up, reads, and links more
  * than a thousand files otherwise. Its code is not minified, so that stack traces stay readable. Throws if the result contains a
  * path of this machine.
  */
