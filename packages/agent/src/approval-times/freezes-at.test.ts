@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parsePolicyFile } from "../policy/policy-file.ts";
-import { waitMsOf } from "./approval-times.ts";
+import { permits, waitMsOf } from "./approval-times.ts";
 import { freezesAt } from "./freezes-at.ts";
 
 const call = { tenant: "acme", agentId: "buyer", tool: "pay" };
@@ -127,6 +127,18 @@ test("of the waits that select a call, the longest counts", () => {
   expect(waitMsOf(times, call)).toBe(7_200_000);
   expect(waitMsOf(times, { ...call, tool: "read" })).toBe(90_000);
   expect(waitMsOf(undefined, call)).toBe(0);
+});
+
+test("a rule holds for a delegate that it names and for the delegates of an agent that it names, and permits neither alone", () => {
+  const times = timesOf("  waits: [{ name: a, agents: [payer], wait: 90s }]");
+  const [rule] = times?.waits ?? [];
+  if (rule === undefined) throw new Error("there is no rule");
+  const called = { ...call, delegateId: "payer" };
+  expect(waitMsOf(times, call)).toBe(0);
+  expect(waitMsOf(times, called)).toBe(90_000);
+  expect(waitMsOf(times, { ...called, agentId: "payer", delegateId: "buyer" })).toBe(90_000);
+  expect(permits(rule, called)).toBe(false);
+  expect(permits(rule, { ...called, agentId: "payer" })).toBe(true);
 });
 
 const window = (fields: string) =>

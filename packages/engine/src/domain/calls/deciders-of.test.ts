@@ -105,6 +105,14 @@ describe("who decides on a call", () => {
     expect(run.all("approval")[0]?.approval?.excludedSubjects).toEqual(["bob", "ann"]);
   });
 
+  test("leaves out those who saved the delegates of the agent", () => {
+    const delegates = [{ agentId: "finder", author: "lea", spec: { id: "finder" } }];
+    const created = { startedBy: "ann", agentAuthor: "eve", delegates };
+    const spec = { hitlTools: ["search"], approvalPolicy: { excludeAuthor: true } };
+    const run = new PlayedRun(spec, { created }).turn({ name: "search" });
+    expect(run.all("approval")[0]?.approval?.excludedSubjects).toEqual(["eve", "lea"]);
+  });
+
   test.each([
     ["exclude_author", { excludeAuthor: true }, { startedBy: "ann" }],
     ["exclude_requester", { excludeRequester: true }, { agentAuthor: "eve" }],
