@@ -82,8 +82,8 @@ async function tell(request: IncomingMessage, response: ServerResponse): Promise
   response.end();
 }
 
-/** Returns what people were told of a run, without repetitions. */
-function toldOf(runId: string): readonly string[] {
+/** Returns what people are notified of a run, without repetitions. */
+function noticesOf(runId: string): readonly string[] {
   const bodies = told.filter((body) => body.includes(runId));
   const types = bodies.map((body) => (JSON.parse(body) as { readonly type: string }).type);
   return [...new Set(types)].toSorted();
@@ -177,12 +177,12 @@ test("a call that a permission rule denies is refused before anybody is asked or
   const events = await watchToEnd(deployment, denied);
   expect(events.filter(({ event }) => event.case === "approval")).toEqual([]);
   const asked = await start("careful", "list the files in out");
-  await expect.poll(() => toldOf(asked), patient).toEqual(["approval.requested"]);
+  await expect.poll(() => noticesOf(asked), patient).toEqual(["approval.requested"]);
   await approve(deployment, asked);
   expect(await resultsOf(asked, "list_files")).toHaveLength(1);
   const both = ["approval.requested", "approval.resolved"];
-  await expect.poll(() => toldOf(asked), patient).toEqual(both);
-  expect(toldOf(denied)).toEqual([]);
+  await expect.poll(() => noticesOf(asked), patient).toEqual(both);
+  expect(noticesOf(denied)).toEqual([]);
 });
 
 // Requirement: RES-10
