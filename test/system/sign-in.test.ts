@@ -14,10 +14,14 @@ import {
   startOidcServer,
   tokenOfProgram,
 } from "../support/oidc-server.ts";
+import { describeDeciders } from "./parts/deciders.ts";
 import { Deployment } from "./support/deployment.ts";
 
 const people = ["ann", "bob", "carol", "dora"] as const;
 type Person = (typeof people)[number];
+
+/** People with tokens and all roles, beside `tester`. */
+const tokens = { eve: "token-of-eve-0123456789", gus: "token-of-gus-0123456789" };
 
 const home = mkdtempSync(join(tmpdir(), "reeve-sign-in-"));
 let oidc: OidcServer;
@@ -38,7 +42,11 @@ beforeAll(async () => {
     tenant: "acme",
     roles: { users: ["runner"], approvers: ["approver"], auditors: ["operator"] },
   };
-  const settings = { REEVE_AUDIT_TENANT: "acme" };
+  const { eve, gus } = tokens;
+  const settings = {
+    REEVE_AUDIT_TENANT: "acme",
+    REEVE_TOKENS: `test-token-0123456789=acme/tester,${eve}=acme/eve,${gus}=acme/gus`,
+  };
   deployment = await Deployment.start(settings, { REEVE_OIDC_CONFIG: JSON.stringify(config) });
   await deployment.agent("todo", { hitlTools: ["add_todo"] });
   await Promise.all(people.map(login));
@@ -224,3 +232,5 @@ test("after a person signs out, the token is gone and cannot be renewed", async 
   });
   expect(await answer.json()).toMatchObject({ error: "invalid_grant" });
 });
+
+describeDeciders(() => deployment, tokens);
