@@ -31,6 +31,11 @@ export async function compilePrograms({ programs, folder, place }: Compilation):
     input: programs,
     platform: "node",
     logLevel: "warn",
+    // A package that is not installed would be missing only when a program imports it.
+    onLog(level, log, report) {
+      if (log.code === "UNRESOLVED_IMPORT") throw new Error(log.message);
+      report(level, log);
+    },
     plugins: [foldersOfSources(root, place), thirdPartyPackages()],
   });
   const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
