@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
+import { containsPathBelow } from "./contains-path.ts";
 import { foldersOfSources } from "./folders-of-sources.ts";
 import { thirdPartyPackages } from "./third-party-packages.ts";
 
@@ -42,7 +43,7 @@ export async function compilePrograms({ programs, folder, place }: Compilation):
   const { output } = await bundle.write({ dir: folder, format: "esm", ...names });
   await bundle.close();
   for (const file of output) {
-    if (file.type !== "chunk" || !file.code.includes(root)) continue;
+    if (file.type !== "chunk" || !containsPathBelow(file.code, root)) continue;
     throw new Error(`${file.fileName} contains a path of this machine, below ${root}`);
   }
 }
