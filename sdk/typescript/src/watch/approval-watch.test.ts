@@ -1,6 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, createClient, createRouterTransport } from "@connectrpc/connect";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { WatchApprovalsResponseSchema } from "#contracts/approval";
 import { ApprovalService } from "#contracts/approval";
 import type { WatchApprovalsOptions } from "./approval-watch.ts";
@@ -62,12 +62,59 @@ test("continues after the last change that it has received", async () => {
 test("says that the server began anew, and continues from there", async () => {
   const served = serving([
     [message(""), message("t1", "a")],
-    [message(""), message("u1", "b")],
+    [message(""), message("", "b"), message("u1")],
     [message("u1")],
   ]);
   await readAll(served);
   expect(served.said).toEqual(["anew", "a", "lost", "anew", "b", "lost", "continued", "lost"]);
   expect(served.requested).toEqual(["/", "/t1", "/u1", "/u1"]);
+});
+
+test("says that the server began anew with nothing that waits", async () => {
+  const served = serving([
+    [message(""), message("t1", "a")],
+    [message(""), message("u1")],
+  ]);
+  await readAll(served);
+  expect(served.said).toEqual(["anew", "a", "lost", "anew", "lost"]);
+  expect(served.requested).toEqual(["/", "/t1", "/u1"]);
+});
+
+test("keeps its place over quiet connections to a server whose heartbeats have no token before a change", async () => {
+  const served = serving([
+    [message(""), message("t1", "a")],
+    [message(""), message("")],
+    [message(""), message("t2", "b"), message("t2")],
+    [],
+  ]);
+  await readAll(served);
+  expect(served.said).toEqual(["anew", "a", "lost", "lost", "continued", "b", "lost", "lost"]);
+  expect(served.requested).toEqual(["/", "/t1", "/t1", "/t2", "/t2"]);
+});
+
+test("gives up on a server that accepts each stream, and then fails", async () => {
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  onTestFinished(() => clock.mockRestore());
+  const failing = Array.from({ length: 50 }, () => [message("")]);
+  const { watch, requested } = serving(failing, {
+    onConnectionLost: () => void (nowMs += 14_000),
+  });
+  await expect(Array.fromAsync(watch)).rejects.toMatchObject({ reason: "CONNECTION_LOST" });
+  expect(requested).toHaveLength(4);
+});
+
+test("a heartbeat starts the reconnect timeout again", async () => {
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => nowMs);
+  onTestFinished(() => clock.mockRestore());
+  const living = Array.from({ length: 6 }, () => [message("t1"), message("t1")]);
+  const served = serving(living, {
+    resumeToken: "t1",
+    onConnectionLost: () => void (nowMs += 14_000),
+  });
+  await readAll(served);
+  expect(served.requested).toHaveLength(7);
 });
 
 test("begins anew after a connection that broke before it had everything that waited", async () => {

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { Approval, ApprovalFilterSchema } from "#contracts/approval";
+import type { Approval, ApprovalFilterSchema, WatchApprovalsResponse } from "#contracts/approval";
 import type { Services } from "../connection.ts";
 import type { ConnectionSource, LiveLimits, LiveOptions } from "./live-stream.ts";
 import { liveStream } from "./live-stream.ts";
@@ -51,25 +51,56 @@ export class ApprovalWatch implements AsyncIterable<Approval> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Approval, void, undefined> {
     const { runId = "", filter, onConnected } = this.#options;
-    let [opened, announced] = [0, 0];
+    let start = new StreamStart("");
     const stream = {
       name: "approvals",
       open: (
         { approvals }: Pick<Services, "approvals">,
         call: { readonly signal: AbortSignal },
       ) => {
-        opened++;
         const resumeToken = this.#resumeToken;
+        start = new StreamStart(resumeToken);
         return approvals.watchApprovals({ runId, resumeToken, ...(filter && { filter }) }, call);
       },
+      isOpening: ({ approvals }: WatchApprovalsResponse) => approvals.length === 0,
     };
     const messages = liveStream(this.#source, stream, this.#limits, this.#options);
-    for await (const { approvals, resumeToken } of messages) {
-      if (announced < opened) onConnected?.(resumeToken === "");
-      announced = opened;
+    for await (const message of messages) {
+      if (start.note(message)) onConnected?.(start.isAnew === true);
+      const { approvals, resumeToken } = message;
       yield* approvals;
-      // Only now: a caller that leaves the loop gets the rest of the message again.
-      this.#resumeToken = resumeToken;
+      // Only now: a caller that leaves the loop gets the rest of the message again. A message with neither names no place.
+      if (approvals.length > 0 || resumeToken !== "") this.#resumeToken = resumeToken;
     }
+  }
+}
+
+/** Finds out whether a stream continues where the client was. */
+class StreamStart {
+  #isAnew: boolean | undefined;
+  #isUnknown = false;
+  readonly #requested: string;
+
+  /** `requested` is the token that the client sent. */
+  constructor(requested: string) {
+    this.#requested = requested;
+  }
+
+  get isAnew(): boolean | undefined {
+    return this.#isAnew;
+  }
+
+  /**
+   * Notes the next message, and returns whether it is the first one that says how the stream began. One without approvals and token does
+   * not: it begins a stream anew, or is a heartbeat of an older server that continues. What follows differs: a stream that begins
+   * anew has approvals without a token, and the token without approvals.
+   */
+  note({ approvals, resumeToken }: WatchApprovalsResponse): boolean {
+    if (this.#isAnew !== undefined) return false;
+    const [hasApprovals, hasToken] = [approvals.length > 0, resumeToken !== ""];
+    if (this.#requested === "") this.#isAnew = true;
+    else if (!hasApprovals && !hasToken) this.#isUnknown = true;
+    else this.#isAnew = hasApprovals ? !hasToken : this.#isUnknown;
+    return this.#isAnew !== undefined;
   }
 }

@@ -28,6 +28,11 @@ interface LiveStream<Services, Message> {
     services: Services,
     call: { readonly signal: AbortSignal },
   ) => AsyncIterable<Message>;
+  /**
+   * Whether a first message only says that the server has accepted the stream. It does not count as received: a server that fails after
+   * each one is unavailable.
+   */
+  readonly isOpening?: (message: Message) => boolean;
 }
 
 /**
@@ -42,19 +47,27 @@ export async function* liveStream<Services, Message>(
 ): AsyncGenerator<Message, void, undefined> {
   const isRenewed = typeof token === "function";
   let deadline = performance.now() + reconnectTimeoutMs;
+  /** Whether a stream that was only opened since the last message may be renewed. */
+  let mayRenew = true;
   for (let failures = 1; ; failures++) {
+    let isAccepted = false;
     try {
       for await (const message of messagesOf(source, stream, idleTimeoutMs, signal)) {
-        failures = 0;
+        const isProgress = isAccepted || stream.isOpening?.(message) !== true;
+        isAccepted = true;
+        if (isProgress) failures = 0;
         yield message;
-        deadline = performance.now() + reconnectTimeoutMs;
+        if (isProgress) [deadline, mayRenew] = [performance.now() + reconnectTimeoutMs, true];
       }
       throw ReeveError.lost(`the stream of ${stream.name} ended early`);
     } catch (thrown) {
       signal?.throwIfAborted();
       const error = ReeveError.from(thrown);
       // A token that was accepted for this stream has ended, and the next stream has another one.
-      if (failures === 0 && error.code === Code.Unauthenticated && isRenewed) continue;
+      if (isAccepted && mayRenew && error.code === Code.Unauthenticated && isRenewed) {
+        mayRenew = failures === 0;
+        continue;
+      }
       const delayMs = delayBeforeRetry(error, Math.max(1, failures), deadline);
       onConnectionLost?.(error);
       await wait(delayMs, undefined, signal && { signal });

@@ -228,6 +228,26 @@ test("the first message of a watch that begins anew has no token", async () => {
   expect(await firstOf(ports, resumeToken)).toEqual({ approvals: [], resumeToken });
 });
 
+test("a watch that cannot resume has its token without approvals, as no watch that resumes has", async () => {
+  const ports = await openLists(numbered(1));
+  const other = await openLists(numbered(1));
+  await using watched = watch(other);
+  await watched.next();
+  const wanted = create(WatchApprovalsRequestSchema, { resumeToken: watched.token });
+  const messages = watchApprovals(ports, approver("ada"), wanted, never)[Symbol.asyncIterator]();
+  const seen: (readonly [number, boolean])[] = [];
+  for (let count = 0; count < 3; count++) {
+    const { value } = await messages.next();
+    seen.push([value?.approvals.length ?? NaN, value?.resumeToken !== ""]);
+  }
+  expect(seen).toEqual([
+    [0, false],
+    [1, false],
+    [0, true],
+  ]);
+  await messages.return?.();
+});
+
 test("a heartbeat of a watch that resumes has the token of the client, before anything has changed", async () => {
   const ports = await openLists(numbered(1));
   await using watched = watch(ports);

@@ -96,11 +96,14 @@ async function* selectNews(
   if (!mayResume && !hasPending) yield { approvals: [], position: start };
   else if (!mayResume) {
     const pages = pendingPages(lists, caller, { runId, filter, start }, signal);
+    // To a client that wants to resume, approvals with a token mean that its stream continues. It gets this token alone.
+    const isAlone = resumeToken !== "";
     for await (const { items: approvals, nextPageToken } of pages) {
       for (const each of approvals) shown.isNews(each);
-      const position = nextPageToken === "" ? start : undefined;
+      const position = nextPageToken === "" && !isAlone ? start : undefined;
       if (approvals.length > 0 || position !== undefined) yield { approvals, position };
     }
+    if (isAlone) yield { approvals: [], position: start };
   }
   const from = mayResume ? known : start;
   for await (const { rows, position } of lists.changesAfter(caller.tenant, from, signal)) {
