@@ -4,5 +4,6 @@
  */
 export function containsPathBelow(text: string, folder: string): boolean {
   // A file URL has the path after its slashes; all other characters of a path before it make it a part of another one.
-  return new RegExp(`(?:(?<![\\w./@-])|(?<=file://))${RegExp.escape(folder)}/`).test(text);
+  const literal = folder.replaceAll(/[^\w/-]/g, String.raw`\$&`);
+  return new RegExp(`(?:(?<![\\w./@-])|(?<=file://))${literal}/`).test(text);
 }
