@@ -2,7 +2,7 @@
 import process from "node:process";
 import { buildConsole } from "@reeve/cli/embedded/ensure-console";
 
-const announce = () => console.error("building the console …");
+const announce = (text: string) => console.error(`${text} …`);
 const problem = await buildConsole(announce, new AbortController().signal);
 if (problem !== undefined) {
   console.error(problem);

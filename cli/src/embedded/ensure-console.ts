@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, globSync, readFileSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import type { Environment } from "@reeve/platform/config";
 import { buildOnce } from "../files/build-once.ts";
+import { digestOfConsoleSources } from "./console-sources.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const sources = join(root, "console");
@@ -12,13 +12,6 @@ const vite = join(root, "node_modules/vite/bin/vite.js");
 
 /** The folder with the build of the console. */
 export const consoleBuild: string = join(sources, "dist");
-
-/** What a build depends on, relative to the root. */
-const inputs = [
-  "console/{index.html,package.json,vite.config.ts}",
-  "console/{public,src}/**/*",
-  "packages/contracts/{gen,src}/**/*.ts",
-];
 
 /** Whether browsers get the console from this installation. */
 export function hasConsole(environment: Environment): boolean {
@@ -36,26 +29,28 @@ export async function ensureConsole(
   signal: AbortSignal,
 ): Promise<void> {
   if (environment["REEVE_CONSOLE_DIR"] || !isClone()) return;
-  const problem = await buildConsole(() => note("building the console …\n"), signal);
+  const problem = await buildConsole((text) => note(`${text} …\n`), signal);
   if (problem !== undefined) note(`the console is not available: ${problem}\n`);
 }
 
 /**
- * Builds the console of a clone, unless the last build is of the same sources. `onBuild` is called before it builds. Returns what went
- * wrong, or undefined.
+ * Builds the console of a clone, unless the last build is of the same sources. Reports by `note` that it builds, or that it waits for another
+ * process that does. Returns what went wrong, or undefined.
  */
 export async function buildConsole(
-  onBuild: () => void,
+  note: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const build = async (into: string) => {
-    onBuild();
+    note("building the console");
     if (!existsSync(vite)) return "vite is not installed; run npm ci";
     const { code, output } = await runVite(into, signal);
     return code === 0 ? undefined : `its build failed:\n${output}`;
   };
   try {
-    return await buildOnce({ folder: consoleBuild, digest: digestOfSources, build }, signal);
+    const digest = () => digestOfConsoleSources(root);
+    const onWait = () => note("waiting for another process that builds the console");
+    return await buildOnce({ folder: consoleBuild, digest, build, onWait }, signal);
   } catch (error) {
     signal.throwIfAborted();
     return `its build failed: ${error instanceof Error ? error.message : String(error)}`;
@@ -83,16 +78,4 @@ function runVite(
 /** Whether this is a clone: an installed package has only the build. */
 function isClone(): boolean {
   return existsSync(join(sources, "vite.config.ts"));
-}
-
-/** Returns a digest of the names and contents of all that a build depends on. */
-function digestOfSources(): string {
-  const hash = createHash("sha256");
-  for (const file of globSync(inputs, { cwd: root }).toSorted()) {
-    const path = join(root, file);
-    if (!statSync(path).isFile()) continue;
-    const content = readFileSync(path);
-    hash.update(`${file} ${content.byteLength}\n`).update(content);
-  }
-  return hash.digest("hex");
 }

@@ -23,7 +23,11 @@ function builder(folder = join(mkdtempSync(join(tmpdir(), "reeve-build-")), "dis
     return state.problem;
   };
   const digest = () => `digest of ${state.text}`;
-  return { folder, state, run: () => buildOnce({ folder, digest, build }, never) };
+  return {
+    folder,
+    state,
+    run: () => buildOnce({ folder, digest, build, onWait: () => undefined }, never),
+  };
 }
 
 const filesIn = (folder: string) => readdirSync(folder).filter((name) => !name.includes("sha256"));
@@ -42,6 +46,14 @@ test("replaces the whole build when the sources have changed, and leaves nothing
   state.text = "second";
   await run();
   expect(filesIn(folder)).toEqual(["second"]);
+  expect(readdirSync(`${folder}.work`)).toEqual([]);
+});
+
+test("removes what a build left that was killed", async () => {
+  const { folder, run } = builder();
+  mkdirSync(join(`${folder}.work`, "next-1", "assets"), { recursive: true });
+  mkdirSync(join(`${folder}.work`, "last-1"));
+  await run();
   expect(readdirSync(`${folder}.work`)).toEqual([]);
 });
 

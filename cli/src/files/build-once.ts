@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { lockFile } from "./lock-file.ts";
@@ -14,6 +14,8 @@ export interface Build {
   readonly digest: () => string;
   /** Builds into a folder that does not exist. Returns what went wrong, or undefined. */
   readonly build: (into: string) => Promise<string | undefined>;
+  /** Called if the caller waits for another process that builds. */
+  readonly onWait: () => void;
 }
 
 /**
@@ -21,16 +23,18 @@ export interface Build {
  * result. A process that reads the folder meanwhile sees a complete build, or none. Returns what went wrong, or undefined.
  */
 export async function buildOnce(
-  { folder, digest, build }: Build,
+  { folder, digest, build, onWait }: Build,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (recordOf(folder) === digest()) return undefined;
-  await using _ = await lockFile(join(`${folder}.work`, "lock"), signal);
+  const work = `${folder}.work`;
+  await using _ = await lockFile(join(work, "lock"), onWait, signal);
   // The process that held the lock may have built it. Read before the build: sources that change meanwhile are built the next time.
   const sources = digest();
   if (recordOf(folder) === sources) return undefined;
-  const next = join(`${folder}.work`, `next-${process.pid}`);
-  const last = join(`${folder}.work`, `last-${process.pid}`);
+  removeRest(work);
+  const next = join(work, `next-${process.pid}`);
+  const last = join(work, `last-${process.pid}`);
   try {
     const problem = await build(next);
     if (problem !== undefined) return problem;
@@ -40,6 +44,13 @@ export async function buildOnce(
     return undefined;
   } finally {
     for (const rest of [next, last]) rmSync(rest, { recursive: true, force: true });
+  }
+}
+
+/** Removes what builds left that were killed: only the process with the lock builds. */
+function removeRest(work: string): void {
+  for (const name of readdirSync(work)) {
+    if (/^(?:next|last)-/.test(name)) rmSync(join(work, name), { recursive: true, force: true });
   }
 }
 

@@ -20,14 +20,24 @@ const pollMs = 100;
 
 /**
  * Waits until no other process holds the lock of a path, and takes it until it is disposed. The lock of a process that died, or stood
- * still for 20 seconds, is removed. Disposal removes the lock only if it is still that of the caller.
+ * still for 20 seconds, is removed. Disposal removes the lock only if it is still that of the caller. `onWait` is called once if another
+ * process holds the lock.
  */
-export async function lockFile(path: string, signal: AbortSignal): Promise<AsyncDisposable> {
+export async function lockFile(
+  path: string,
+  onWait: () => void,
+  signal: AbortSignal,
+): Promise<AsyncDisposable> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const id = randomUUID();
-  while (!take(path, id)) {
-    if (isStale(path)) removeStale(path, `${path}.${id}`);
-    else await steadyClock.sleep(pollMs, signal);
+  for (let isFirst = true; !take(path, id);) {
+    if (isStale(path)) {
+      removeStale(path, `${path}.${id}`);
+      continue;
+    }
+    if (isFirst) onWait();
+    isFirst = false;
+    await steadyClock.sleep(pollMs, signal);
   }
   const renewals = every(renewMs, () => renew(path, id));
   return {
@@ -55,9 +65,10 @@ function release(path: string, id: string): void {
   });
 }
 
+/** Whether a lock is not renewed. A time far in the future is from before the clock was set back, or from the clock of another machine. */
 function isStale(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Date.now() - found.mtimeMs > maxAgeMs;
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) > maxAgeMs;
 }
 
 /** Moves a stale lock aside and removes it. One that another process has taken in the meantime is put back. */

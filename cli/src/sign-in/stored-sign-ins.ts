@@ -47,7 +47,7 @@ export class StoredSignIns {
 
   /** Keeps other processes from changing the sign-ins until it is disposed. */
   async lock(signal: AbortSignal): Promise<AsyncDisposable> {
-    return await lockFile(`${this.#file}.lock`, signal);
+    return await lockFile(`${this.#file}.lock`, () => undefined, signal);
   }
 
   /** Returns the sign-in for a server, if there is one. Throws UnreadableSignIns if the file is of no use. */
