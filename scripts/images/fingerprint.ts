@@ -9,7 +9,7 @@ const inputs = [
   "examples/**/*",
   "deploy/images/*",
   "deploy/compose/keys.mjs",
-  "scripts/programs/*",
+  "scripts/programs/**/*",
   "package-lock.json",
 ];
 
@@ -39,5 +39,5 @@ export function fingerprint(root: string, bases = ""): string {
 }
 
 function isExcluded(path: string): boolean {
-  return /(?:^|\/)(?:node_modules|test|dist|\.reeve)$/.test(path);
+  return /(?:^|\/)(?:node_modules|test|dist(?:\.work)?|\.reeve)$/.test(path);
 }

@@ -1,25 +1,23 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Plugin } from "rolldown";
 import { z } from "zod";
+import type { LicensedPackage } from "./license-of.ts";
+import { licenseOf } from "./license-of.ts";
 
 /** The folder of the package to which a module belongs. */
 const packageFolder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;
-const licenseFile = /^(?:licen[cs]e|copying|notice)/i;
 const manifestShape = z.looseObject({
   name: z.string(),
   version: z.string(),
   license: z.string().optional(),
+  author: z.unknown().optional(),
 });
 
 /** The file with the licenses of the packages in bundles, beside them. */
 const licensesFile = "licenses.md";
 /** The file with the bill of materials of bundles, beside them. */
 export const billFile = "sbom.cdx.json";
-
-interface Package extends z.infer<typeof manifestShape> {
-  readonly folder: string;
-}
 
 /**
  * Writes which packages have code in the bundles: `licenses.md` with their licenses and notices, and `sbom.cdx.json`, a bill of materials
@@ -45,28 +43,22 @@ export function thirdPartyPackages(): Plugin {
 }
 
 /** Returns the packages of modules, each once, in the order of their names and versions. */
-function packagesOf(modules: readonly string[]): readonly Package[] {
-  const folders = new Set(modules.flatMap((id) => packageFolder.exec(id)?.[0] ?? []));
-  const packages = new Map<string, Package>();
-  for (const folder of folders) {
+function packagesOf(modules: readonly string[]): readonly LicensedPackage[] {
+  const folders = Map.groupBy(modules, (id) => packageFolder.exec(id)?.[0] ?? "");
+  const packages = new Map<string, LicensedPackage>();
+  for (const [folder, ids] of folders) {
+    if (folder === "") continue;
     const text = readFileSync(join(folder, "package.json"), "utf8");
     const manifest = manifestShape.parse(JSON.parse(text));
-    packages.set(`${manifest.name} ${manifest.version}`, { ...manifest, folder });
+    // Modules that are made during the build have names that are no paths.
+    const files = ids.map((id) => id.replace(/\?.*$/, "")).filter((id) => existsSync(id));
+    const each = { ...manifest, folder, modules: files };
+    packages.set(`${manifest.name} ${manifest.version}`, each);
   }
   return [...packages].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, each]) => each);
 }
 
-function licenseOf({ name, version, license, folder }: Package): string {
-  const texts = readdirSync(folder, { withFileTypes: true })
-    .filter((file) => file.isFile() && licenseFile.test(file.name))
-    .map((file) => file.name)
-    .toSorted()
-    .map((file) => `\n${readFileSync(join(folder, file), "utf8").trim()}\n`);
-  const id = license === undefined ? "" : ` (${license})`;
-  return `## ${name} ${version}${id}\n${texts.join("")}`;
-}
-
-function billOf(packages: readonly Package[]): object {
+function billOf(packages: readonly LicensedPackage[]): object {
   return {
     bomFormat: "CycloneDX",
     specVersion: "1.5",

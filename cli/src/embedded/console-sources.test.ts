@@ -14,7 +14,7 @@ function importsOf(file: string): readonly string[] {
   );
   const { resolve } = createRequire(join(root, file));
   return [...imports].flatMap(([, name = ""]) =>
-    /\.css$/.test(name) ? [] : relative(root, resolve(name)),
+    name.endsWith(".css") ? [] : relative(root, resolve(name)),
   );
 }
 
