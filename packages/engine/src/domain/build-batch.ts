@@ -2,6 +2,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
+import type { RefusalNow } from "./calls/refusal-now.ts";
 import { apply } from "./state/apply.ts";
 import { nextFacts } from "./next-facts.ts";
 import type { Fact } from "./state/fact.ts";
@@ -28,6 +29,8 @@ export interface BatchLimits {
   readonly stopsBeforeModelCalls?: boolean;
   /** How long the owner stood still since its last event. The first event of the batch records it. Default: 0. */
   readonly standstillMs?: number;
+  /** What the operator's policy of now refuses. Default: nothing. */
+  readonly refusalNow?: RefusalNow;
 }
 
 /**
@@ -39,13 +42,13 @@ export function buildBatch(
   state: RunState,
   facts: readonly Fact[],
   nowMs: number,
-  { maxBytes = Infinity, stopsBeforeModelCalls = false, standstillMs = 0 }: BatchLimits = {},
+  { maxBytes = Infinity, stopsBeforeModelCalls = false, standstillMs = 0, refusalNow }: BatchLimits = {},
 ): FactBatch {
   const events: RunEvent[] = [];
   let room = maxBytes;
   const moved =
     standstillMs === 0 ? state : { ...state, worked: without(state.worked, standstillMs) };
-  let pending = facts.length > 0 ? facts : nextFacts(moved, nowMs);
+  let pending = facts.length > 0 ? facts : nextFacts(moved, nowMs, refusalNow);
   let isGiven = facts.length > 0;
   while (pending.length > 0 && !hasEnded(state)) {
     for (const fact of pending) {
@@ -68,7 +71,7 @@ export function buildBatch(
       }
     }
     isGiven = false;
-    pending = nextFacts(state, nowMs);
+    pending = nextFacts(state, nowMs, refusalNow);
   }
   return { events, state, isComplete: true };
 }

@@ -12,13 +12,19 @@ import { permissionOf } from "./calls/call-permission.ts";
 import { startableCalls } from "./calls/outgoing-calls.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
+import type { RefusalNow } from "./calls/refusal-now.ts";
+import { refusesNothing } from "./calls/refusal-now.ts";
 import { turnFacts } from "./calls/turn-facts.ts";
 
 /**
  * Returns the facts that follow from `state` without an effect. Apply them and call it again, until it returns none: then
- * only effects or external facts can continue the run.
+ * only effects or external facts can continue the run. What the operator's policy of now says of calls that start subtasks is given.
  */
-export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
+export function nextFacts(
+  state: RunState,
+  nowMs: number,
+  refusalNow: RefusalNow = refusesNothing,
+): readonly Fact[] {
   if (hasEnded(state) || state.head.created === undefined || state.head.claim === undefined)
     return [];
   // The facts of an end are one batch. A log that holds only some of them still gets the others.
@@ -31,7 +37,7 @@ export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {
-    const facts = ofFrame(state, frame, nowMs);
+    const facts = ofFrame(state, frame, nowMs, refusalNow);
     if (facts.length > 0) return facts;
   }
   return startableCalls(state).map(({ frame, call, tool }) => {
@@ -42,9 +48,16 @@ export function nextFacts(state: RunState, nowMs: number): readonly Fact[] {
   });
 }
 
-function ofFrame(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+function ofFrame(
+  state: RunState,
+  frame: Frame,
+  nowMs: number,
+  refusalNow: RefusalNow,
+): readonly Fact[] {
   if (!frame.stepOpen) return nextStep(state, frame, nowMs);
-  return frame.hasTurn ? turnFacts(state, frame, nowMs) : modelCallFacts(state, frame, nowMs);
+  return frame.hasTurn
+    ? turnFacts(state, frame, nowMs, refusalNow)
+    : modelCallFacts(state, frame, nowMs);
 }
 
 function workerLost(state: RunState): readonly Fact[] {

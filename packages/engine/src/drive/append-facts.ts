@@ -8,6 +8,7 @@ import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
+import { refusalBy } from "../perform/policy-now.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
 /** The state of a run and the tail of the log up to which it is folded. */
@@ -39,9 +40,11 @@ export async function appendFacts(
   key: RunKey,
   { state, tail, limits = {} }: FoldedLog & { readonly limits?: BatchLimits },
   facts: readonly Fact[],
-  { log, clock }: Pick<RunPorts, "log" | "clock">,
+  ports: RunPorts,
   signal: AbortSignal,
 ): Promise<AppendOutcome> {
+  const { log, clock } = ports;
+  const decided: BatchLimits = { ...limits, refusalNow: refusalBy(ports) };
   const append = async ({ events, state, isComplete }: FactBatch): Promise<AppendOutcome> => {
     if (events.length === 0) return { kind: "appended", state, tail, isComplete };
     try {
@@ -53,9 +56,9 @@ export async function appendFacts(
       throw error;
     }
   };
-  const outcome = await append(buildBatch(state, facts, clock.now(), limits));
+  const outcome = await append(buildBatch(state, facts, clock.now(), decided));
   if (outcome.kind !== "oversized") return outcome;
-  const partial = { ...limits, maxBytes: maxPartialBatchBytes };
+  const partial = { ...decided, maxBytes: maxPartialBatchBytes };
   return await append(buildBatch(state, facts, clock.now(), partial));
 }
 

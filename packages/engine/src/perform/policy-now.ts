@@ -12,6 +12,7 @@ import { grantedClasses, nameOfClass } from "@reeve/agent/tools/permission-class
 import type { PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior } from "@reeve/contracts/tool";
 import { approvedCall } from "../domain/calls/approved-call.ts";
+import type { Refusal, RefusalNow } from "../domain/calls/refusal-now.ts";
 import { shareOf } from "../domain/calls/once-for-call.ts";
 import { isVotedByModel } from "../domain/calls/review/reviewer-vote.ts";
 import { workingAgent } from "../domain/delegates/working-agent.ts";
@@ -51,11 +52,9 @@ function withholdingAll(reason: string): CallerPolicy {
   };
 }
 
-/** Why the operator's policy of now refuses a call. */
-export interface Refusal {
-  readonly reason: string;
-  /** The permission rule that denies the call. Undefined: another part of the policy refuses it. */
-  readonly permission?: PermissionDecision;
+/** Returns what the operator's policy of now refuses of the calls that start subtasks. */
+export function refusalBy(ports: RunPorts): RefusalNow {
+  return (state, { id }, call, tool) => refusalOfCall(state, tool, { call, frame: id }, ports);
 }
 
 /**

@@ -6,6 +6,8 @@ import { plannerId } from "../state/frame.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
+import type { RefusalNow } from "./refusal-now.ts";
+import { refusalFact } from "./refusal-now.ts";
 import { withHeldCalls } from "./call-content.ts";
 import { permissionOf } from "./call-permission.ts";
 import { isPure, runRuntimeTool } from "../runtime-tools/run-runtime-tool.ts";
@@ -18,7 +20,12 @@ import { finishSubtask } from "../subtasks/finish-subtask.ts";
 import { startRemaining, spawnSubtasks } from "../subtasks/spawn-subtasks.ts";
 
 /** Returns the facts that follow in a step with a turn: those of its calls, and when all have results, the end of the step. */
-export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+export function turnFacts(
+  state: RunState,
+  frame: Frame,
+  nowMs: number,
+  refusalNow: RefusalNow,
+): readonly Fact[] {
   const stop = stopAfterTurn(state, frame);
   if (stop !== undefined) {
     const refused = refuseStopped(frame, stop, nowMs);
@@ -27,7 +34,7 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
   const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
   if (gated.length > 0) return gated;
   for (const call of frame.calls) {
-    const facts = ownFacts(state, frame, call, nowMs);
+    const facts = ownFacts(state, frame, call, { nowMs, refusalNow });
     if (facts.length > 0) return facts;
   }
   if (frame.calls.some(({ result }) => result === undefined)) return [];
@@ -36,7 +43,12 @@ export function turnFacts(state: RunState, frame: Frame, nowMs: number): readonl
 }
 
 /** Returns the facts of a cleared call that the runtime executes without an effect; none for other calls. */
-function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): readonly Fact[] {
+function ownFacts(
+  state: RunState,
+  frame: Frame,
+  call: Call,
+  { nowMs, refusalNow }: { readonly nowMs: number; readonly refusalNow: RefusalNow },
+): readonly Fact[] {
   const tool = frame.tools.get(call.call.name);
   if (tool === undefined || !isCleared(call)) return [];
   if (isPure(tool)) {
@@ -54,7 +66,10 @@ function ownFacts(state: RunState, frame: Frame, call: Call, nowMs: number): rea
     const missing = startRemaining(state, frame, call);
     return missing.length > 0 ? missing : aggregateResults(state, frame, call, nowMs);
   }
-  return scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame)).includes(call)
+  const due = scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame));
+  if (!due.includes(call)) return [];
+  const refusal = refusalNow(state, frame, call, tool);
+  return refusal === undefined
     ? spawnSubtasks(state, frame, call, nowMs)
-    : [];
+    : [refusalFact(frame, call, refusal, nowMs)];
 }
