@@ -54,10 +54,12 @@ export interface TimedCall {
   readonly agentId: string;
   /** The delegate of the agent that makes the call. Absent or empty: the agent itself does. */
   readonly delegateId?: string;
+  /** The delegates between the agent and that one. Default: none. */
+  readonly callingDelegates?: readonly string[];
   readonly tool: string;
 }
 
-/** Whether a rule is about a call: also one of a delegate, or of another agent for which the rule's agent works. */
+/** Whether a rule is about a call: also one of a delegate, or of another agent for which the rule's agent works. Every agent of the chain counts. */
 export function selects({ agents, ...rule }: CallSelection, call: TimedCall): boolean {
   return fitsPlace(rule, call) && agentsOf(call).some((id) => fits(agents, id));
 }
@@ -74,8 +76,12 @@ function fitsPlace(
   return fits(tenants, tenant) && fits(tools, tool);
 }
 
-function agentsOf({ agentId, delegateId = "" }: TimedCall): readonly string[] {
-  return delegateId === "" ? [agentId] : [agentId, delegateId];
+function agentsOf({
+  agentId,
+  delegateId = "",
+  callingDelegates = [],
+}: TimedCall): readonly string[] {
+  return delegateId === "" ? [agentId] : [agentId, ...callingDelegates, delegateId];
 }
 
 function fits(patterns: readonly NamePattern[] | undefined, name: string): boolean {

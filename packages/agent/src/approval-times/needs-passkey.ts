@@ -30,8 +30,8 @@ interface PasskeyRules {
 export function needsPasskey(approval: Approval, { tenant, times, head }: PasskeyRules): boolean {
   if (approval.question !== undefined) return false;
   if (approval.needsPasskey) return true;
-  const { agentId, delegateId } = approval;
-  const call = { tenant, agentId, delegateId, tool: approval.call?.name ?? "" };
+  const { agentId, delegateId, callingDelegates } = approval;
+  const call = { tenant, agentId, delegateId, callingDelegates, tool: approval.call?.name ?? "" };
   const permissionClass = classOf(approval, head);
   return (
     agentNeedsPasskey(head?.created?.spec?.approvalPolicy, { tool: call.tool, permissionClass }) ||

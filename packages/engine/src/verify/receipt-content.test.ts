@@ -63,3 +63,20 @@ test("a receipt without content has no questions, and none has what people noted
   expect(whole?.comments).toEqual([]);
   expect(whole?.assignment).toBeUndefined();
 });
+
+test("a receipt names the specs of the delegates that the run could call", async () => {
+  const facts = [
+    { approval: { approval: { ...asked, state: "APPROVAL_STATE_APPROVED", decision } } },
+    { toolResult: { result: { callId: decidedCallId, name: "pay", content: "" } } },
+  ];
+  const receiptWith = async (instructions: string) => {
+    const finder = { agentId: "finder", revision: 7, author: "eve" };
+    const delegates = [{ ...finder, spec: { id: "finder", instructions } }];
+    const { receipt } = await receiptIn(await storedLog(callWith(facts, { delegates }), [2]));
+    return receipt.requester?.delegates ?? [];
+  };
+  const [before] = await receiptWith("search");
+  expect(before).toMatchObject({ agentId: "finder", revision: 7, author: "eve" });
+  expect(before?.specSha256).toMatch(/^[0-9a-f]{64}$/);
+  expect((await receiptWith("delete"))[0]?.specSha256).not.toBe(before?.specSha256);
+});

@@ -96,9 +96,14 @@ export function decidedCall(changes: { readonly result?: JsonObject } = {}): rea
 }
 
 /** Returns the events of a run of one call, `pay`, with these facts after the call. */
-export function callWith(facts: readonly JsonObject[]): readonly RunEvent[] {
+export function callWith(facts: readonly JsonObject[], more: JsonObject = {}): readonly RunEvent[] {
   const created = { tenant: "acme", agentId: "payer", agentRevision: 3, startedBy: "ann" };
-  return eventsFrom([{ runCreated: created }, { runPrepared: {} }, { toolCall: call }, ...facts]);
+  return eventsFrom([
+    { runCreated: { ...created, ...more } },
+    { runPrepared: {} },
+    { toolCall: call },
+    ...facts,
+  ]);
 }
 
 function eventsFrom(facts: readonly JsonObject[]): readonly RunEvent[] {

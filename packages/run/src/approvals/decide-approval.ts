@@ -25,6 +25,7 @@ import type { StaleReadOptions } from "./stale-reads.ts";
 import { missingApproval, searching } from "./stale-reads.ts";
 import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
 import { assertDecidable, decisionTime } from "./times/decidable.ts";
+import { toolsOfCaller } from "./tools-of-caller.ts";
 import { applyingTo } from "./votes/applying-to.ts";
 import type { Decider } from "./votes/count-vote.ts";
 import { countVote, isReplaced, isSame, mayVoteAgain, voteOf } from "./votes/count-vote.ts";
@@ -194,7 +195,7 @@ function isSameContent(first: Decision, decision: Decision): boolean {
 
 /** Throws a Failure for edited arguments that are not permitted, come with a rejection, or do not match the tool's schema. */
 function assertEditedArguments(
-  { approvalId, agentId, allowEditedArguments, call }: Approval,
+  { approvalId, agentId, delegateId, allowEditedArguments, call }: Approval,
   { approved, editedArguments }: Decision,
   { prepared }: RunHead,
 ): void {
@@ -221,7 +222,8 @@ function assertEditedArguments(
       violations: [{ field, description, reason: "NOT_STORABLE" }],
     });
   }
-  const schema = prepared?.tools.find(({ name }) => name === call?.name)?.inputSchema;
+  const tools = toolsOfCaller(prepared, delegateId);
+  const schema = tools.find(({ name }) => name === call?.name)?.inputSchema;
   const violations = schema ? argumentViolations(field, editedArguments, schema) : [];
   if (violations.length === 0) return;
   const list = violations.map((found) => `${found.field}: ${found.description}`).join("; ");

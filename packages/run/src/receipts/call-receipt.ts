@@ -71,6 +71,12 @@ function requesterOf({ created, createdAt, prepared, senders, requested }: Ended
     threadId,
     parentId: requested.parentId,
     policyRules: prepared?.policy?.rules ?? [],
+    delegates: created.delegates.map((each) => ({
+      agentId: each.agentId,
+      revision: each.revision,
+      specSha256: specDigestOf(each),
+      author: each.author,
+    })),
     ...(origin && { origin }),
     ...(createdAt && { startedAt: createdAt }),
   });

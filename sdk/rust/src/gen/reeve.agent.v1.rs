@@ -671,11 +671,12 @@ pub struct PlannedDelegate {
     /// Models that it may call, as in `ResolutionPlan`.
     #[prost(message, repeated, tag = "3")]
     pub models: ::prost::alloc::vec::Vec<PlannedModel>,
-    /// Names of its tools, in order.
+    /// Names of its tools, in order. It does not get those that the permission rules of the agent that
+    /// calls it deny.
     #[prost(string, repeated, tag = "4")]
     pub tools: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Hash of its own resolution plan: that of a run of this agent by the same caller, except that a
-    /// delegate has no tools of the class `secrets`, and none that are denied to each of its callers.
+    /// delegate has no tools of the class `secrets`. The rules of its callers do not change it.
     #[prost(string, tag = "5")]
     pub plan_hash: ::prost::alloc::string::String,
 }

@@ -119,6 +119,10 @@ pub struct Approval {
     /// approve such calls. Empty: the agent of the run made it.
     #[prost(string, tag = "42")]
     pub delegate_id: ::prost::alloc::string::String,
+    /// Ids of the delegates between the agent of the run and `delegate_id`, the one that the agent of the
+    /// run called first: they take part in the call. Empty: there are none.
+    #[prost(string, repeated, tag = "43")]
+    pub calling_delegates: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A group that alternatives of approvals name. Groups are known to identity providers only: approvals
 /// notes when a member uses the inbox.
@@ -424,7 +428,8 @@ pub struct Grant {
     pub revoked_at: ::core::option::Option<::prost_types::Timestamp>,
     /// SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec in the run in which the
     /// grant was made: an agent that was deleted and created again begins at revision 1 again. The grant
-    /// decides only calls of runs with this spec. Empty in grants of versions that did not record it: they
+    /// decides only calls of runs with this spec. If the run can call delegates, the digest is over this
+    /// digest and those of their specs. Empty in grants of versions that did not record it: they
     /// decide nothing.
     #[prost(string, tag = "17")]
     pub spec_digest: ::prost::alloc::string::String,

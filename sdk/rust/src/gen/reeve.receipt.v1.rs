@@ -60,7 +60,7 @@ pub struct ReceiptEnd {
     pub status: i32,
 }
 /// Who asked for a call.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct CallRequester {
     /// Subject of the credential that started the run.
     #[prost(string, tag = "1")]
@@ -101,6 +101,26 @@ pub struct CallRequester {
     /// Names of the rules of the operator's policy that matched the run. Empty if there was no policy.
     #[prost(string, repeated, tag = "13")]
     pub policy_rules: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The agents that the run could call as delegates, ordered by id. `approvals` say which of them made
+    /// the call.
+    #[prost(message, repeated, tag = "14")]
+    pub delegates: ::prost::alloc::vec::Vec<ReceiptDelegate>,
+}
+/// An agent that the agent of a run could call.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReceiptDelegate {
+    /// Id of the agent.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Revision of the agent.
+    #[prost(uint32, tag = "2")]
+    pub revision: u32,
+    /// SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec.
+    #[prost(string, tag = "3")]
+    pub spec_sha256: ::prost::alloc::string::String,
+    /// Subject of the credential that saved the agent at this revision. Empty if it is not known.
+    #[prost(string, tag = "4")]
+    pub author: ::prost::alloc::string::String,
 }
 /// What was called.
 #[derive(Clone, PartialEq, ::prost::Message)]

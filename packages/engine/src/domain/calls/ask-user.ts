@@ -10,6 +10,7 @@ import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approv
 import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { limitsOf } from "../budget/limits.ts";
+import { delegatesOfCall } from "../delegates/callers-of.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import { workingAgent } from "../delegates/working-agent.ts";
@@ -59,7 +60,7 @@ export function askQuestion(
     requestedBy: created?.startedBy ?? "",
     requestedAt: timestampFromMs(nowMs),
     parentId: scope.parentId,
-    delegateId: frame?.delegate?.agentId ?? "",
+    ...delegatesOfCall(state, frame),
     gates: [GateKind.QUESTION],
     permissionClass: classOfCall(state, scope, call.name),
     source: ApprovalSource.RUN,

@@ -20,7 +20,7 @@ import { decidersOf } from "./deciders-of.ts";
 import { decisionProblem } from "./decision-problem.ts";
 import { onceForCall } from "./once-for-call.ts";
 import { limitsOf } from "../budget/limits.ts";
-import { agentsOver } from "../delegates/callers-of.ts";
+import { agentsOver, delegatesOfCall } from "../delegates/callers-of.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
@@ -221,15 +221,16 @@ interface ApprovalReason {
 
 /** Returns the fact that requests the approval of a call. */
 export function requestApproval(
-  { head: { runId, created }, frames }: RunState,
+  state: RunState,
   { call }: Call,
   { scope, gates, permission, deciders, content, approvalId, supersedes = "" }: ApprovalReason,
   nowMs: number,
 ): Fact {
+  const { runId, created } = state.head;
   const policy = created?.spec?.approvalPolicy;
   const timeout = policy?.timeout;
   const waitMs = agentWaitMs(policy, call.name);
-  const permissionClass = classOfCall({ frames }, scope, call.name);
+  const permissionClass = classOfCall(state, scope, call.name);
   const known = permissionClass === PermissionClass.UNSPECIFIED ? undefined : permissionClass;
   const approval: MessageInitShape<typeof ApprovalSchema> = {
     approvalId: approvalId ?? call.callId,
@@ -242,7 +243,7 @@ export function requestApproval(
     requestedAt: timestampFromMs(nowMs),
     allowEditedArguments: policy?.allowEditedArguments ?? false,
     parentId: scope.parentId,
-    delegateId: frames.get(scope.parentId)?.delegate?.agentId ?? "",
+    ...delegatesOfCall(state, state.frames.get(scope.parentId)),
     gates: [...gates],
     source: ApprovalSource.RUN,
     callDigest: callDigest(call, created, content),

@@ -5,6 +5,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { AnswerAction, AnswerSchema } from "@reeve/contracts/tool";
+import { delegatesOfCall } from "../delegates/callers-of.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call } from "../state/frame.ts";
@@ -23,12 +24,13 @@ export interface AnsweredQuestion {
 
 /** Returns the approval that asks a person the question of a tool; none if the run already has it. */
 export function requestAnswer(
-  { head: { runId, created }, frames }: RunState,
+  state: RunState,
   { call, questions }: Call,
   question: Question,
   scope: Scope,
   nowMs: number,
 ): readonly Fact[] {
+  const { runId, created } = state.head;
   const approvalId = `${call.callId}-${question.questionId}`;
   if (questions.some((known) => known.approvalId === approvalId)) return [];
   const timeout = created?.spec?.approvalPolicy?.timeout;
@@ -45,7 +47,7 @@ export function requestAnswer(
     requestedAt: timestampFromMs(nowMs),
     expiresAt: timestampFromMs(nowMs + timeoutMs),
     parentId: scope.parentId,
-    delegateId: frames.get(scope.parentId)?.delegate?.agentId ?? "",
+    ...delegatesOfCall(state, state.frames.get(scope.parentId)),
     gates: [GateKind.QUESTION],
     source: ApprovalSource.RUN,
   };

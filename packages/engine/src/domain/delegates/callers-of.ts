@@ -18,6 +18,16 @@ export function delegateFrames({ frames }: RunState, frame: Frame): readonly Fra
   return found;
 }
 
+/** Returns the delegate that makes the calls of a frame, and those that called it, as an approval names them. */
+export function delegatesOfCall(
+  state: RunState,
+  frame: Frame | undefined,
+): { readonly delegateId: string; readonly callingDelegates: string[] } {
+  const frames = frame === undefined ? [] : delegateFrames(state, frame);
+  const [delegateId = "", ...callers] = frames.map(({ delegate }) => delegate?.agentId ?? "");
+  return { delegateId, callingDelegates: callers.toReversed() };
+}
+
 /** Returns the agents whose rules hold for the calls of a frame: its own, and those that called it, up to the agent of the run. */
 export function agentsOver(state: RunState, frame: Frame): readonly WorkingAgent[] {
   const delegates = delegateFrames(state, frame).map((began) => workingAgent(state, began));

@@ -6,7 +6,7 @@ import { ApprovalState, GrantSchema, GrantScope } from "@reeve/contracts/approva
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../../head/run-head.ts";
-import { grantedContent, specDigestOf } from "./granted-digests.ts";
+import { grantedContent, grantedSpecsOf } from "./granted-digests.ts";
 import { grantIdOf } from "./grant-id.ts";
 import { matchesRule } from "./matches-rule.ts";
 
@@ -43,7 +43,7 @@ export function grantOf(
     expiresAt: timestampFromMs(nowMs + (lifetime ? durationMs(lifetime) : defaultLifetimeMs)),
     maxUses: maxUses === 0 ? defaultUses : maxUses,
     alternatives: aloneBy(decided, decision),
-    specDigest: specDigestOf(created),
+    specDigest: grantedSpecsOf(created),
     contentDigest: grantedContent(decided),
   });
 }

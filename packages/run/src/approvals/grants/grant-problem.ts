@@ -3,7 +3,7 @@ import type { WorkBudget } from "@reeve/agent/schema/work-budget";
 import type { Approval, Grant } from "@reeve/contracts/approval";
 import { ApprovalState, GrantScope } from "@reeve/contracts/approval";
 import type { RunHead } from "../../head/run-head.ts";
-import { grantedContent, specDigestOf } from "./granted-digests.ts";
+import { grantedContent, grantedSpecsOf } from "./granted-digests.ts";
 import { matchesRule } from "./matches-rule.ts";
 
 /** Whether a grant may be about an approval, as far as it is known without the log of the run. */
@@ -58,8 +58,10 @@ export function grantProblem(
   if (created?.agentId !== agentId || created.agentRevision !== agentRevision) {
     return not("it is about another revision of the agent");
   }
-  if (grant.specDigest !== specDigestOf(created)) {
-    return not("it is about another agent, which had this id and revision before");
+  if (grant.specDigest !== grantedSpecsOf(created)) {
+    return not(
+      "it is about another agent, which had this id and revision before, or about other delegates",
+    );
   }
   if (delegateId !== "") return not(`the delegate ${delegateId} of the agent makes the call`);
   if (question !== undefined) return not("it answers no questions");

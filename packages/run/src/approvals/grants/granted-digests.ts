@@ -19,6 +19,17 @@ export function specDigestOf({ spec = create(AgentSpecSchema) }: Pick<RunCreated
 }
 
 /**
+ * Returns the digest of the specs that a grant is about: that of the agent of the run, and those of all agents that it can call, so that a grant for
+ * the call of a delegate does not outlive a change of it. Without delegates, the digest of the spec.
+ */
+export function grantedSpecsOf(created: Pick<RunCreated, "spec" | "delegates">): string {
+  const own = specDigestOf(created);
+  if (created.delegates.length === 0) return own;
+  const all = [own, ...created.delegates.map((each) => `${each.agentId} ${specDigestOf(each)}`)];
+  return createHash("sha256").update(all.join("\n")).digest("hex");
+}
+
+/**
  * Returns the digest of the files of a call whose content matters, or an empty text if there are none. Words that name no file, as `git` in
  * a command, and folders have no content.
  */

@@ -69,8 +69,11 @@ export function waitEndOf(
 }
 
 /** Returns the call of an approval, as the rules about times select it. */
-export function timedCall({ agentId, delegateId, call }: Approval, tenant: string): TimedCall {
-  return { tenant, agentId, delegateId, tool: call?.name ?? "" };
+export function timedCall(
+  { agentId, delegateId, callingDelegates, call }: Approval,
+  tenant: string,
+): TimedCall {
+  return { tenant, agentId, delegateId, callingDelegates, tool: call?.name ?? "" };
 }
 
 /** Throws a Failure of kind `precondition` for a call that cannot be approved yet, which says from when on it can. */

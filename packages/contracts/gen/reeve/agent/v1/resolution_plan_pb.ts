@@ -129,7 +129,8 @@ export type PlannedDelegate = Message<"reeve.agent.v1.PlannedDelegate"> & {
   models: PlannedModel[];
 
   /**
-   * Names of its tools, in order.
+   * Names of its tools, in order. It does not get those that the permission rules of the agent that
+   * calls it deny.
    *
    * @generated from field: repeated string tools = 4;
    */
@@ -137,7 +138,7 @@ export type PlannedDelegate = Message<"reeve.agent.v1.PlannedDelegate"> & {
 
   /**
    * Hash of its own resolution plan: that of a run of this agent by the same caller, except that a
-   * delegate has no tools of the class `secrets`, and none that are denied to each of its callers.
+   * delegate has no tools of the class `secrets`. The rules of its callers do not change it.
    *
    * @generated from field: string plan_hash = 5;
    */

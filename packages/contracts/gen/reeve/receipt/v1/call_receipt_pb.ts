@@ -20,7 +20,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file reeve/receipt/v1/call_receipt.proto.
  */
 export const file_reeve_receipt_v1_call_receipt: GenFile = /*@__PURE__*/
-  fileDesc("CiNyZWV2ZS9yZWNlaXB0L3YxL2NhbGxfcmVjZWlwdC5wcm90bxIQcmVldmUucmVjZWlwdC52MSLPAwoLQ2FsbFJlY2VpcHQSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEjIKCXJlcXVlc3RlchgEIAEoCzIfLnJlZXZlLnJlY2VpcHQudjEuQ2FsbFJlcXVlc3RlchIrCgRjYWxsGAUgASgLMh0ucmVldmUucmVjZWlwdC52MS5SZWNlaXB0Q2FsbBIuCglhcHByb3ZhbHMYBiADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIxCglkZWNpc2lvbnMYByADKAsyHi5yZWV2ZS5yZWNlaXB0LnYxLkNhc3REZWNpc2lvbhIrCgZzdGFydHMYCCADKAsyGy5yZWV2ZS5yZWNlaXB0LnYxLkNhbGxTdGFydBIvCgZyZXN1bHQYCSABKAsyHy5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRSZXN1bHQSKQoDbG9nGAogASgLMhwucmVldmUucmVjZWlwdC52MS5SZWNlaXB0TG9nEhcKD2NvbnRlbnRfb21pdHRlZBgLIAEoCBIpCgNlbmQYDCABKAsyHC5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRFbmQieAoKUmVjZWlwdEVuZBIQCghzZXF1ZW5jZRgBIAEoDRIvCgtyZWNvcmRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoGc3RhdHVzGAMgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cyL5AgoNQ2FsbFJlcXVlc3RlchISCgpzdGFydGVkX2J5GAEgASgJEi8KEHN0YXJ0ZWRfYnlfcm9sZXMYAiADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9tZXNzYWdlX3NlbmRlcnMYBCADKAkSGgoSZWFybGllcl9yZXF1ZXN0ZXJzGAUgAygJEhAKCGFnZW50X2lkGAYgASgJEhYKDmFnZW50X3JldmlzaW9uGAcgASgNEhkKEWFnZW50X3NwZWNfc2hhMjU2GAggASgJEhQKDGFnZW50X2F1dGhvchgJIAEoCRIRCgl0aHJlYWRfaWQYCiABKAkSEQoJcGFyZW50X2lkGAsgASgJEicKBm9yaWdpbhgMIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5PcmlnaW4SFAoMcG9saWN5X3J1bGVzGA0gAygJIrUCCgtSZWNlaXB0Q2FsbBIMCgR0b29sGAEgASgJEg4KBnNvdXJjZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhgKEGFyZ3VtZW50c19zaGEyNTYYBCABKAkSGAoQYXJndW1lbnRzX2VkaXRlZBgFIAEoCBIwCg9tb2RlbF9hcmd1bWVudHMYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eh4KFm1vZGVsX2FyZ3VtZW50c19zaGEyNTYYByABKAkSMwoSaW5qZWN0ZWRfYXJndW1lbnRzGAggASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIhChlpbmplY3RlZF9hcmd1bWVudHNfc2hhMjU2GAkgASgJIqMCCgxDYXN0RGVjaXNpb24SEAoIc2VxdWVuY2UYASABKA0SLwoLcmVjb3JkZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2FwcHJvdmFsX2lkGAMgASgJEi0KCGRlY2lzaW9uGAQgASgLMhsucmVldmUuYXBwcm92YWwudjEuRGVjaXNpb24SDwoHaXNfdm90ZRgFIAEoCBISCgpjb3VudHNfZm9yGAYgAygJEi8KBXN0YXRlGAcgASgOMiAucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWxTdGF0ZRIfChdlZGl0ZWRfYXJndW1lbnRzX3NoYTI1NhgIIAEoCRIVCg1hbnN3ZXJfc2hhMjU2GAkgASgJIpkBCglDYWxsU3RhcnQSEAoIc2VxdWVuY2UYASABKA0SLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYAyABKAkSNQoKcGVybWlzc2lvbhgEIAEoCzIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkRlY2lzaW9uIuIECg1SZWNlaXB0UmVzdWx0EhAKCHNlcXVlbmNlGAEgASgNEi8KC3JlY29yZGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgZzdGF0dXMYAyABKA4yGS5yZWV2ZS50b29sLnYxLlRvb2xTdGF0dXMSEAoIaXNfZXJyb3IYBCABKAgSFgoOY29udGVudF9zaGEyNTYYBSABKAkSFQoNY29udGVudF9ieXRlcxgGIAEoBBIZChFzdHJ1Y3R1cmVkX3NoYTI1NhgHIAEoCRIdChVvZmZsb2FkZWRfYXJ0aWZhY3RfaWQYCCABKAkSHAoUYm91bmRfY29udGVudF9kaWdlc3QYCSABKAkSGgoSd29ya3NwYWNlX3JldmlzaW9uGAogASgNEhEKCWlzb2xhdGlvbhgLIAEoCRISCgplbmRfcmVhc29uGAwgASgJEi4KCnN0YXJ0ZWRfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbXBsZXRlZF9hdBgOIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoPYXBwcm92YWxfc3RhdHVzGA8gASgOMh0ucmVldmUudG9vbC52MS5BcHByb3ZhbFN0YXR1cxITCgthcHByb3ZhbF9pZBgQIAEoCRI1CgpwZXJtaXNzaW9uGBEgASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24SIQoZb2ZmbG9hZGVkX2FydGlmYWN0X3NoYTI1NhgSIAEoCSJdCgpSZWNlaXB0TG9nEg8KB3N1YmplY3QYASABKAkSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIOCgZkaWdlc3QYAyABKAkSFAoMY2hhaW5lZF9mcm9tGAQgASgNYgZwcm90bzM", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_approval_v1_approval, file_reeve_run_v1_run_event, file_reeve_tool_v1_tool]);
+  fileDesc("CiNyZWV2ZS9yZWNlaXB0L3YxL2NhbGxfcmVjZWlwdC5wcm90bxIQcmVldmUucmVjZWlwdC52MSLPAwoLQ2FsbFJlY2VpcHQSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJEjIKCXJlcXVlc3RlchgEIAEoCzIfLnJlZXZlLnJlY2VpcHQudjEuQ2FsbFJlcXVlc3RlchIrCgRjYWxsGAUgASgLMh0ucmVldmUucmVjZWlwdC52MS5SZWNlaXB0Q2FsbBIuCglhcHByb3ZhbHMYBiADKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbBIxCglkZWNpc2lvbnMYByADKAsyHi5yZWV2ZS5yZWNlaXB0LnYxLkNhc3REZWNpc2lvbhIrCgZzdGFydHMYCCADKAsyGy5yZWV2ZS5yZWNlaXB0LnYxLkNhbGxTdGFydBIvCgZyZXN1bHQYCSABKAsyHy5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRSZXN1bHQSKQoDbG9nGAogASgLMhwucmVldmUucmVjZWlwdC52MS5SZWNlaXB0TG9nEhcKD2NvbnRlbnRfb21pdHRlZBgLIAEoCBIpCgNlbmQYDCABKAsyHC5yZWV2ZS5yZWNlaXB0LnYxLlJlY2VpcHRFbmQieAoKUmVjZWlwdEVuZBIQCghzZXF1ZW5jZRgBIAEoDRIvCgtyZWNvcmRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJwoGc3RhdHVzGAMgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cyKvAwoNQ2FsbFJlcXVlc3RlchISCgpzdGFydGVkX2J5GAEgASgJEi8KEHN0YXJ0ZWRfYnlfcm9sZXMYAiADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRIuCgpzdGFydGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIXCg9tZXNzYWdlX3NlbmRlcnMYBCADKAkSGgoSZWFybGllcl9yZXF1ZXN0ZXJzGAUgAygJEhAKCGFnZW50X2lkGAYgASgJEhYKDmFnZW50X3JldmlzaW9uGAcgASgNEhkKEWFnZW50X3NwZWNfc2hhMjU2GAggASgJEhQKDGFnZW50X2F1dGhvchgJIAEoCRIRCgl0aHJlYWRfaWQYCiABKAkSEQoJcGFyZW50X2lkGAsgASgJEicKBm9yaWdpbhgMIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5PcmlnaW4SFAoMcG9saWN5X3J1bGVzGA0gAygJEjQKCWRlbGVnYXRlcxgOIAMoCzIhLnJlZXZlLnJlY2VpcHQudjEuUmVjZWlwdERlbGVnYXRlIloKD1JlY2VpcHREZWxlZ2F0ZRIQCghhZ2VudF9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoDRITCgtzcGVjX3NoYTI1NhgDIAEoCRIOCgZhdXRob3IYBCABKAkitQIKC1JlY2VpcHRDYWxsEgwKBHRvb2wYASABKAkSDgoGc291cmNlGAIgASgJEioKCWFyZ3VtZW50cxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoQYXJndW1lbnRzX3NoYTI1NhgEIAEoCRIYChBhcmd1bWVudHNfZWRpdGVkGAUgASgIEjAKD21vZGVsX2FyZ3VtZW50cxgGIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHgoWbW9kZWxfYXJndW1lbnRzX3NoYTI1NhgHIAEoCRIzChJpbmplY3RlZF9hcmd1bWVudHMYCCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EiEKGWluamVjdGVkX2FyZ3VtZW50c19zaGEyNTYYCSABKAkiowIKDENhc3REZWNpc2lvbhIQCghzZXF1ZW5jZRgBIAEoDRIvCgtyZWNvcmRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLYXBwcm92YWxfaWQYAyABKAkSLQoIZGVjaXNpb24YBCABKAsyGy5yZWV2ZS5hcHByb3ZhbC52MS5EZWNpc2lvbhIPCgdpc192b3RlGAUgASgIEhIKCmNvdW50c19mb3IYBiADKAkSLwoFc3RhdGUYByABKA4yIC5yZWV2ZS5hcHByb3ZhbC52MS5BcHByb3ZhbFN0YXRlEh8KF2VkaXRlZF9hcmd1bWVudHNfc2hhMjU2GAggASgJEhUKDWFuc3dlcl9zaGEyNTYYCSABKAkimQEKCUNhbGxTdGFydBIQCghzZXF1ZW5jZRgBIAEoDRIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgthcHByb3ZhbF9pZBgDIAEoCRI1CgpwZXJtaXNzaW9uGAQgASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24i4gQKDVJlY2VpcHRSZXN1bHQSEAoIc2VxdWVuY2UYASABKA0SLwoLcmVjb3JkZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBnN0YXR1cxgDIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIQCghpc19lcnJvchgEIAEoCBIWCg5jb250ZW50X3NoYTI1NhgFIAEoCRIVCg1jb250ZW50X2J5dGVzGAYgASgEEhkKEXN0cnVjdHVyZWRfc2hhMjU2GAcgASgJEh0KFW9mZmxvYWRlZF9hcnRpZmFjdF9pZBgIIAEoCRIcChRib3VuZF9jb250ZW50X2RpZ2VzdBgJIAEoCRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YCiABKA0SEQoJaXNvbGF0aW9uGAsgASgJEhIKCmVuZF9yZWFzb24YDCABKAkSLgoKc3RhcnRlZF9hdBgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMY29tcGxldGVkX2F0GA4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBI2Cg9hcHByb3ZhbF9zdGF0dXMYDyABKA4yHS5yZWV2ZS50b29sLnYxLkFwcHJvdmFsU3RhdHVzEhMKC2FwcHJvdmFsX2lkGBAgASgJEjUKCnBlcm1pc3Npb24YESABKAsyIS5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25EZWNpc2lvbhIhChlvZmZsb2FkZWRfYXJ0aWZhY3Rfc2hhMjU2GBIgASgJIl0KClJlY2VpcHRMb2cSDwoHc3ViamVjdBgBIAEoCRIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNEg4KBmRpZ2VzdBgDIAEoCRIUCgxjaGFpbmVkX2Zyb20YBCABKA1iBnByb3RvMw", [file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role, file_reeve_approval_v1_approval, file_reeve_run_v1_run_event, file_reeve_tool_v1_tool]);
 
 /**
  * What the log of a run says about a call that a person, or a grant, decided on. The predicate of a
@@ -258,6 +258,14 @@ export type CallRequester = Message<"reeve.receipt.v1.CallRequester"> & {
    * @generated from field: repeated string policy_rules = 13;
    */
   policyRules: string[];
+
+  /**
+   * The agents that the run could call as delegates, ordered by id. `approvals` say which of them made
+   * the call.
+   *
+   * @generated from field: repeated reeve.receipt.v1.ReceiptDelegate delegates = 14;
+   */
+  delegates: ReceiptDelegate[];
 };
 
 /**
@@ -266,6 +274,48 @@ export type CallRequester = Message<"reeve.receipt.v1.CallRequester"> & {
  */
 export const CallRequesterSchema: GenMessage<CallRequester> = /*@__PURE__*/
   messageDesc(file_reeve_receipt_v1_call_receipt, 2);
+
+/**
+ * An agent that the agent of a run could call.
+ *
+ * @generated from message reeve.receipt.v1.ReceiptDelegate
+ */
+export type ReceiptDelegate = Message<"reeve.receipt.v1.ReceiptDelegate"> & {
+  /**
+   * Id of the agent.
+   *
+   * @generated from field: string agent_id = 1;
+   */
+  agentId: string;
+
+  /**
+   * Revision of the agent.
+   *
+   * @generated from field: uint32 revision = 2;
+   */
+  revision: number;
+
+  /**
+   * SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec.
+   *
+   * @generated from field: string spec_sha256 = 3;
+   */
+  specSha256: string;
+
+  /**
+   * Subject of the credential that saved the agent at this revision. Empty if it is not known.
+   *
+   * @generated from field: string author = 4;
+   */
+  author: string;
+};
+
+/**
+ * Describes the message reeve.receipt.v1.ReceiptDelegate.
+ * Use `create(ReceiptDelegateSchema)` to create a new message.
+ */
+export const ReceiptDelegateSchema: GenMessage<ReceiptDelegate> = /*@__PURE__*/
+  messageDesc(file_reeve_receipt_v1_call_receipt, 3);
 
 /**
  * What was called.
@@ -344,7 +394,7 @@ export type ReceiptCall = Message<"reeve.receipt.v1.ReceiptCall"> & {
  * Use `create(ReceiptCallSchema)` to create a new message.
  */
 export const ReceiptCallSchema: GenMessage<ReceiptCall> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 3);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 4);
 
 /**
  * A decision or a vote, at the time at which it was recorded.
@@ -421,7 +471,7 @@ export type CastDecision = Message<"reeve.receipt.v1.CastDecision"> & {
  * Use `create(CastDecisionSchema)` to create a new message.
  */
 export const CastDecisionSchema: GenMessage<CastDecision> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 4);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 5);
 
 /**
  * The run handed a call out, to a toolhost, or to a subtask: each of its subtasks is one. Whether a
@@ -464,7 +514,7 @@ export type CallStart = Message<"reeve.receipt.v1.CallStart"> & {
  * Use `create(CallStartSchema)` to create a new message.
  */
 export const CallStartSchema: GenMessage<CallStart> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 5);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 6);
 
 /**
  * The result of a call as it was recorded. What the call did outside is not proven: the result is what
@@ -609,7 +659,7 @@ export type ReceiptResult = Message<"reeve.receipt.v1.ReceiptResult"> & {
  * Use `create(ReceiptResultSchema)` to create a new message.
  */
 export const ReceiptResultSchema: GenMessage<ReceiptResult> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 6);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 7);
 
 /**
  * A part of the log of a run.
@@ -652,5 +702,5 @@ export type ReceiptLog = Message<"reeve.receipt.v1.ReceiptLog"> & {
  * Use `create(ReceiptLogSchema)` to create a new message.
  */
 export const ReceiptLogSchema: GenMessage<ReceiptLog> = /*@__PURE__*/
-  messageDesc(file_reeve_receipt_v1_call_receipt, 7);
+  messageDesc(file_reeve_receipt_v1_call_receipt, 8);
 

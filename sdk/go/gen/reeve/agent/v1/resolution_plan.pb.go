@@ -160,10 +160,11 @@ type PlannedDelegate struct {
 	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Models that it may call, as in `ResolutionPlan`.
 	Models []*PlannedModel `protobuf:"bytes,3,rep,name=models,proto3" json:"models,omitempty"`
-	// Names of its tools, in order.
+	// Names of its tools, in order. It does not get those that the permission rules of the agent that
+	// calls it deny.
 	Tools []string `protobuf:"bytes,4,rep,name=tools,proto3" json:"tools,omitempty"`
 	// Hash of its own resolution plan: that of a run of this agent by the same caller, except that a
-	// delegate has no tools of the class `secrets`, and none that are denied to each of its callers.
+	// delegate has no tools of the class `secrets`. The rules of its callers do not change it.
 	PlanHash      string `protobuf:"bytes,5,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -411,9 +411,12 @@ type Approval struct {
 	UnseenGroups []string `protobuf:"bytes,41,rep,name=unseen_groups,json=unseenGroups,proto3" json:"unseen_groups,omitempty"`
 	// Id of the agent that made the call, if the agent of the run called it as a delegate. Grants do not
 	// approve such calls. Empty: the agent of the run made it.
-	DelegateId    string `protobuf:"bytes,42,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DelegateId string `protobuf:"bytes,42,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
+	// Ids of the delegates between the agent of the run and `delegate_id`, the one that the agent of the
+	// run called first: they take part in the call. Empty: there are none.
+	CallingDelegates []string `protobuf:"bytes,43,rep,name=calling_delegates,json=callingDelegates,proto3" json:"calling_delegates,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -675,6 +678,13 @@ func (x *Approval) GetDelegateId() string {
 		return x.DelegateId
 	}
 	return ""
+}
+
+func (x *Approval) GetCallingDelegates() []string {
+	if x != nil {
+		return x.CallingDelegates
+	}
+	return nil
 }
 
 // A group that alternatives of approvals name. Groups are known to identity providers only: approvals
@@ -1772,7 +1782,8 @@ type Grant struct {
 	RevokedAt *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=revoked_at,json=revokedAt,proto3" json:"revoked_at,omitempty"`
 	// SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec in the run in which the
 	// grant was made: an agent that was deleted and created again begins at revision 1 again. The grant
-	// decides only calls of runs with this spec. Empty in grants of versions that did not record it: they
+	// decides only calls of runs with this spec. If the run can call delegates, the digest is over this
+	// digest and those of their specs. Empty in grants of versions that did not record it: they
 	// decide nothing.
 	SpecDigest string `protobuf:"bytes,17,opt,name=spec_digest,json=specDigest,proto3" json:"spec_digest,omitempty"`
 	// Digest, as `BoundContent.digest`, of the files of the approval with whose decision it was made that
@@ -4186,7 +4197,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe5\f\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x92\r\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -4231,7 +4242,8 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x10permission_class\x18( \x01(\x0e2\x1e.reeve.tool.v1.PermissionClassR\x0fpermissionClass\x12#\n" +
 	"\runseen_groups\x18) \x03(\tR\funseenGroups\x12\x1f\n" +
 	"\vdelegate_id\x18* \x01(\tR\n" +
-	"delegateId:\x00\"\xbd\x01\n" +
+	"delegateId\x12+\n" +
+	"\x11calling_delegates\x18+ \x03(\tR\x10callingDelegates:\x00\"\xbd\x01\n" +
 	"\fWatchedGroup\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\x12?\n" +

@@ -271,7 +271,10 @@ type CallRequester struct {
 	// Where the run was derived from. Unset for a run that was started on its own.
 	Origin *v11.RunOrigin `protobuf:"bytes,12,opt,name=origin,proto3" json:"origin,omitempty"`
 	// Names of the rules of the operator's policy that matched the run. Empty if there was no policy.
-	PolicyRules   []string `protobuf:"bytes,13,rep,name=policy_rules,json=policyRules,proto3" json:"policy_rules,omitempty"`
+	PolicyRules []string `protobuf:"bytes,13,rep,name=policy_rules,json=policyRules,proto3" json:"policy_rules,omitempty"`
+	// The agents that the run could call as delegates, ordered by id. `approvals` say which of them made
+	// the call.
+	Delegates     []*ReceiptDelegate `protobuf:"bytes,14,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -397,6 +400,86 @@ func (x *CallRequester) GetPolicyRules() []string {
 	return nil
 }
 
+func (x *CallRequester) GetDelegates() []*ReceiptDelegate {
+	if x != nil {
+		return x.Delegates
+	}
+	return nil
+}
+
+// An agent that the agent of a run could call.
+type ReceiptDelegate struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the agent.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Revision of the agent.
+	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// SHA-256, in lower-case hexadecimal, over the binary form of the agent's spec.
+	SpecSha256 string `protobuf:"bytes,3,opt,name=spec_sha256,json=specSha256,proto3" json:"spec_sha256,omitempty"`
+	// Subject of the credential that saved the agent at this revision. Empty if it is not known.
+	Author        string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReceiptDelegate) Reset() {
+	*x = ReceiptDelegate{}
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReceiptDelegate) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReceiptDelegate) ProtoMessage() {}
+
+func (x *ReceiptDelegate) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReceiptDelegate.ProtoReflect.Descriptor instead.
+func (*ReceiptDelegate) Descriptor() ([]byte, []int) {
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ReceiptDelegate) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *ReceiptDelegate) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+func (x *ReceiptDelegate) GetSpecSha256() string {
+	if x != nil {
+		return x.SpecSha256
+	}
+	return ""
+}
+
+func (x *ReceiptDelegate) GetAuthor() string {
+	if x != nil {
+		return x.Author
+	}
+	return ""
+}
+
 // What was called.
 type ReceiptCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -426,7 +509,7 @@ type ReceiptCall struct {
 
 func (x *ReceiptCall) Reset() {
 	*x = ReceiptCall{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -438,7 +521,7 @@ func (x *ReceiptCall) String() string {
 func (*ReceiptCall) ProtoMessage() {}
 
 func (x *ReceiptCall) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[3]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -451,7 +534,7 @@ func (x *ReceiptCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptCall.ProtoReflect.Descriptor instead.
 func (*ReceiptCall) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{3}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ReceiptCall) GetTool() string {
@@ -544,7 +627,7 @@ type CastDecision struct {
 
 func (x *CastDecision) Reset() {
 	*x = CastDecision{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +639,7 @@ func (x *CastDecision) String() string {
 func (*CastDecision) ProtoMessage() {}
 
 func (x *CastDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[4]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +652,7 @@ func (x *CastDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CastDecision.ProtoReflect.Descriptor instead.
 func (*CastDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{4}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CastDecision) GetSequence() uint32 {
@@ -653,7 +736,7 @@ type CallStart struct {
 
 func (x *CallStart) Reset() {
 	*x = CallStart{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -665,7 +748,7 @@ func (x *CallStart) String() string {
 func (*CallStart) ProtoMessage() {}
 
 func (x *CallStart) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[5]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -678,7 +761,7 @@ func (x *CallStart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStart.ProtoReflect.Descriptor instead.
 func (*CallStart) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{5}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CallStart) GetSequence() uint32 {
@@ -759,7 +842,7 @@ type ReceiptResult struct {
 
 func (x *ReceiptResult) Reset() {
 	*x = ReceiptResult{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -771,7 +854,7 @@ func (x *ReceiptResult) String() string {
 func (*ReceiptResult) ProtoMessage() {}
 
 func (x *ReceiptResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[6]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -784,7 +867,7 @@ func (x *ReceiptResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptResult.ProtoReflect.Descriptor instead.
 func (*ReceiptResult) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{6}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ReceiptResult) GetSequence() uint32 {
@@ -931,7 +1014,7 @@ type ReceiptLog struct {
 
 func (x *ReceiptLog) Reset() {
 	*x = ReceiptLog{}
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[7]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -943,7 +1026,7 @@ func (x *ReceiptLog) String() string {
 func (*ReceiptLog) ProtoMessage() {}
 
 func (x *ReceiptLog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[7]
+	mi := &file_reeve_receipt_v1_call_receipt_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -956,7 +1039,7 @@ func (x *ReceiptLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReceiptLog.ProtoReflect.Descriptor instead.
 func (*ReceiptLog) Descriptor() ([]byte, []int) {
-	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{7}
+	return file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ReceiptLog) GetSubject() string {
@@ -1011,7 +1094,7 @@ const file_reeve_receipt_v1_call_receipt_proto_rawDesc = "" +
 	"\bsequence\x18\x01 \x01(\rR\bsequence\x12;\n" +
 	"\vrecorded_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"recordedAt\x12/\n" +
-	"\x06status\x18\x03 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\"\xa1\x04\n" +
+	"\x06status\x18\x03 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\"\xe2\x04\n" +
 	"\rCallRequester\x12\x1d\n" +
 	"\n" +
 	"started_by\x18\x01 \x01(\tR\tstartedBy\x12?\n" +
@@ -1028,7 +1111,14 @@ const file_reeve_receipt_v1_call_receipt_proto_rawDesc = "" +
 	" \x01(\tR\bthreadId\x12\x1b\n" +
 	"\tparent_id\x18\v \x01(\tR\bparentId\x12/\n" +
 	"\x06origin\x18\f \x01(\v2\x17.reeve.run.v1.RunOriginR\x06origin\x12!\n" +
-	"\fpolicy_rules\x18\r \x03(\tR\vpolicyRules\"\xc2\x03\n" +
+	"\fpolicy_rules\x18\r \x03(\tR\vpolicyRules\x12?\n" +
+	"\tdelegates\x18\x0e \x03(\v2!.reeve.receipt.v1.ReceiptDelegateR\tdelegates\"\x81\x01\n" +
+	"\x0fReceiptDelegate\x12\x19\n" +
+	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\x12\x1f\n" +
+	"\vspec_sha256\x18\x03 \x01(\tR\n" +
+	"specSha256\x12\x16\n" +
+	"\x06author\x18\x04 \x01(\tR\x06author\"\xc2\x03\n" +
 	"\vReceiptCall\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x125\n" +
@@ -1107,61 +1197,63 @@ func file_reeve_receipt_v1_call_receipt_proto_rawDescGZIP() []byte {
 	return file_reeve_receipt_v1_call_receipt_proto_rawDescData
 }
 
-var file_reeve_receipt_v1_call_receipt_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_reeve_receipt_v1_call_receipt_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_reeve_receipt_v1_call_receipt_proto_goTypes = []any{
 	(*CallReceipt)(nil),            // 0: reeve.receipt.v1.CallReceipt
 	(*ReceiptEnd)(nil),             // 1: reeve.receipt.v1.ReceiptEnd
 	(*CallRequester)(nil),          // 2: reeve.receipt.v1.CallRequester
-	(*ReceiptCall)(nil),            // 3: reeve.receipt.v1.ReceiptCall
-	(*CastDecision)(nil),           // 4: reeve.receipt.v1.CastDecision
-	(*CallStart)(nil),              // 5: reeve.receipt.v1.CallStart
-	(*ReceiptResult)(nil),          // 6: reeve.receipt.v1.ReceiptResult
-	(*ReceiptLog)(nil),             // 7: reeve.receipt.v1.ReceiptLog
-	(*v1.Approval)(nil),            // 8: reeve.approval.v1.Approval
-	(*timestamppb.Timestamp)(nil),  // 9: google.protobuf.Timestamp
-	(v11.RunStatus)(0),             // 10: reeve.run.v1.RunStatus
-	(v12.Role)(0),                  // 11: reeve.access.v1.Role
-	(*v11.RunOrigin)(nil),          // 12: reeve.run.v1.RunOrigin
-	(*structpb.Struct)(nil),        // 13: google.protobuf.Struct
-	(*v1.Decision)(nil),            // 14: reeve.approval.v1.Decision
-	(v1.ApprovalState)(0),          // 15: reeve.approval.v1.ApprovalState
-	(*v13.PermissionDecision)(nil), // 16: reeve.tool.v1.PermissionDecision
-	(v13.ToolStatus)(0),            // 17: reeve.tool.v1.ToolStatus
-	(v13.ApprovalStatus)(0),        // 18: reeve.tool.v1.ApprovalStatus
+	(*ReceiptDelegate)(nil),        // 3: reeve.receipt.v1.ReceiptDelegate
+	(*ReceiptCall)(nil),            // 4: reeve.receipt.v1.ReceiptCall
+	(*CastDecision)(nil),           // 5: reeve.receipt.v1.CastDecision
+	(*CallStart)(nil),              // 6: reeve.receipt.v1.CallStart
+	(*ReceiptResult)(nil),          // 7: reeve.receipt.v1.ReceiptResult
+	(*ReceiptLog)(nil),             // 8: reeve.receipt.v1.ReceiptLog
+	(*v1.Approval)(nil),            // 9: reeve.approval.v1.Approval
+	(*timestamppb.Timestamp)(nil),  // 10: google.protobuf.Timestamp
+	(v11.RunStatus)(0),             // 11: reeve.run.v1.RunStatus
+	(v12.Role)(0),                  // 12: reeve.access.v1.Role
+	(*v11.RunOrigin)(nil),          // 13: reeve.run.v1.RunOrigin
+	(*structpb.Struct)(nil),        // 14: google.protobuf.Struct
+	(*v1.Decision)(nil),            // 15: reeve.approval.v1.Decision
+	(v1.ApprovalState)(0),          // 16: reeve.approval.v1.ApprovalState
+	(*v13.PermissionDecision)(nil), // 17: reeve.tool.v1.PermissionDecision
+	(v13.ToolStatus)(0),            // 18: reeve.tool.v1.ToolStatus
+	(v13.ApprovalStatus)(0),        // 19: reeve.tool.v1.ApprovalStatus
 }
 var file_reeve_receipt_v1_call_receipt_proto_depIdxs = []int32{
 	2,  // 0: reeve.receipt.v1.CallReceipt.requester:type_name -> reeve.receipt.v1.CallRequester
-	3,  // 1: reeve.receipt.v1.CallReceipt.call:type_name -> reeve.receipt.v1.ReceiptCall
-	8,  // 2: reeve.receipt.v1.CallReceipt.approvals:type_name -> reeve.approval.v1.Approval
-	4,  // 3: reeve.receipt.v1.CallReceipt.decisions:type_name -> reeve.receipt.v1.CastDecision
-	5,  // 4: reeve.receipt.v1.CallReceipt.starts:type_name -> reeve.receipt.v1.CallStart
-	6,  // 5: reeve.receipt.v1.CallReceipt.result:type_name -> reeve.receipt.v1.ReceiptResult
-	7,  // 6: reeve.receipt.v1.CallReceipt.log:type_name -> reeve.receipt.v1.ReceiptLog
+	4,  // 1: reeve.receipt.v1.CallReceipt.call:type_name -> reeve.receipt.v1.ReceiptCall
+	9,  // 2: reeve.receipt.v1.CallReceipt.approvals:type_name -> reeve.approval.v1.Approval
+	5,  // 3: reeve.receipt.v1.CallReceipt.decisions:type_name -> reeve.receipt.v1.CastDecision
+	6,  // 4: reeve.receipt.v1.CallReceipt.starts:type_name -> reeve.receipt.v1.CallStart
+	7,  // 5: reeve.receipt.v1.CallReceipt.result:type_name -> reeve.receipt.v1.ReceiptResult
+	8,  // 6: reeve.receipt.v1.CallReceipt.log:type_name -> reeve.receipt.v1.ReceiptLog
 	1,  // 7: reeve.receipt.v1.CallReceipt.end:type_name -> reeve.receipt.v1.ReceiptEnd
-	9,  // 8: reeve.receipt.v1.ReceiptEnd.recorded_at:type_name -> google.protobuf.Timestamp
-	10, // 9: reeve.receipt.v1.ReceiptEnd.status:type_name -> reeve.run.v1.RunStatus
-	11, // 10: reeve.receipt.v1.CallRequester.started_by_roles:type_name -> reeve.access.v1.Role
-	9,  // 11: reeve.receipt.v1.CallRequester.started_at:type_name -> google.protobuf.Timestamp
-	12, // 12: reeve.receipt.v1.CallRequester.origin:type_name -> reeve.run.v1.RunOrigin
-	13, // 13: reeve.receipt.v1.ReceiptCall.arguments:type_name -> google.protobuf.Struct
-	13, // 14: reeve.receipt.v1.ReceiptCall.model_arguments:type_name -> google.protobuf.Struct
-	13, // 15: reeve.receipt.v1.ReceiptCall.injected_arguments:type_name -> google.protobuf.Struct
-	9,  // 16: reeve.receipt.v1.CastDecision.recorded_at:type_name -> google.protobuf.Timestamp
-	14, // 17: reeve.receipt.v1.CastDecision.decision:type_name -> reeve.approval.v1.Decision
-	15, // 18: reeve.receipt.v1.CastDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	9,  // 19: reeve.receipt.v1.CallStart.started_at:type_name -> google.protobuf.Timestamp
-	16, // 20: reeve.receipt.v1.CallStart.permission:type_name -> reeve.tool.v1.PermissionDecision
-	9,  // 21: reeve.receipt.v1.ReceiptResult.recorded_at:type_name -> google.protobuf.Timestamp
-	17, // 22: reeve.receipt.v1.ReceiptResult.status:type_name -> reeve.tool.v1.ToolStatus
-	9,  // 23: reeve.receipt.v1.ReceiptResult.started_at:type_name -> google.protobuf.Timestamp
-	9,  // 24: reeve.receipt.v1.ReceiptResult.completed_at:type_name -> google.protobuf.Timestamp
-	18, // 25: reeve.receipt.v1.ReceiptResult.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	16, // 26: reeve.receipt.v1.ReceiptResult.permission:type_name -> reeve.tool.v1.PermissionDecision
-	27, // [27:27] is the sub-list for method output_type
-	27, // [27:27] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	10, // 8: reeve.receipt.v1.ReceiptEnd.recorded_at:type_name -> google.protobuf.Timestamp
+	11, // 9: reeve.receipt.v1.ReceiptEnd.status:type_name -> reeve.run.v1.RunStatus
+	12, // 10: reeve.receipt.v1.CallRequester.started_by_roles:type_name -> reeve.access.v1.Role
+	10, // 11: reeve.receipt.v1.CallRequester.started_at:type_name -> google.protobuf.Timestamp
+	13, // 12: reeve.receipt.v1.CallRequester.origin:type_name -> reeve.run.v1.RunOrigin
+	3,  // 13: reeve.receipt.v1.CallRequester.delegates:type_name -> reeve.receipt.v1.ReceiptDelegate
+	14, // 14: reeve.receipt.v1.ReceiptCall.arguments:type_name -> google.protobuf.Struct
+	14, // 15: reeve.receipt.v1.ReceiptCall.model_arguments:type_name -> google.protobuf.Struct
+	14, // 16: reeve.receipt.v1.ReceiptCall.injected_arguments:type_name -> google.protobuf.Struct
+	10, // 17: reeve.receipt.v1.CastDecision.recorded_at:type_name -> google.protobuf.Timestamp
+	15, // 18: reeve.receipt.v1.CastDecision.decision:type_name -> reeve.approval.v1.Decision
+	16, // 19: reeve.receipt.v1.CastDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	10, // 20: reeve.receipt.v1.CallStart.started_at:type_name -> google.protobuf.Timestamp
+	17, // 21: reeve.receipt.v1.CallStart.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10, // 22: reeve.receipt.v1.ReceiptResult.recorded_at:type_name -> google.protobuf.Timestamp
+	18, // 23: reeve.receipt.v1.ReceiptResult.status:type_name -> reeve.tool.v1.ToolStatus
+	10, // 24: reeve.receipt.v1.ReceiptResult.started_at:type_name -> google.protobuf.Timestamp
+	10, // 25: reeve.receipt.v1.ReceiptResult.completed_at:type_name -> google.protobuf.Timestamp
+	19, // 26: reeve.receipt.v1.ReceiptResult.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	17, // 27: reeve.receipt.v1.ReceiptResult.permission:type_name -> reeve.tool.v1.PermissionDecision
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_reeve_receipt_v1_call_receipt_proto_init() }
@@ -1175,7 +1267,7 @@ func file_reeve_receipt_v1_call_receipt_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_receipt_v1_call_receipt_proto_rawDesc), len(file_reeve_receipt_v1_call_receipt_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

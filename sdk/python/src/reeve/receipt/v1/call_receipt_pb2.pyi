@@ -53,7 +53,7 @@ class ReceiptEnd(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., recorded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ...) -> None: ...
 
 class CallRequester(_message.Message):
-    __slots__ = ("started_by", "started_by_roles", "started_at", "message_senders", "earlier_requesters", "agent_id", "agent_revision", "agent_spec_sha256", "agent_author", "thread_id", "parent_id", "origin", "policy_rules")
+    __slots__ = ("started_by", "started_by_roles", "started_at", "message_senders", "earlier_requesters", "agent_id", "agent_revision", "agent_spec_sha256", "agent_author", "thread_id", "parent_id", "origin", "policy_rules", "delegates")
     STARTED_BY_FIELD_NUMBER: _ClassVar[int]
     STARTED_BY_ROLES_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -67,6 +67,7 @@ class CallRequester(_message.Message):
     PARENT_ID_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     POLICY_RULES_FIELD_NUMBER: _ClassVar[int]
+    DELEGATES_FIELD_NUMBER: _ClassVar[int]
     started_by: str
     started_by_roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
     started_at: _timestamp_pb2.Timestamp
@@ -80,7 +81,20 @@ class CallRequester(_message.Message):
     parent_id: str
     origin: _run_event_pb2.RunOrigin
     policy_rules: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, started_by: _Optional[str] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., message_senders: _Optional[_Iterable[str]] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., agent_spec_sha256: _Optional[str] = ..., agent_author: _Optional[str] = ..., thread_id: _Optional[str] = ..., parent_id: _Optional[str] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., policy_rules: _Optional[_Iterable[str]] = ...) -> None: ...
+    delegates: _containers.RepeatedCompositeFieldContainer[ReceiptDelegate]
+    def __init__(self, started_by: _Optional[str] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., message_senders: _Optional[_Iterable[str]] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., agent_spec_sha256: _Optional[str] = ..., agent_author: _Optional[str] = ..., thread_id: _Optional[str] = ..., parent_id: _Optional[str] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., policy_rules: _Optional[_Iterable[str]] = ..., delegates: _Optional[_Iterable[_Union[ReceiptDelegate, _Mapping]]] = ...) -> None: ...
+
+class ReceiptDelegate(_message.Message):
+    __slots__ = ("agent_id", "revision", "spec_sha256", "author")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
+    SPEC_SHA256_FIELD_NUMBER: _ClassVar[int]
+    AUTHOR_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    revision: int
+    spec_sha256: str
+    author: str
+    def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ..., spec_sha256: _Optional[str] = ..., author: _Optional[str] = ...) -> None: ...
 
 class ReceiptCall(_message.Message):
     __slots__ = ("tool", "source", "arguments", "arguments_sha256", "arguments_edited", "model_arguments", "model_arguments_sha256", "injected_arguments", "injected_arguments_sha256")
