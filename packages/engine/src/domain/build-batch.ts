@@ -42,7 +42,12 @@ export function buildBatch(
   state: RunState,
   facts: readonly Fact[],
   nowMs: number,
-  { maxBytes = Infinity, stopsBeforeModelCalls = false, standstillMs = 0, refusalNow }: BatchLimits = {},
+  {
+    maxBytes = Infinity,
+    stopsBeforeModelCalls = false,
+    standstillMs = 0,
+    refusalNow,
+  }: BatchLimits = {},
 ): FactBatch {
   const events: RunEvent[] = [];
   let room = maxBytes;

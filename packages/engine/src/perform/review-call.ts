@@ -16,6 +16,7 @@ import type { ReviewSize } from "../domain/budget/review-size.ts";
 import { reviewSize } from "../domain/budget/review-size.ts";
 import { adviceIn, reviewRequest } from "../domain/calls/review/review-call.ts";
 import { reviewedCall } from "../domain/calls/review/reviewed-call.ts";
+import { delegatesPermitVotes, reviewingFrame } from "../domain/calls/review/reviewing-frame.ts";
 import { isTooLargeToVote } from "../domain/calls/review/reviewer-vote.ts";
 import { modelOf } from "../domain/model/model-of.ts";
 import { chargedUsage } from "../domain/model/model-turn-facts.ts";
@@ -87,6 +88,7 @@ function isVote(
   if (!approves && advice !== ReviewAdvice.REJECT) return false;
   if (isTooLargeToVote(approval) || !reviewerVotes(agentPolicy, approval, approves)) return false;
   if (!approves) return true;
+  if (!delegatesPermitVotes(state, frameOf(state, frame))) return false;
   // A rule that asks and came after the preparation of the run asks no person there, but it permits no model either.
   const tool = frameOf(state, frame).tools.get(call.call.name);
   const permission = tool && permissionNow(state, tool, { call, frame }, ports);
@@ -105,11 +107,12 @@ async function reviewOf(
   signal: AbortSignal,
 ): Promise<Review> {
   const frame = frameOf(state, frameId);
-  const model = modelOf(state, frame);
+  const reviewing = reviewingFrame(state, frame);
+  const model = modelOf(state, reviewing);
   if (model === undefined) return problem("the run has no model");
   const size = reviewSize(frame, call, reviewer, model);
   const request = reviewRequest(frame, call, { ...reviewer, maxTokens: size.maxOutputTokens });
-  const budget = reviewBudget(state, frame, size, ports.clock.now());
+  const budget = reviewBudget(state, reviewing, size, ports.clock.now());
   if ("problem" in budget) return problem(budget.problem);
   const limit = AbortSignal.timeout(budget.maxMs);
   const bounded = AbortSignal.any([signal, limit]);

@@ -38,8 +38,8 @@ export function delegatingRun(
   checker: PlayedDelegate = {},
 ): PlayedRun {
   const agents = { finder: { delegates: ["checker"], ...finder.spec }, checker: checker.spec };
-  const asChecker = delegateTool({ id: "checker", name: "Checker" });
-  const asFinder = delegateTool({ id: "finder", name: "Finder" });
+  const asChecker = delegateTool({ id: "checker" });
+  const asFinder = delegateTool({ id: "finder" });
   return new PlayedRun(
     { delegates: ["checker", "finder"], instructions: "You lead.", ...spec },
     {

@@ -5,7 +5,7 @@ import type { Limits } from "./limits.ts";
 import { frameLimits } from "./limits.ts";
 
 /** A budget of a delegate, and what it and its subtasks have used of it. */
-interface DelegateBudget {
+export interface DelegateBudget {
   readonly agentId: string;
   readonly limits: Limits;
   /** Depth of the frame in which the delegate began. */
@@ -15,7 +15,7 @@ interface DelegateBudget {
   readonly subtasks: number;
   readonly tokens: number;
   readonly resultBytes: number;
-  /** What it has cost, plus what its model calls in progress and its lost calls may cost at most. */
+  /** What it has cost, plus what its model calls in progress and its lost calls may cost at most. Infinite: a model without a price was called. */
   readonly committedUsd: number;
 }
 
@@ -35,7 +35,7 @@ export function delegateBudgets(state: RunState, frame: Frame): readonly Delegat
         subtasks: spent.subtasks,
         tokens: spent.inputTokens + spent.outputTokens,
         resultBytes: spent.resultBytes,
-        committedUsd: (spent.costUsd ?? 0) + lostUsd + reservedUsd(state, began),
+        committedUsd: (spent.costUsd ?? Infinity) + lostUsd + reservedUsd(state, began),
       },
     ];
   });

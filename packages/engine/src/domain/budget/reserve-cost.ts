@@ -12,8 +12,8 @@ export function affordableOutput(state: RunState, frame: Frame, inputTokens: num
   if (pricing === undefined) return Infinity;
   const size = { inputTokens, maxOutputTokens: 0 };
   const prices = worstPrices(pricing, inputTokens);
-  const rooms = delegateBudgets(state, frame).map(
-    ({ limits, committedUsd: committed }) => (limits.costUsd ?? Infinity) - committed,
+  const rooms = delegateBudgets(state, frame).map(({ limits, committedUsd: committed }) =>
+    limits.costUsd === undefined ? Infinity : limits.costUsd - committed,
   );
   const left = Math.min(costUsd - committedUsd(state), ...rooms);
   const room = left - inputUsd(prices, size);

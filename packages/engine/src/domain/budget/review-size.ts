@@ -1,4 +1,5 @@
 import type { ModelSpec, Reviewer } from "@reeve/contracts/agent";
+import { reviewingFrame } from "../calls/review/reviewing-frame.ts";
 import { dueReview, reviewRequest, reviewTokens } from "../calls/review/review-call.ts";
 import { requestTokens } from "../model/count-request.ts";
 import { modelOf } from "../model/model-of.ts";
@@ -21,13 +22,14 @@ export function reviewSize(
   return { inputTokens: Math.ceil(frame.scale * requestTokens(request)), maxOutputTokens };
 }
 
-/** Returns the size of the review in progress. Undefined: there is none, or no model. */
+/** Returns the size of the review in progress, and the frame whose model makes it. Undefined: there is none, or no model. */
 export function dueReviewSize(
   state: RunState,
 ): { readonly frame: Frame; readonly size: ReviewSize } | undefined {
   const due = dueReview(state);
   if (due === undefined) return undefined;
-  const model = modelOf(state, due.frame);
+  const frame = reviewingFrame(state, due.frame);
+  const model = modelOf(state, frame);
   if (model === undefined) return undefined;
-  return { frame: due.frame, size: reviewSize(due.frame, due.call, due.reviewer, model) };
+  return { frame, size: reviewSize(due.frame, due.call, due.reviewer, model) };
 }

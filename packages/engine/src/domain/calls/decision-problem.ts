@@ -10,17 +10,14 @@ import type { RunState } from "../state/run-state.ts";
 import { approvedCall } from "./approved-call.ts";
 import { appliedTo } from "./deciders-of.ts";
 import { isVotedByModel } from "./review/reviewer-vote.ts";
+import { delegatesPermitVotes } from "./review/reviewing-frame.ts";
 
 /**
  * Returns why the decision that approved a call does not permit it to start, or undefined. A service of an earlier version stores a
- * decision without counting its votes, does not know of a wait, and asks for no passkey: all three are checked again. So are the
+ * decision without counting its votes, does not know of a wait, asks for no passkey, and applies grants to calls of delegates: all are checked again. So are the
  * filters, which were evaluated for the arguments of the model.
  */
-export function decisionProblem(
-  state: RunState,
-  frame: Pick<Frame, "calls">,
-  pending: Call,
-): string | undefined {
+export function decisionProblem(state: RunState, frame: Frame, pending: Call): string | undefined {
   const { approval } = pending;
   if (approval === undefined) return undefined;
   const { alternatives, decision, excludedSubjects } = approval;
@@ -29,8 +26,13 @@ export function decisionProblem(
   if (needsPasskey(approval, passkeys) && !isConfirmed(approval)) {
     return "this call was approved without the passkey that its agent requires; call again, and approve it with one";
   }
-  if (isVotedByModel(approval) && !reviewerVotes(policyOf(state), approval, true)) {
+  const isPermitted =
+    reviewerVotes(policyOf(state), approval, true) && delegatesPermitVotes(state, frame);
+  if (isVotedByModel(approval) && !isPermitted) {
     return "a model voted for this call, which its policy does not permit";
+  }
+  if (approval.delegateId !== "" && decision?.appliedGrant !== undefined) {
+    return "this call of a delegate was approved by a grant, which approves only calls of the agent of the run";
   }
   if (decision?.breakGlass !== undefined) return glassProblem(state, decision.breakGlass);
   const decider = decision?.decidedBy ?? "";

@@ -1,5 +1,5 @@
 import type { CallSize } from "../budget/worst-case.ts";
-import { limitsOf } from "../budget/limits.ts";
+import { cappedPricing } from "../budget/worst-case.ts";
 import type { Compaction } from "../context/plan-compaction.ts";
 import { contextLimit } from "../context/context-limit.ts";
 import { workingAgent } from "../delegates/working-agent.ts";
@@ -11,11 +11,11 @@ import type { RenderedRequest } from "./model.ts";
 import { promptTokens } from "./prompt-tokens.ts";
 import { summaryRequest } from "./render-request.ts";
 
-/** Returns the size of the call for the next turn of a frame. A cap on cost needs an explicit length of the answer. */
+/** Returns the size of the call for the next turn of a frame. A cap on cost, of the run or of a delegate, needs an explicit length. */
 export function answerSize(state: RunState, frame: Frame): CallSize {
   const ofAgent = workingAgent(state, frame).spec?.maxTokens;
   const ofModel = modelOf(state, frame)?.maxOutputTokens ?? 0;
-  const isCapped = limitsOf(state).costUsd !== undefined && ofModel > 0;
+  const isCapped = cappedPricing(state, frame) !== undefined && ofModel > 0;
   return {
     inputTokens: promptTokens(state, frame),
     maxOutputTokens: ofAgent ?? (isCapped ? ofModel : undefined),

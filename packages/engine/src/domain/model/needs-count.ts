@@ -1,3 +1,5 @@
+import type { DelegateBudget } from "../budget/delegate-budget.ts";
+import { delegateBudgets } from "../budget/delegate-budget.ts";
 import { limitsOf } from "../budget/limits.ts";
 import { committedUsd } from "../budget/reserve-cost.ts";
 import { worstCaseUsd } from "../budget/worst-case.ts";
@@ -20,8 +22,14 @@ export function needsCount(state: RunState, frame: Frame): boolean {
   const size = answerSize(state, frame);
   const { compactAt, endAt = Infinity } = contextLimit(state, frame);
   const isTooLong = size.inputTokens > (isCompacted ? endAt : Math.min(compactAt, endAt));
-  const cost = committedUsd(state) + (worstCaseUsd(state, frame, size) ?? 0);
-  return isTooLong || cost > (limitsOf(state).costUsd ?? Infinity);
+  const usd = worstCaseUsd(state, frame, size) ?? 0;
+  const isTooDear = committedUsd(state) + usd > (limitsOf(state).costUsd ?? Infinity);
+  return isTooLong || isTooDear || delegateBudgets(state, frame).some(isExceededBy(usd));
+}
+
+function isExceededBy(usd: number) {
+  return ({ committedUsd: committed, limits }: DelegateBudget): boolean =>
+    committed + usd > (limits.costUsd ?? Infinity);
 }
 
 /** Returns whether the provider of a frame counts tokens. The planner, which has no open step, uses the bound. */
