@@ -43,6 +43,7 @@ export interface CheckedRun {
 export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
   const { spec, warnings } = checkedSpec(given.spec, offer);
   const known = given.delegates.map((each) => checkedSpec(each, offer).spec);
+  assertDistinct([spec, ...known]);
   const delegates = reachable(spec, known);
   const { input, executor } = given;
   const asked = { ...given.created, agentId: spec.id, input, executor };
@@ -71,6 +72,22 @@ function checkedSpec(given: AgentInit, offer: Offer): ReturnType<typeof validSpe
     ...checked,
     violations: mergeViolations(sent.violations, checked.violations),
   });
+}
+
+/** Throws if two agents have one id: a deployment has one agent of an id. */
+function assertDistinct(specs: readonly AgentSpec[]): void {
+  const violations = specs.flatMap(({ id }, index) =>
+    specs.findIndex((each) => each.id === id) === index
+      ? []
+      : [
+          {
+            field: "agents",
+            description: `two agents have the id "${id}"`,
+            reason: "AGENT_EXISTS",
+          },
+        ],
+  );
+  if (violations.length > 0) throw invalidRequest(violations);
 }
 
 /** Returns the agents that a run can reach, ordered by id. The resolution refuses one that is not known. */

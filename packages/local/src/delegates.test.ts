@@ -43,3 +43,26 @@ test("a delegate whose calls need approvals is refused without somebody who deci
     expect.objectContaining({ reason: ErrorReason.UNSUPPORTED_CAPABILITY }),
   );
 });
+
+test("a delegate of a delegate that is not passed is refused by its name", () => {
+  const agents = [{ ...finder, delegates: ["missing"] }];
+  expect(() => runAgent(lead, "go", { ...options, agents })).toThrow(
+    expect.objectContaining({
+      reason: ErrorReason.AGENT_NOT_FOUND,
+      message: expect.stringContaining(`"missing"`),
+    }),
+  );
+});
+
+test("more agents than a run can reach, and two with one id, are refused", () => {
+  const ids = Array.from({ length: 33 }, (_, n) => `a${n}`);
+  const chain = ids.map((id, n) => ({ ...finder, id, delegates: ids.slice(n + 1, n + 2) }));
+  const first = { ...lead, delegates: ["a0"] };
+  expect(() => runAgent(first, "go", { ...options, agents: chain })).toThrow("more than 32 agents");
+  const twice = [finder, { ...finder, name: "other" }];
+  expect(() => runAgent(lead, "go", { ...options, agents: twice })).toThrow(
+    expect.objectContaining({
+      violations: [expect.objectContaining({ description: `two agents have the id "finder"` })],
+    }),
+  );
+});

@@ -1,9 +1,13 @@
+import { equals, toBinary } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
+import { AgentSpecSchema, ApprovalPolicySchema } from "@reeve/contracts/agent";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
 
 /** How many agents one run can reach. */
 const maxReachable = 32;
+/** The start of a run has the specs of all its agents, and must fit into a message of the bus: as many bytes as one spec may have. */
+const maxSpecBytes = 512 * 1024;
 
 /** The agents that an agent can reach through its delegates and theirs. */
 export interface CollectedDelegates {
@@ -17,7 +21,7 @@ export interface CollectedDelegates {
  * run can reach are violations of the field `delegates`.
  */
 export async function collectDelegates(
-  root: Pick<AgentSpec, "id" | "delegates">,
+  root: AgentSpec,
   find: (agentId: string) => Promise<DelegateAgent | undefined>,
 ): Promise<CollectedDelegates> {
   const found = new Map<string, DelegateAgent>();
@@ -37,9 +41,42 @@ export async function collectDelegates(
 
 /** Returns why an agent cannot have its delegates, given all that it can reach. Empty: it can. */
 export function delegateProblems(
-  root: Pick<AgentSpec, "id" | "delegates">,
+  root: AgentSpec,
   agents: readonly DelegateAgent[],
 ): readonly Violation[] {
+  const direct = directProblems(root, agents);
+  if (direct.length > 0) return direct;
+  if (agents.length > maxReachable) return [tooMany("delegates")];
+  const specs = agents.flatMap(({ spec }) => spec ?? []);
+  const known = new Set([root.id, ...specs.map(({ id }) => id)]);
+  const below = specs.flatMap(({ id, delegates }) =>
+    delegates.filter((each) => !known.has(each)).map((each) => unknown("delegates", each, id)),
+  );
+  const policies = specs.flatMap((spec) => policyProblem(root, spec) ?? []);
+  return [...below, ...policies, ...sizeProblems([root, ...specs])];
+}
+
+/** One policy decides on all approvals of a run. */
+function policyProblem(
+  { approvalPolicy: ofRoot }: AgentSpec,
+  { id, approvalPolicy }: AgentSpec,
+): Violation | undefined {
+  if (approvalPolicy === undefined) return undefined;
+  if (ofRoot !== undefined && equals(ApprovalPolicySchema, ofRoot, approvalPolicy))
+    return undefined;
+  const description = `agent "${id}" has another approval_policy than the agent of the run, which decides on all approvals of the run; give both the same, or remove that of "${id}"`;
+  return { field: "delegates", description, reason: "UNSUPPORTED_CAPABILITY" };
+}
+
+function sizeProblems(specs: readonly AgentSpec[]): readonly Violation[] {
+  const bytes = specs.reduce((sum, spec) => sum + toBinary(AgentSpecSchema, spec).length, 0);
+  if (specs.length === 1 || bytes <= maxSpecBytes) return [];
+  const description = `the specs of the agent and of all agents that it can reach have ${bytes} bytes; the limit is ${maxSpecBytes}`;
+  return [{ field: "delegates", description, reason: "TOO_LARGE" }];
+}
+
+/** Returns the problems of single delegates of the root: those that do not exist, and cycles through them. */
+function directProblems(root: AgentSpec, agents: readonly DelegateAgent[]): readonly Violation[] {
   const specs = new Map(agents.map(({ agentId, spec }) => [agentId, spec]));
   const delegatesOf = (id: string) =>
     id === root.id ? root.delegates : (specs.get(id)?.delegates ?? []);

@@ -16,15 +16,18 @@ export function delegateIdOf(tool: string): string | undefined {
   return tool.startsWith(prefix) ? tool.slice(prefix.length) : undefined;
 }
 
-/** Returns the tool that calls an agent. The agent knows nothing but the prompt. */
-export function delegateTool({ id, name }: Pick<AgentSpec, "id" | "name">): ToolDescriptor {
+/**
+ * Returns the tool that calls an agent. The agent knows nothing but the prompt. The description has no text of its author: it would be
+ * instructions in the prompt of another agent.
+ */
+export function delegateTool({ id }: Pick<AgentSpec, "id">): ToolDescriptor {
   const prompt = {
     type: "string",
     description: "What is to be done, with everything that has to be known for it.",
   };
   return create(ToolDescriptorSchema, {
     name: delegateToolName(id),
-    description: `Has the agent "${name}" do a task and returns its answer. It has its own tools, starts with an empty conversation, and knows only the prompt. Call it several times in one turn to have independent tasks done at the same time.`,
+    description: `Has the agent "${id}" do a task and returns its answer. It has its own tools, starts with an empty conversation, and knows only the prompt. Call it several times in one turn to have independent tasks done at the same time.`,
     permissionClass: PermissionClass.SUBAGENT,
     source: runtimeSource,
     idempotent: true,

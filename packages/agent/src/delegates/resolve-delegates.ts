@@ -1,7 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { equals } from "@bufbuild/protobuf";
 import type { AgentSpec, Limits, PlannedDelegateSchema } from "@reeve/contracts/agent";
-import { ApprovalPolicySchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
@@ -28,7 +26,6 @@ export function resolveDelegates(
   return agents.flatMap((agent) => {
     const { spec, agentId } = agent;
     if (spec === undefined) return [];
-    assertSamePolicy(root, spec, agentId);
     try {
       return [{ agent, resolved: resolve(spec) }];
     } catch (error) {
@@ -38,8 +35,40 @@ export function resolveDelegates(
   });
 }
 
-/** Throws if the limit on the cost of a run cannot be kept because a delegate has a model without a price. */
+/**
+ * Throws if a limit on cost, of the run or of a delegate, cannot be kept because an agent that is called below it has a model without
+ * a price.
+ */
 export function assertPriced(
+  delegates: readonly ResolvedDelegate[],
+  limits: Pick<Limits, "budgets">,
+): void {
+  assertAllPriced(delegates, limits);
+  for (const { agent, resolved } of delegates) {
+    if (resolved.limits.budgets?.maxCostUsd === undefined) continue;
+    const below = reachableFrom(agent.spec?.delegates ?? [], delegates);
+    assertAllPriced(below, resolved.limits);
+  }
+}
+
+/** Returns the delegates that agents with these ids are, and those that they can reach. */
+function reachableFrom(
+  ids: readonly string[],
+  delegates: readonly ResolvedDelegate[],
+): readonly ResolvedDelegate[] {
+  const found = new Set<string>();
+  const pending = [...ids];
+  for (let id = pending.pop(); id !== undefined; id = pending.pop()) {
+    if (found.has(id)) continue;
+    found.add(id);
+    pending.push(
+      ...(delegates.find(({ agent }) => agent.agentId === id)?.agent.spec?.delegates ?? []),
+    );
+  }
+  return delegates.filter(({ agent }) => found.has(agent.agentId));
+}
+
+function assertAllPriced(
   delegates: readonly ResolvedDelegate[],
   limits: Pick<Limits, "budgets">,
 ): void {
@@ -60,12 +89,16 @@ const maxWarnings = 5;
 /** Returns warnings about what has no effect while an agent is a delegate, and about its own spec. */
 export function delegateWarnings(delegates: readonly ResolvedDelegate[]): readonly string[] {
   return delegates.flatMap(({ agent: { agentId, spec }, resolved: { warnings } }) => {
-    const ignored = [
-      ...(spec?.planningEnabled ? ["planning_enabled has no effect in runs of other agents"] : []),
-      ...(spec?.budgets?.maxWallClock
-        ? ["budgets.max_wall_clock has no effect in runs of other agents"]
-        : []),
-    ];
+    const { maxWallClock, maxParallel, maxResultBytes } = spec?.budgets ?? {};
+    const given = {
+      planning_enabled: spec?.planningEnabled || undefined,
+      "budgets.max_wall_clock": maxWallClock,
+      "budgets.max_parallel": maxParallel,
+      "budgets.max_result_bytes": maxResultBytes,
+    };
+    const ignored = Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [`${name} has no effect in runs of other agents`],
+    );
     return [...ignored, ...warnings]
       .slice(0, maxWarnings)
       .map((warning) => `delegates: agent "${agentId}": ${warning}`);
@@ -83,16 +116,6 @@ export function plannedDelegates(
     tools: tools.map(({ name }) => name),
     planHash: plan.hash,
   }));
-}
-
-/** One policy decides on all approvals of a run. */
-function assertSamePolicy(root: AgentSpec, { approvalPolicy }: AgentSpec, agentId: string): void {
-  if (approvalPolicy === undefined) return;
-  const { approvalPolicy: ofRoot } = root;
-  if (ofRoot !== undefined && equals(ApprovalPolicySchema, ofRoot, approvalPolicy)) return;
-  const description = `agent "${agentId}" has another approval_policy than the agent of the run, which decides on all approvals of the run; give both the same, or remove that of "${agentId}"`;
-  const violation = { field: "delegates", description, reason: "UNSUPPORTED_CAPABILITY" };
-  throw refusal(violation, ErrorReason.INVALID_AGENT);
 }
 
 function refusal({ field, ...rest }: Violation, reason: ErrorReason): Failure {

@@ -5,6 +5,7 @@ import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { assertRecordable } from "../delegates/assert-recordable.ts";
 import {
   assertPriced,
   delegateWarnings,
@@ -42,6 +43,7 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   );
   const resolved = resolveOne(spec, offer, context, delegates);
   assertPriced(delegates, resolved.limits);
+  assertRecordable(resolved.tools, delegates);
   return resolved;
 }
 

@@ -166,11 +166,14 @@ function hitlViolations(
   catalogs: readonly ToolCatalog[],
 ): readonly Violation[] {
   const present = new Set(tools.map(({ name }) => name));
+  const offered = new Set(catalogs.flatMap((catalog) => catalog.tools.map(({ name }) => name)));
   const isInFilter = catalogFilter(spec);
   const names = listed([...present]);
   return spec.hitlTools.flatMap((name, index) => {
     // A tool that the policy withholds needs no approval, and has a warning.
     if (present.has(name) || withheld.has(name)) return [];
+    // A delegate may have the tool, and its calls need the approval too.
+    if (spec.delegates.length > 0 && offered.has(name)) return [];
     if (isUnlisted(name, spec, catalogs) && isInFilter(name)) return [];
     const reason = excluded.get(name) ?? `its tools are: ${names}${suggestion(name, present)}`;
     const description = `the agent does not have the tool "${name}"; ${reason}`;

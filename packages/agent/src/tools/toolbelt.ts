@@ -197,7 +197,7 @@ function delegateTools(
   const specs = new Map(known.map(({ agentId, spec }) => [agentId, spec]));
   return [...new Set(delegates)].flatMap((id) => {
     const spec = specs.get(id);
-    return spec === undefined ? [] : [delegateTool({ id, name: spec.name })];
+    return spec === undefined ? [] : [delegateTool({ id })];
   });
 }
 

@@ -7,8 +7,9 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../test/support/memory-ports.ts";
 import { ann, memoryPorts, storeAgent } from "../../test/support/memory-ports.ts";
-import { createAgent, updateAgent } from "./agents.ts";
+import { checkAgent, createAgent, updateAgent } from "./agents.ts";
 import { explainAgentAccess } from "./explain/explain-agent.ts";
+import { planOfSpec } from "./explain/explain-plan.ts";
 import { startRun } from "./start-run.ts";
 
 const never = new AbortController().signal;
@@ -91,4 +92,21 @@ test("an explanation shows the delegates with their revisions, models, and tools
   const broken = await explainAgentAccess(ports, ann, request, never);
   expect(broken.plan).toBeUndefined();
   expect(broken.violations).toMatchObject([{ field: "delegates[0]", reason: "AGENT_NOT_FOUND" }]);
+});
+
+test("an agent is not stored with a delegate that has another approval policy, and the reason why none of its runs starts is known", async () => {
+  const ports = memoryPorts();
+  await storeAgent(ports, "finder", { approvalPolicy: { excludeRequester: true } });
+  await storeAgent(ports, "checker", { model: "gone" });
+  await expect(createAgent(ports, ann, specOf("lead", "finder"), never)).rejects.toMatchObject({
+    violations: [{ field: "spec.delegates", reason: "UNSUPPORTED_CAPABILITY" }],
+  });
+  const { checked, delegates } = await checkAgent(ports, "acme", specOf("lead", "checker"), never);
+  expect(checked.violations).toEqual([]);
+  const caller = { tenant: "acme", roles: new Set<never>(), delegates };
+  const resolved = planOfSpec(checked.spec, ports, caller);
+  expect(resolved?.plan).toBeUndefined();
+  expect(resolved?.violations).toMatchObject([
+    { field: "delegates", description: expect.stringContaining('agent "checker"') },
+  ]);
 });

@@ -1,5 +1,8 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { SpecWarning } from "@reeve/agent/spec/spec-warning";
+import { warningOf, warningText } from "@reeve/agent/spec/spec-warning";
 import type { AgentService, AgentSpec } from "@reeve/contracts/agent";
+import type { Violation } from "@reeve/platform/failure";
 import { reportedViolations } from "@reeve/platform/list-violations";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { credentialOf, principalOf } from "@reeve/platform/rpc/principal";
@@ -83,10 +86,12 @@ export function agentService(
       const found = await checkAgent(ports, tenant, given, context.signal);
       const { checked, delegates } = found;
       const reported = reportedViolations(checked.violations);
-      const plan =
+      const resolved =
         checked.violations.length === 0
           ? planOfSpec(checked.spec, ports, { ...credential, delegates })
           : undefined;
+      const plan = resolved?.plan;
+      const unresolved = ofDelegates(resolved?.violations ?? []);
       const more = checked.violations.length - reported.length;
       return {
         violations: reported.map((violation) => ({
@@ -96,14 +101,21 @@ export function agentService(
         })),
         warnings: [
           ...(more > 0 ? [`${more} more violations are not listed; fix the others first`] : []),
-          ...checked.warnings.slice(0, maxWarnings),
+          ...[...unresolved.map(warningText), ...checked.warnings].slice(0, maxWarnings),
         ],
-        warningDetails: checked.details.slice(0, maxWarnings),
+        warningDetails: [...unresolved, ...checked.details].slice(0, maxWarnings),
         ...(checked.spec && { normalized: checked.spec }),
         ...(plan && { plan }),
       };
     },
   };
+}
+
+/** Returns why no run of a valid agent starts because of its delegates, which are agents of their own and may be repaired later. */
+function ofDelegates(violations: readonly Violation[]): readonly SpecWarning[] {
+  return violations
+    .filter(({ field }) => field.startsWith("delegates"))
+    .map(({ description }) => warningOf(`delegates: no run starts: ${description}`));
 }
 
 function sent(spec: AgentSpec | undefined, { values }: HandlerContext): SentSpec {

@@ -71,10 +71,12 @@ test("the plan of a valid spec has only the tools that the policy gives its call
   const { ports } = await gateway(
     "rules: [{ name: no-grep, when: { roles: [operator] }, deny: { tools: [grep] } }]",
   );
-  expect(namesOf(planOfSpec(spec, ports, ann)?.tools)).not.toContain("grep");
-  expect(namesOf(planOfSpec(spec, ports, { ...ann, roles: new Set() })?.tools)).toContain("grep");
+  expect(namesOf(planOfSpec(spec, ports, ann)?.plan?.tools)).not.toContain("grep");
+  expect(namesOf(planOfSpec(spec, ports, { ...ann, roles: new Set() })?.plan?.tools)).toContain(
+    "grep",
+  );
   expect((await explain({ ports, counts: { schemas: 0 } })).plan?.hash).toBe(
-    planOfSpec(spec, ports, ann)?.hash,
+    planOfSpec(spec, ports, ann)?.plan?.hash,
   );
 });
 

@@ -40,8 +40,8 @@ export function tryResolve(spec: AgentSpec, offered: Offer, place: ToolContext):
 }
 
 /**
- * Returns the plan of a valid spec in a run that the caller starts outside of threads, without long-term memory. Undefined: such a run
- * does not start.
+ * Returns the plan of a valid spec in a run that the caller starts outside of threads, without long-term memory, or why such a run does
+ * not start.
  */
 export function planOfSpec(
   spec: AgentSpec | undefined,
@@ -51,12 +51,12 @@ export function planOfSpec(
     roles,
     delegates = [],
   }: Pick<Credential, "tenant" | "roles"> & Pick<ToolContext, "delegates">,
-): ResolutionPlan | undefined {
+): Resolution | undefined {
   if (spec === undefined) return undefined;
   const caller = { tenant, roles: new Set([Role.RUNNER, ...roles]), context: "plain" } as const;
   const decided = policyFor(policy(), caller);
   const place = { isEditor: false, extraTools: [], policy: decided, delegates };
-  return tryResolve(spec, offer(), place).plan;
+  return tryResolve(spec, offer(), place);
 }
 
 /** The roles that a rule of the policy may distinguish, beside RUNNER, which every caller who starts runs has. */

@@ -1,0 +1,38 @@
+import { equals, toBinary } from "@bufbuild/protobuf";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { Failure } from "@reeve/platform/failure";
+import type { ResolvedDelegate } from "../resolve/resolved-agent.ts";
+
+/** A batch of the log has a mebibyte, with the instructions and the first input of the run. */
+const maxToolBytes = 640 * 1024;
+
+/**
+ * Throws if the log of a run cannot record the tools of all its agents: those of the agent of the run once, and for each delegate those that the
+ * agent of the run does not have in the same form.
+ */
+export function assertRecordable(
+  tools: readonly ToolDescriptor[],
+  delegates: readonly ResolvedDelegate[],
+): void {
+  if (delegates.length === 0) return;
+  const ofRun = new Map(tools.map((tool) => [tool.name, tool]));
+  const isShared = (tool: ToolDescriptor) => {
+    const same = ofRun.get(tool.name);
+    return same !== undefined && (same === tool || equals(ToolDescriptorSchema, same, tool));
+  };
+  const own = delegates.flatMap(({ resolved }) => resolved.tools.filter((tool) => !isShared(tool)));
+  const sizes = new Map<ToolDescriptor, number>();
+  const sizeOf = (tool: ToolDescriptor) => {
+    const size = sizes.get(tool) ?? toBinary(ToolDescriptorSchema, tool).length;
+    sizes.set(tool, size);
+    return size;
+  };
+  const bytes = [...tools, ...own].reduce((sum, tool) => sum + sizeOf(tool), 0);
+  if (bytes <= maxToolBytes) return;
+  const description = `the descriptions and schemas of the tools of the agent and its delegates have ${bytes} bytes, and a run records ${maxToolBytes}; give the delegates fewer tools, or the agent of the run those that several delegates share`;
+  throw new Failure("precondition", ErrorReason.INVALID_AGENT, `delegates: ${description}`, {
+    violations: [{ field: "delegates", description, reason: "TOO_LARGE" }],
+  });
+}
