@@ -96,7 +96,7 @@ export function describeDeciders(deployment: () => Deployment, tokens: Tokens): 
       approval: { state: ApprovalState.APPROVED, votes: [{ countsFor: ["short"] }] },
     });
 
-    // Neither applies to a call for another person: nobody could approve it, and nobody is asked.
+    // Neither applies to a call for another person: nobody could approve it, so no approval is requested.
     const { run } = await eve.runs.startRun({ agentId: "filtered", input: "go" });
     const refused = await watchToEnd(deployment(), run?.runId ?? "");
     expectCompleted(refused);
