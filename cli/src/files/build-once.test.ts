@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readFileSync,
   readdirSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,6 +27,7 @@ function builder(folder = join(mkdtempSync(join(tmpdir(), "reeve-build-")), "dis
   return {
     folder,
     state,
+    digest,
     run: () => buildOnce({ folder, digest, build, onWait: () => undefined }, never),
   };
 }
@@ -62,6 +64,22 @@ test("two that need the same build at once share one", async () => {
   const other = builder(one.folder);
   expect(await Promise.all([one.run(), other.run()])).toEqual([undefined, undefined]);
   expect([...one.state.built, ...other.state.built]).toEqual(["first"]);
+});
+
+test("a process that stood still while it built keeps the build of the one that took its lock", async () => {
+  const folder = join(mkdtempSync(join(tmpdir(), "reeve-build-")), "dist");
+  const other = builder(folder);
+  const build = async (into: string) => {
+    utimesSync(join(`${folder}.work`, "lock"), 1, 1);
+    await other.run();
+    mkdirSync(into);
+    writeFileSync(join(into, "late"), "late");
+    return undefined;
+  };
+  const { digest } = other;
+  const late = buildOnce({ folder, digest, build, onWait: () => undefined }, never);
+  expect(await late).toBeUndefined();
+  expect(filesIn(folder)).toEqual(["first"]);
 });
 
 test("a build that fails says why, keeps the last one, and is tried again", async () => {

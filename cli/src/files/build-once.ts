@@ -37,6 +37,8 @@ export async function buildOnce(
   const last = join(work, `last-${process.pid}`);
   try {
     const problem = await build(next);
+    // A process that stood still has lost the lock, and another one may have built the same.
+    if (recordOf(folder) === sources) return undefined;
     if (problem !== undefined) return problem;
     writeFileSync(join(next, recordName), `${sources}\n`);
     moveAway(folder, last);

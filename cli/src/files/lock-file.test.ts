@@ -1,4 +1,4 @@
-import { mkdtempSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -46,4 +46,13 @@ test("says once that another process holds the lock", async () => {
   await held[Symbol.asyncDispose]();
   await using _ = await next;
   expect(onWait).toHaveBeenCalledOnce();
+});
+
+test("a lock that cannot be renewed does not end the process", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "reeve-lock-")), "lock");
+  await using _ = await lockFile(path, never, new AbortController().signal);
+  rmSync(path);
+  mkdirSync(path);
+  expect(() => vi.advanceTimersByTime(5_000)).not.toThrow();
+  rmSync(path, { recursive: true });
 });

@@ -52,11 +52,14 @@ function take(path: string, id: string): boolean {
   return unless("EEXIST", () => writeFileSync(path, id, { flag: "wx", mode: 0o600 }));
 }
 
+/** Without effect if the lock cannot be renewed: it then becomes stale, and another process takes it. */
 function renew(path: string, id: string): void {
   const now = new Date();
-  unless("ENOENT", () => {
+  try {
     if (readFileSync(path, "utf8") === id) utimesSync(path, now, now);
-  });
+  } catch {
+    // An error here would end the process, for example because another user has taken the lock meanwhile.
+  }
 }
 
 function release(path: string, id: string): void {
