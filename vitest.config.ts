@@ -32,8 +32,11 @@ const deployments = [
 ];
 /** These load the machine, or stop processes for so long that a slow machine changes the outcome. */
 const system = ["test/system/standstill.test.ts", "test/{chaos/chaos,cluster/cluster}.test.ts"];
-/** Of the components and deployments. They wait for processes, containers, and time-outs for much of their time. */
-const atOnce = 4;
+/**
+ * Of the components and deployments. They wait for processes, containers, and time-outs for much of their time. With four at once, each
+ * takes up to twice as long on two processors, and all of them as long as with three.
+ */
+const atOnce = 3;
 /** The tests of the stores, which one server of each supported line must pass. Its line makes no difference to what is sealed. */
 const stores = ["packages/jetstream/test/!(replicated-|cluster-|sealed-)*.test.ts"];
 /** The server of suites with three servers. It is of a newer line than the one on the PATH. */
