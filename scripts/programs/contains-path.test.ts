@@ -16,7 +16,7 @@ test.each([
   'require("../context/context.js")',
   'require("@scope/context/index.js")',
   'join("/contextual/a.ts")',
-  'join("/work/context/a.ts")',
+  'join("/srv/context/a.ts")',
 ])("%s contains no path below /context", (text) => {
   expect(containsPathBelow(text, "/context")).toBe(false);
 });
