@@ -1,5 +1,6 @@
 /** The fast gate: `npm run check`. Runs every check that needs no server, and reports each one that failed. */
 import { spawn } from "node:child_process";
+import { globSync } from "node:fs";
 import process from "node:process";
 
 interface Check {
@@ -9,8 +10,9 @@ interface Check {
 
 const sources = "packages services cli console sdk/typescript/src test bench scripts";
 
-/** The unit tests that take about a second or more each: they try many inputs, wait, or start other programs. `npm test` runs them. */
+/** The unit tests that take half a second or more each: they try many inputs, wait, or start other programs. `npm test` runs them. */
 const slowTests = [
+  "cli/src/run-cli.test.ts",
   "packages/agent/src/policy/policy-properties.test.ts",
   "packages/agent/src/schema/compile-cost.test.ts",
   "packages/agent/src/spec/{check-spec,spec-file}.test.ts",
@@ -18,16 +20,19 @@ const slowTests = [
   "packages/calls/src/execute/execute-call.test.ts",
   "packages/calls/src/results/offload-result.test.ts",
   "packages/engine/src/domain/schema/validate-arguments.test.ts",
-  "packages/engine/src/domain/subtasks/aggregate-results.test.ts",
+  "packages/engine/src/domain/subtasks/{aggregate-results,spawn-subtasks}.test.ts",
   "packages/engine/src/domain/{fold,histories,world}.test.ts",
-  "packages/engine/src/drive/{oversized,plan-and-subtasks,provider-outage}.test.ts",
+  "packages/engine/src/drive/{claim-run,oversized,plan-and-subtasks,provider-outage,waiting-runs}.test.ts",
   "packages/engine/src/perform/{recorded-digests,review-call,sent-requests}.test.ts",
   "packages/engine/src/verify/verify-run-log.test.ts",
   "packages/jetstream/src/local-index/table-index.test.ts",
   "packages/jetstream/src/log/memory.test.ts",
-  "packages/jetstream/src/streams/ensure-consumer.test.ts",
+  "packages/jetstream/src/queue/{memory,lanes/lane-taker}.test.ts",
+  "packages/jetstream/src/streams/ensure-{bucket,consumer}.test.ts",
   "packages/jetstream/src/table/{live-view,page}.test.ts",
   "packages/local/src/decide-approvals.test.ts",
+  "packages/memory/src/rank-memories.test.ts",
+  "packages/platform/src/process/keep-compiled-modules.test.ts",
   "packages/run/src/policy/watch-policy.test.ts",
   "packages/run/src/thread/history/fit-history.test.ts",
   "packages/run/src/thread/{settle-thread,thread-head}.test.ts",
@@ -38,6 +43,7 @@ const slowTests = [
   "services/approvals/src/app/expire-approvals.test.ts",
   "services/approvals/src/app/inbox/watch-approvals.test.ts",
   "services/approvals/src/app/outage.test.ts",
+  "services/approvals/src/app/passkeys/confirmations.test.ts",
   "services/approvals/src/notify/send/smtp-sender.test.ts",
   "services/gateway/src/app/runs/run-filter.test.ts",
   "services/gateway/src/app/sweep/sweep-runs.test.ts",
@@ -46,9 +52,11 @@ const slowTests = [
   "services/gateway/src/auth/watch-token-file.test.ts",
   "services/gateway/src/projections/run-index.test.ts",
   "services/toolhost/src/workspaces/workspace-keeper.test.ts",
-  "test/unit/compose-keys.test.ts",
   "test/unit/protocol/**",
+  "test/unit/{compose-keys,openapi}.test.ts",
 ];
+const misnamed = slowTests.filter((pattern) => globSync(pattern).length === 0);
+if (misnamed.length > 0) throw new Error(`no test file matches ${misnamed.join(", ")}`);
 const withoutSlowTests = slowTests.map((each) => `--exclude "${each}"`).join(" ");
 
 /** What the compiler knows of the last check: after a small change, types take a fifth of the processor time. */
