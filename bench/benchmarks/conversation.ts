@@ -4,7 +4,7 @@ import { channelOf } from "@reeve/contracts/channel";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { StoredBatch } from "@reeve/jetstream/log/stored-batch";
 import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
-import { SubjectReader } from "@reeve/jetstream/log/subject-reader";
+import { SubjectReader } from "@reeve/jetstream/log/reading/subject-reader";
 import { startModelServer } from "@reeve/test/support/model-server";
 import type { Benchmark, Figure } from "../figure.ts";
 import { createAgent, run, tools } from "../runs.ts";

@@ -14,7 +14,7 @@ import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
 import { openBatch } from "../log/sealed-batch.ts";
 import type { StoredBatch } from "../log/stored-batch.ts";
 import { batchFromHeaders, contentOf } from "../log/stored-batch.ts";
-import { SubjectReader } from "../log/subject-reader.ts";
+import { SubjectReader } from "../log/reading/subject-reader.ts";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
 import type { Place } from "../sealing/payload-cipher.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";

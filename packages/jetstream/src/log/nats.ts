@@ -39,8 +39,8 @@ import { rangeOfBatches } from "./range-of-batches.ts";
 import { encodeBatch, openBatch } from "./sealed-batch.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromHeaders, contentOf, headersOfBatch, tailAfter } from "./stored-batch.ts";
-import type { ReaderOptions } from "./subject-reader.ts";
-import { SubjectReader } from "./subject-reader.ts";
+import type { ReaderOptions } from "./reading/subject-reader.ts";
+import { SubjectReader } from "./reading/subject-reader.ts";
 
 /**
  * What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. Its reads may

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { RecentBatches } from "./recent-batches.ts";
-import type { StoredBatch } from "./stored-batch.ts";
+import type { StoredBatch } from "../stored-batch.ts";
 
 const subject = "run.acme.run_1.log";
 

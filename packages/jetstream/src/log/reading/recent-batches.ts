@@ -1,4 +1,4 @@
-import type { StoredBatch } from "./stored-batch.ts";
+import type { StoredBatch } from "../stored-batch.ts";
 
 /** How much is held. A batch is read again within milliseconds or never. */
 const maxHeldBytes = 1024 * 1024;
