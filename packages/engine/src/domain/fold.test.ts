@@ -1,7 +1,8 @@
 import { create, equals } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunSchema } from "@reeve/contracts/run";
-import { emptyHead, foldHead, runOf } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { foldOwnership, noOwnership, requiredDispatch } from "@reeve/run/head/ownership";
 import type { Ownership } from "@reeve/run/head/ownership";
 import { applyToSummary } from "@reeve/run/head/run-summary";

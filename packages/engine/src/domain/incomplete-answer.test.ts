@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { IncompleteReason } from "@reeve/contracts/run";
 import { TurnEndedSchema, TurnIncompleteReason } from "@reeve/contracts/thread";
 import { ToolStatus } from "@reeve/contracts/tool";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { turnMessages } from "@reeve/run/thread/thread-messages";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { describe, expect, test } from "vitest";

@@ -3,7 +3,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { describe, expect, test } from "vitest";
 import { PlayedRun, subtask } from "../../test/support/run-player.ts";
 import { nextEffects } from "./next-effects.ts";

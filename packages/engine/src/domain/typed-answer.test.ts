@@ -4,7 +4,7 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { Role } from "@reeve/contracts/thread";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../test/support/event-order.ts";
 import { PlayedRun } from "../../test/support/run-player.ts";

@@ -1,5 +1,6 @@
 import { RunStatus } from "@reeve/contracts/run";
-import { emptyHead, foldHead, runOf } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 import { RunStatus } from "@reeve/contracts/run";
-import { emptyHead, foldHead, outputOf } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { outputOf } from "@reeve/run/head/run-of";
 import { describe, expect, test } from "vitest";
 import type { ModelProvider } from "../ports/model-provider.ts";
 import { countingModel, textOf } from "../../test/support/models.ts";

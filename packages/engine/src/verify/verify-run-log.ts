@@ -2,7 +2,7 @@ import type { Run, RunEvent, StoredRunBatch } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { runLogDefinition } from "@reeve/jetstream/log/definitions";
 import { channelOf } from "@reeve/contracts/channel";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import { apply } from "../domain/state/apply.ts";
 import type { RunState } from "../domain/state/run-state.ts";

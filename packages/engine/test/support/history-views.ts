@@ -8,7 +8,7 @@ import {
   TurnIncompleteReason,
 } from "@reeve/contracts/thread";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { requiredDispatch } from "@reeve/run/head/ownership";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { treeOf } from "@reeve/run/tree/execution-tree";

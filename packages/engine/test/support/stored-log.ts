@@ -6,7 +6,8 @@ import type { Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, StoredRunBatchSchema } from "@reeve/contracts/run";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import { emptyHead, foldHead, runOf } from "@reeve/run/head/run-head";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import type { StoredRunLog } from "../../src/verify/verify-run-log.ts";
 
 const never = new AbortController().signal;

@@ -5,7 +5,8 @@ import { RunEventSchema, RunStatus, StepState } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
 import { eventsAfter, text } from "@reeve/jetstream/test/support/facts";
 import type { ExternalFact } from "../commands/append-external.ts";
-import { emptyHead, foldHead, messageOf, pendingApprovals, runOf } from "./run-head.ts";
+import { emptyHead, foldHead, messageOf, pendingApprovals } from "./run-head.ts";
+import { runOf } from "./run-of.ts";
 import { isTerminal } from "./run-status.ts";
 
 const created: ExternalFact = { case: "runCreated", value: { agentId: "writer", input: "hello" } };

@@ -1,17 +1,15 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type {
   MessageSubmitted,
-  Run,
   ModelTurn,
   RunCreated,
   RunEvent,
   RunPrepared,
 } from "@reeve/contracts/run";
-import { IncompleteReason, Phase, RunSchema } from "@reeve/contracts/run";
+import { IncompleteReason, Phase } from "@reeve/contracts/run";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
@@ -19,7 +17,7 @@ import type { Ledger } from "./ledger.ts";
 import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
 import type { ModelWaits } from "./model-waits.ts";
-import { firstWait, waitsAfter } from "./model-waits.ts";
+import { waitsAfter } from "./model-waits.ts";
 import { incompleteReasonOf } from "./incomplete-reason.ts";
 import { findNewest, linked, oldestFirst } from "./linked.ts";
 import type { Ownership } from "./ownership.ts";
@@ -283,17 +281,6 @@ export function messageOf({ messages }: RunHead, messageId: string): SubmittedMe
   return findNewest(messages, (message) => message.messageId === messageId);
 }
 
-/** Returns the output of the run: its last answer at the root, as JSON if it has a schema. */
-export function outputOf({ output, structured }: RunHead): string {
-  if (structured !== undefined) return JSON.stringify(structured);
-  const parts: string[] = [];
-  const step = output?.value.step;
-  for (let part = output; part !== undefined && part.value.step === step; part = part.before) {
-    parts.push(part.value.text);
-  }
-  return parts.toReversed().join("");
-}
-
 /** Returns the latest version of the approval with this id. */
 export function approvalOf({ approvals }: RunHead, approvalId: string): Approval | undefined {
   return findNewest(approvals, (approval) => approval.approvalId === approvalId);
@@ -311,37 +298,4 @@ export function approvalsOf({ approvals }: RunHead): readonly Approval[] {
 export function pendingApprovals(head: RunHead): readonly Approval[] {
   if (isTerminal(head.status)) return [];
   return approvalsOf(head).filter(({ state }) => state === ApprovalState.PENDING);
-}
-
-/** Returns the run as clients see it. Throws for the head of a run that does not exist. */
-export function runOf(head: RunHead): Run {
-  if (!head.isCreated) throw new Error("cannot show a run that does not exist");
-  const { runId, agentId, status, inputPreview, labels, threadId, scripted, startedBy } = head;
-  const { createdAt, endedAt, error, cost, unknownEventSequence } = head;
-  const modelWait = isTerminal(status) ? undefined : firstWait(head.modelWaits);
-  return create(RunSchema, {
-    runId,
-    agentId,
-    status,
-    lastSequence: head.lastSequence,
-    output: outputOf(head),
-    ...(head.structured && { structuredOutput: head.structured }),
-    inputPreview,
-    pendingApprovals: head.pendingApprovals,
-    labels,
-    threadId,
-    scripted,
-    startedBy,
-    unknownEventSequence,
-    incompleteReason: head.incompleteReason,
-    plan: [...head.plan],
-    agentRevision: head.created?.agentRevision ?? 0,
-    planHash: head.prepared?.plan?.hash ?? "",
-    ...(head.origin && { origin: head.origin }),
-    ...(createdAt && { createdAt }),
-    ...(endedAt && { endedAt }),
-    ...(error && { error }),
-    ...(cost && { cost }),
-    ...(modelWait && { modelWait }),
-  });
 }

@@ -3,7 +3,7 @@ import type { Run, RunEvent } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
 import { kindsIn } from "@reeve/run/head/event-kinds";
 import type { RunHead } from "@reeve/run/head/run-head";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { applyToSummary } from "@reeve/run/head/run-summary";
 
 /**

@@ -3,7 +3,7 @@ import { planOfRun } from "@reeve/agent/resolve/recorded-plan";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
 import { RunService } from "@reeve/contracts/run";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import type { Clock } from "@reeve/platform/async/clock";
 import { steadyClock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";

@@ -5,7 +5,7 @@ import { finishTool } from "@reeve/agent/tools/finish-tool";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
-import { runOf } from "@reeve/run/head/run-head";
+import { runOf } from "@reeve/run/head/run-of";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
