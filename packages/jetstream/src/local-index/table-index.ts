@@ -1,41 +1,28 @@
-import { setImmediate } from "node:timers/promises";
 import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
-import { Notifier } from "@reeve/platform/async/coordination/notifier";
-import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
-import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Page, PageRequest } from "../table/page.ts";
 import { takePage } from "../table/page.ts";
-import type { ChangeBatch, KeyedChange, Table, TablePosition } from "../table/port.ts";
+import type { TablePosition } from "../table/port.ts";
 import type { Agenda } from "./agenda.ts";
 import type { ChangedRows } from "./changed-rows.ts";
 import { changedRows } from "./changed-rows.ts";
-import type { IndexDatabase } from "./index-database.ts";
+import type { FollowedIndexOptions, FollowedTable } from "./followed-index.ts";
+import { FollowedIndex } from "./followed-index.ts";
 import type { IndexedRows, Selection } from "./indexed-rows.ts";
-import type { IndexContent, OpenIndex } from "./open-index.ts";
-import { applyChange, openIndex } from "./open-index.ts";
-import { UnreadableTenants } from "./unreadable-tenants.ts";
+import type { OpenIndex } from "./open-index.ts";
 
 /** How long a list waits until the index has reached the table, by default. */
 const defaultMaxLagMs = 10_000;
-/** How long changes are applied at a time: a change of a large index may read from the disk. */
-const maxSliceMs = 10;
-/** How long after an error the table is followed again, and after how long a refused caller tries again. */
-const retryMs = 1_000;
+/** After how long a refused caller tries again. */
 const retryAfterMs = 5_000;
 
-/** Where a process has its indexes. */
-export interface IndexHome {
-  /** The folder of their files; see `IndexPlace`. */
-  readonly folder: string | undefined;
-  readonly log: Pick<Logger, "info" | "warn">;
-}
-
-export interface TableIndexOptions<Schema extends DescMessage, Field extends string>
-  extends IndexHome, IndexContent<Schema, Field> {
+export interface TableIndexOptions<
+  Schema extends DescMessage,
+  Field extends string,
+> extends FollowedIndexOptions<Schema, Field> {
   /** How long a list waits until the index has reached the table. Default: 10 s. */
   readonly maxLagMs?: number;
 }
@@ -56,36 +43,29 @@ export class TableIndex<
   Schema extends DescMessage,
   Field extends string,
 > implements AsyncDisposable {
-  readonly #table: Pick<Table<MessageShape<Schema>>, "position" | "changesAfter">;
+  readonly #table: FollowedTable<MessageShape<Schema>>;
   readonly #options: TableIndexOptions<Schema, Field>;
-  readonly #signal: AbortSignal;
-  readonly #end = new AbortController();
-  readonly #progress = new Notifier();
-  readonly #unreadable = new UnreadableTenants();
-  #following: Promise<void> | undefined;
-  /** Since when the table is lost, in monotonic time. Undefined: it is followed. */
-  #lostAtMs: number | undefined;
-  #index: OpenIndex<MessageShape<Schema>, Field> | undefined;
+  readonly #followed: FollowedIndex<Schema, Field>;
 
   /** The index follows the table until `signal` aborts or it is disposed. */
   constructor(
-    table: Pick<Table<MessageShape<Schema>>, "position" | "changesAfter">,
+    table: FollowedTable<MessageShape<Schema>>,
     options: TableIndexOptions<Schema, Field>,
     signal: AbortSignal,
   ) {
     this.#table = table;
     this.#options = options;
-    this.#signal = AbortSignal.any([signal, this.#end.signal]);
+    this.#followed = new FollowedIndex(table, options, signal);
   }
 
   /** Begins to follow the table. A list does so, too. */
   start(): void {
-    this.#following ??= this.#keepFollowing(this.#signal);
+    this.#followed.start();
   }
 
   /** The agenda of the records that the index has so far; undefined while it is not open. */
   get agenda(): Agenda | undefined {
-    return this.#index?.agenda;
+    return this.#followed.current?.agenda;
   }
 
   /** Returns one page of the selected records. */
@@ -136,7 +116,7 @@ export class TableIndex<
     signal: AbortSignal,
   ): Promise<Result> {
     const index = await this.#reach(wanted, signal);
-    this.#unreadable.assertReadable(tenant);
+    this.#followed.unreadable.assertReadable(tenant);
     return await this.#reading(wanted, () => read(index.rows, index));
   }
 
@@ -152,11 +132,11 @@ export class TableIndex<
     signal: AbortSignal,
   ): AsyncIterable<ChangedRows> {
     this.start();
-    using progress = this.#progress.subscribe();
+    using progress = this.#followed.progress.subscribe();
     for (let position = after; ;) {
       signal.throwIfAborted();
-      const index = this.#index;
-      this.#unreadable.assertReadable(tenant);
+      const index = this.#followed.current;
+      this.#followed.unreadable.assertReadable(tenant);
       const read = () => index && changedRows(index, tenant, position);
       const changed = await this.#reading(position, read);
       if (changed === undefined) {
@@ -171,8 +151,7 @@ export class TableIndex<
 
   /** Throws a Failure if the table has been lost for so long that a reader must not take it for unchanged. */
   #assertFollowing(position: TablePosition): void {
-    const lostMs = this.#lostAtMs === undefined ? 0 : performance.now() - this.#lostAtMs;
-    if (lostMs >= this.#maxLagMs) throw this.#behind(position);
+    if (this.#followed.lostMs >= this.#maxLagMs) throw this.#behind(position);
   }
 
   get #maxLagMs(): number {
@@ -185,8 +164,7 @@ export class TableIndex<
       return read();
     } catch (error) {
       if (error instanceof Failure) throw error;
-      this.#warn(error);
-      await this.#discard();
+      await this.#followed.drop(error);
       throw this.#behind(wanted);
     }
   }
@@ -197,7 +175,7 @@ export class TableIndex<
   ): Promise<OpenIndex<MessageShape<Schema>, Field>> {
     this.start();
     const deadlineMs = performance.now() + this.#maxLagMs;
-    using progress = this.#progress.subscribe();
+    using progress = this.#followed.progress.subscribe();
     for (;;) {
       const index = this.#indexAt(wanted);
       if (index !== undefined) return index;
@@ -208,130 +186,20 @@ export class TableIndex<
   }
 
   #indexAt(wanted: TablePosition): OpenIndex<MessageShape<Schema>, Field> | undefined {
-    const reached = this.#index?.database.position;
+    const reached = this.#followed.current?.database.position;
     const isThere = reached?.instance === wanted.instance && reached.revision >= wanted.revision;
-    return isThere ? this.#index : undefined;
+    return isThere ? this.#followed.current : undefined;
   }
 
   #behind({ instance, revision }: TablePosition): Failure {
     const { name } = this.#options.definition;
-    const reached = this.#index?.database.position;
+    const reached = this.#followed.current?.database.position;
     const part = reached?.instance === instance ? reached.revision / revision : 0;
     const message = `the list of ${name} is being built: ${Math.floor(part * 100)} %; try again in a few seconds`;
     return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { retryAfterMs });
   }
 
-  async #keepFollowing(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        await this.#follow(signal);
-      } catch (error) {
-        if (signal.aborted) break;
-        this.#lostAtMs ??= performance.now();
-        this.#warn(error);
-        // An index that only lost its table is kept.
-        if (!(error instanceof Failure)) await this.#discard();
-        await sleep(retryMs, signal).catch(() => undefined);
-      }
-    }
-    this.#index?.database[Symbol.dispose]();
-    this.#index = undefined;
-  }
-
-  async #follow(signal: AbortSignal): Promise<void> {
-    let index = this.#index ?? (await this.#open());
-    const { instance, revision: last } = await this.#positionAfter(index.database, signal);
-    if (!isBefore(index.database.position, { instance, revision: last })) {
-      await this.#discard();
-      index = await this.#open();
-    }
-    const revision = index.database.position?.revision ?? 0;
-    const unreadable = this.#unreadable.rows();
-    const { name } = this.#options.definition;
-    this.#options.log.info({ index: name, revision, last }, "an index follows its table");
-    // A table that tells its position, and no changes, is lost.
-    if (revision >= last) this.#lostAtMs = undefined;
-    await this.#apply(index, { changes: [], revision }, instance);
-    for await (const batch of this.#table.changesAfter(
-      { instance, revision, unreadable },
-      signal,
-    )) {
-      await this.#apply(index, batch, instance);
-      this.#lostAtMs = undefined;
-    }
-  }
-
-  /** Returns the position of the table. Asks twice before it says that the table lost changes: a new leader may lag. */
-  async #positionAfter(
-    { position: reached }: IndexDatabase,
-    signal: AbortSignal,
-  ): Promise<TablePosition> {
-    const position = await this.#table.position(signal);
-    if (isBefore(reached, position)) return position;
-    await sleep(retryMs, signal);
-    return await this.#table.position(signal);
-  }
-
-  async #open(): Promise<OpenIndex<MessageShape<Schema>, Field>> {
-    this.#index = await openIndex(this.#options, this.#options.folder);
-    return this.#index;
-  }
-
-  /** Applies a batch in slices, so that the other work of the process never waits long. */
-  async #apply(
-    index: OpenIndex<MessageShape<Schema>, Field>,
-    { changes, revision }: ChangeBatch<MessageShape<Schema>>,
-    instance: string,
-  ): Promise<void> {
-    const { database } = index;
-    // A process that ends between two slices applies the whole batch again, which changes nothing twice.
-    const before = database.position ?? { instance, revision: 0 };
-    let applied = 0;
-    do {
-      const deadlineMs = performance.now() + maxSliceMs;
-      database.writeTo(() => {
-        for (const change of changes.slice(applied)) {
-          this.#applyChange(index, change);
-          applied++;
-          if (performance.now() >= deadlineMs) break;
-        }
-        return applied < changes.length ? before : { instance, revision };
-      });
-      await setImmediate();
-    } while (applied < changes.length);
-    this.#progress.notify();
-  }
-
-  #applyChange(
-    index: OpenIndex<MessageShape<Schema>, Field>,
-    change: KeyedChange<MessageShape<Schema>>,
-  ): void {
-    // A file outlives the process, and would lack the row without saying so.
-    if (change.kind === "unreadable" && this.#options.folder !== undefined) throw change.error;
-    this.#unreadable.note(change);
-    if (change.kind !== "unreadable") applyChange(index, this.#options, change);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end.abort(new DOMException("the index was closed", "AbortError"));
-    await this.#following;
+    await this.#followed[Symbol.asyncDispose]();
   }
-
-  #warn(error: unknown): void {
-    const { name } = this.#options.definition;
-    this.#options.log.warn({ err: error, index: name }, "an index is not current; trying again");
-  }
-
-  async #discard(): Promise<void> {
-    const index = this.#index;
-    this.#index = undefined;
-    this.#unreadable.clear();
-    await index?.database.discard();
-  }
-}
-
-/** Returns whether an index of this position lacks nothing but changes after it. A store may have lost its last changes. */
-function isBefore(position: TablePosition | undefined, table: TablePosition): boolean {
-  if (position === undefined) return true;
-  return position.instance === table.instance && position.revision <= table.revision;
 }

@@ -3,7 +3,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows";
-import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
+import type { IndexHome } from "@reeve/jetstream/local-index/followed-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Table } from "@reeve/jetstream/table/port";
 import { talliesOf } from "./inbox/approval-tallies.ts";

@@ -4,7 +4,7 @@ import type { ListRunsRequest, Run } from "@reeve/contracts/run";
 import { RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { AgendaDefinition } from "@reeve/jetstream/local-index/agenda";
 import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows";
-import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
+import type { IndexHome } from "@reeve/jetstream/local-index/followed-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Page } from "@reeve/jetstream/table/page";
 import type { Table } from "@reeve/jetstream/table/port";

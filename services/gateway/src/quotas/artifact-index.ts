@@ -1,7 +1,7 @@
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows";
-import type { IndexHome } from "@reeve/jetstream/local-index/table-index";
+import type { IndexHome } from "@reeve/jetstream/local-index/followed-index";
 import { TableIndex } from "@reeve/jetstream/local-index/table-index";
 import type { Table } from "@reeve/jetstream/table/port";
 import { countedBytesOf } from "./artifact-quotas.ts";
