@@ -17,6 +17,7 @@ import { grantsCommand } from "./approvals/grants.ts";
 import { assignCommand, commentCommand } from "./approvals/note.ts";
 import { printCounts } from "./approvals/print-counts.ts";
 import { printList } from "./print-list.ts";
+import { agentOf } from "../render/approvals/agent-of.ts";
 
 export function approvalCommands(context: Context): readonly Command[] {
   return [
@@ -132,11 +133,10 @@ async function watchApprovals(
 }
 
 function rowOf(approval: Approval) {
-  const { approvalId, state, call, agentId, delegateId } = approval;
-  const agent = delegateId === "" ? agentId : `${agentId} (${delegateId})`;
+  const { approvalId, state, call } = approval;
   const stateName = ApprovalStateSchema.value[state]?.localName.toLowerCase() ?? "unknown";
   const { text, isShortened } = skim(approval, maxCell);
-  const names = [approvalId, stateName, call?.name ?? "", agent];
+  const names = [approvalId, stateName, call?.name ?? "", agentOf(approval)];
   return { cells: [...names.map((cell) => oneLine(cell, maxCell)), text], isShortened };
 }
 

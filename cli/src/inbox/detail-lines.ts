@@ -12,6 +12,7 @@ import { escapeUnsafe, oneLine, plainText } from "../render/plain-text.ts";
 import { wholeJson } from "../render/whole-json.ts";
 import { lineDifference } from "./line-difference.ts";
 import type { ScreenLine } from "./screen-line.ts";
+import { agentOf } from "../render/approvals/agent-of.ts";
 
 type Look = ScreenLine["look"];
 
@@ -34,9 +35,9 @@ const gates: Partial<Record<GateKind, string>> = {
 
 /** Returns everything that a person decides on, the risk first, and nothing of it cut. Lines may be longer than the screen. */
 export function detailLines(approval: Approval, options: DetailOptions): readonly ScreenLine[] {
-  const { call, agentId, requestedBy, question } = approval;
+  const { call, requestedBy, question } = approval;
   const { similar } = options;
-  const title = `${oneLine(call?.name ?? "a call", 256)}, called by ${agentId}`;
+  const title = `${oneLine(call?.name ?? "a call", 256)}, called by ${agentOf(approval)}`;
   return [
     { text: `${title}, started by ${oneLine(requestedBy, 200) || "unknown"}`, look: "bold" },
     ...stateLines(approval),

@@ -70,6 +70,14 @@ test("the whole arguments can be scrolled to, and nothing in them controls the t
   expect(small.lines.at(-2)?.text).toMatch(/more lines: space$/);
 });
 
+test("a call of a delegate names it, in the list and in the details", () => {
+  const ofDelegate = create(ApprovalSchema, { ...approval, delegateId: "finder" });
+  const { lines } = frameOf(withApproval(empty, ofDelegate), options);
+  const text = lines.map((line) => line.text).join("\n");
+  expect(text).toMatch(/send {2}writer \(finder\)/);
+  expect(text).toContain("send, called by writer (finder)");
+});
+
 test("edited arguments are a difference", () => {
   const text = allDetails(new Map([["a", { to: "bob", text: "short" }]]));
   expect(text).toContain('-   "to": "ann",');

@@ -8,6 +8,7 @@ import type { InboxState } from "./inbox-state.ts";
 import { listedApprovals, selectedApproval } from "./inbox-state.ts";
 import type { ScreenLine } from "./screen-line.ts";
 import { columnsOf, fitted, wrapped } from "./screen-line.ts";
+import { agentOf } from "../render/approvals/agent-of.ts";
 
 export interface ScreenSize {
   readonly columns: number;
@@ -67,13 +68,13 @@ function listLines(
   const at = listed.findIndex(({ approvalId }) => approvalId === state.selectedId);
   const first = Math.max(Math.min(at - Math.floor(count / 2), listed.length - count), 0);
   return listed.slice(first, first + count).map((approval) => {
-    const { approvalId, call, agentId, question, requestedAt } = approval;
+    const { approvalId, call, question, requestedAt } = approval;
     const age = ageOf(nowMs - (requestedAt ? timestampMs(requestedAt) : nowMs)).padStart(4);
     const args = question ? `asks: ${question.message}` : shortArguments(call?.arguments ?? {});
     const cells = [
       age,
       oneLine(call?.name ?? "", 40),
-      oneLine(agentId, 40),
+      oneLine(agentOf(approval), 40),
       oneLine(args, columns),
     ];
     const isSelected = approvalId === state.selectedId;

@@ -1,3 +1,4 @@
+import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { EventFamily, EventFamilySchema, RunStatus } from "@reeve/contracts/run";
 
@@ -63,4 +64,12 @@ export const allFamilies = EventFamilySchema.values
 /** Splits the name of a kind of event: `toolCallStarted` becomes `tool call started`. */
 export function nameOfKind(kind: string | undefined): string {
   return kind === undefined ? "unknown" : kind.replace(/[A-Z]/g, (one) => ` ${one.toLowerCase()}`);
+}
+
+/** Names the agent of an approval, and its delegate if that made the call. */
+export function nameOfAgent({
+  agentId,
+  delegateId,
+}: Pick<Approval, "agentId" | "delegateId">): string {
+  return delegateId === "" ? agentId : `${agentId} (${delegateId})`;
 }

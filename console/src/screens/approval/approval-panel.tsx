@@ -21,6 +21,7 @@ import { SimilarDecisions } from "./similar-decisions.tsx";
 import { useDecision } from "./use-decision.ts";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
+import { nameOfAgent } from "../../format/names.ts";
 
 interface ApprovalPanelProps {
   readonly approval: Approval;
@@ -33,7 +34,7 @@ interface ApprovalPanelProps {
 
 /** A call, or a question of a tool, that waits for a person: everything that the person decides on, and the decision. */
 export function ApprovalPanel({ approval, schema, onDecided, onNoted }: ApprovalPanelProps) {
-  const { call, question, requestedBy, agentId } = approval;
+  const { call, question, requestedBy } = approval;
   const [reason, setReason] = useState("");
   const [edited, setEdited] = useState<JsonObject | undefined>();
   const [isEditing, setEditing] = useState(question !== undefined);
@@ -61,7 +62,7 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
           )}
         </h2>
         <p className="muted">
-          {agentId}, started by {requestedBy || "unknown"}, asks since{" "}
+          {nameOfAgent(approval)}, started by {requestedBy || "unknown"}, asks since{" "}
           <Ago ms={msOf(approval.requestedAt)} />
           {approval.expiresAt !== undefined && (
             <>

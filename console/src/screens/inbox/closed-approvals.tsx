@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
-import { nameOfApproval } from "../../format/names.ts";
+import { nameOfAgent, nameOfApproval } from "../../format/names.ts";
 import { msOf } from "../../format/time.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
@@ -39,7 +39,7 @@ function Decided() {
           </tr>
         </thead>
         <tbody>
-          {closed.toReversed().map(({ approvalId, state, call, agentId, runId, decision }) => (
+          {closed.toReversed().map(({ approvalId, state, call, runId, decision, ...approval }) => (
             <tr key={approvalId}>
               <td>
                 <Badge {...nameOfApproval(state)} />
@@ -52,7 +52,7 @@ function Decided() {
                   <span className="sub">with other arguments</span>
                 )}
               </td>
-              <td>{agentId}</td>
+              <td>{nameOfAgent(approval)}</td>
               <td>
                 {decision?.decidedBy ?? "–"}
                 {decision?.breakGlass !== undefined && <span className="sub">by break-glass</span>}

@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import type { Approval } from "@reeve/contracts/approval";
 import { msOf } from "../../format/time.ts";
 import { Ago } from "../../ui/times.tsx";
+import { nameOfAgent } from "../../format/names.ts";
 
 interface WaitingListProps {
   readonly approvals: readonly Approval[];
@@ -16,12 +17,12 @@ interface WaitingListProps {
 export function WaitingList({ approvals, at, chosen, onChoose }: WaitingListProps) {
   return (
     <ol className="inbox-list" aria-label="Waiting decisions">
-      {approvals.map(({ approvalId, call, agentId, delegateId, requestedAt, question }, index) => (
+      {approvals.map(({ approvalId, call, requestedAt, question, ...approval }, index) => (
         <li key={approvalId} className="inbox-row">
           {question === undefined ? (
             <input
               type="checkbox"
-              aria-label={`Choose ${call?.name ?? "the call"} of ${agentId}, ${approvalId}`}
+              aria-label={`Choose ${call?.name ?? "the call"} of ${nameOfAgent(approval)}, ${approvalId}`}
               checked={chosen.has(approvalId)}
               onChange={(event) => onChoose(approvalId, event.target.checked)}
             />
@@ -39,7 +40,7 @@ export function WaitingList({ approvals, at, chosen, onChoose }: WaitingListProp
           >
             <span className="mono">{call?.name}</span>
             <span className="sub">
-              <span>{delegateId === "" ? agentId : `${agentId} (${delegateId})`}</span>
+              <span>{nameOfAgent(approval)}</span>
               <span>{question === undefined ? "call" : "question"}</span>
               <Ago ms={msOf(requestedAt)} />
             </span>
