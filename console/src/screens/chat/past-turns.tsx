@@ -37,11 +37,6 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
             {message.role === Role.USER ? (
               <div className="message user">
                 <Markdown text={message.text} />
-                {message.omittedTextBytes > 0 && (
-                  <p className="note">
-                    The answer has {message.omittedTextBytes} bytes. The run shows it.
-                  </p>
-                )}
               </div>
             ) : (
               <Answer message={message} />
@@ -58,6 +53,9 @@ function Answer({ message }: { readonly message: ThreadMessage }) {
     <div className="message agent">
       {nodes.length > 0 && <StoredTree nodes={nodes} />}
       <Markdown text={message.text} />
+      {message.omittedTextBytes > 0 && (
+        <p className="note">The answer has {message.omittedTextBytes} bytes. The run shows it.</p>
+      )}
       {message.error !== "" && <p className="note bad">{message.error}</p>}
       <p className="sub">
         <Link to="/runs/$runId/{-$view}" params={{ runId: message.runId }}>
