@@ -2,8 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Rebuild } from "@reeve/contracts/projection";
 import { RebuildSchema } from "@reeve/contracts/projection";
-import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
-import { TaskSet } from "@reeve/platform/async/task-set";
+import { forEach } from "@reeve/platform/async/for-each";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { isTenantKeyDeleted, isUnreadableForGood } from "../sealing/key-failures.ts";
@@ -40,12 +39,10 @@ export async function compareLogs<Key>(
 ): Promise<Rebuild> {
   const end = new AbortController();
   const until = AbortSignal.any([signal, end.signal]);
-  const permits = new Semaphore(maxConcurrent);
-  const tasks = new TaskSet();
   const counts = { logs: 0n, repaired: 0n, failed: 0n };
   const progress = () =>
     create(RebuildSchema, { ...rebuild, ...counts, heartbeatAt: timestampFromMs(clock.now()) });
-  const compare = async (end: LogEnd<Key>) => {
+  const work = async (end: LogEnd<Key>) => {
     try {
       if (await table.compare(end, mode, until)) counts.repaired++;
     } catch (error) {
@@ -58,22 +55,19 @@ export async function compareLogs<Key>(
     counts.logs++;
   };
   const compareAll = async () => {
-    for await (const end of catalog.ends(until)) {
-      const permit = await permits.acquire(until);
-      void tasks.add(compare(end).finally(() => permit[Symbol.dispose]()));
-    }
-    await tasks.settled();
+    await forEach({ items: (signal) => catalog.ends(signal), max: maxConcurrent, work }, until);
     const orphans = await table.dropOrphans?.(mode, until);
     counts.repaired += BigInt(orphans?.dropped ?? 0);
     counts.failed += BigInt(orphans?.failed ?? 0);
   };
   const reporting = reportRegularly(() => report(progress()), clock, until);
+  const comparing = compareAll();
   try {
-    await Promise.race([compareAll(), reporting]);
+    await Promise.race([comparing, reporting]);
   } finally {
     end.abort(new DOMException("the comparison has ended", "AbortError"));
     // A report that comes after the result would replace it.
-    await Promise.allSettled([reporting, tasks.settled()]);
+    await Promise.allSettled([reporting, comparing]);
   }
   signal.throwIfAborted();
   return { ...progress(), endedAt: timestampFromMs(clock.now()) };

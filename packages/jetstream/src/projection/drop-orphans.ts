@@ -1,5 +1,4 @@
-import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
-import { TaskSet } from "@reeve/platform/async/task-set";
+import { forEach } from "@reeve/platform/async/for-each";
 import { Failure } from "@reeve/platform/failure";
 import type { TailReader } from "../log/port.ts";
 import { isUnreadableForGood } from "../sealing/key-failures.ts";
@@ -41,30 +40,18 @@ export async function dropOrphans<Key, Record>(
   signal: AbortSignal,
 ): Promise<DroppedRows> {
   const counts = { dropped: 0, failed: 0 };
-  const end = new AbortController();
-  const until = AbortSignal.any([signal, end.signal]);
-  const permits = new Semaphore(maxConcurrent);
-  const tasks = new TaskSet();
-  const complete = async (row: Row<Record>) => {
-    try {
-      const outcome = await completeRow(projection, row, until);
-      if (outcome !== "kept") counts[outcome]++;
-    } catch (error) {
-      end.abort(error);
-    }
-  };
-  try {
+  async function* items(until: AbortSignal): AsyncIterable<Row<Record>> {
     for await (const change of projection.rows.watch("", until)) {
-      if (change.kind === "current") break;
+      if (change.kind === "current") return;
       if (change.kind === "unreadable" && change.error.kind === "unavailable") counts.failed++;
-      if (change.kind !== "written") continue;
-      const permit = await permits.acquire(until);
-      void tasks.add(complete(change.row).finally(() => permit[Symbol.dispose]()));
+      if (change.kind === "written") yield change.row;
     }
-  } finally {
-    await tasks.settled();
   }
-  until.throwIfAborted();
+  const work = async (row: Row<Record>, until: AbortSignal) => {
+    const outcome = await completeRow(projection, row, until);
+    if (outcome !== "kept") counts[outcome]++;
+  };
+  await forEach({ items, max: maxConcurrent, work }, signal);
   return counts;
 }
 
