@@ -1,5 +1,5 @@
 // The service `keys` of compose.yaml: generates the tokens and the users of NATS on the first start, because they must not be in
-// the repository. `node keys.mjs HOST KEYS OWNED` writes `HOST/token` for the owner of the file OWNED, who becomes its owner, and
+// the repository. `node keys.mjs HOST KEYS OWNED` writes `HOST/token`, which gets the same owner as the file OWNED, and
 // `KEYS/SERVICE/env` for each service, which only the services can read. Later starts keep all secrets, and replace the
 // permissions in `KEYS/nats/nats.conf` with those of this version.
 import { randomBytes } from "node:crypto";

@@ -273,7 +273,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     try {
       return await read();
     } catch (error) {
-      // A batch that this process appended may be one that the store has lost, and replaced by another.
+      // A batch that this process kept may be one that the store has lost, and replaced by another.
       if (!isHistoryLost(error) || !usedRecent) throw error;
       this.#reader.forget();
       return await read();

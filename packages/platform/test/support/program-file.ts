@@ -14,7 +14,7 @@ const sources = {
 } as const;
 
 /**
- * Returns the first file of a program. In `npm test` it is the bundle in the folder COMPILED_PROGRAMS, which starts with a third of the
+ * Returns the first file of a program. In `npm test` it is the bundle in the folder COMPILED_PROGRAMS, which starts with about half of the
  * processor time: Node looks up, reads, and links more than a thousand files otherwise.
  */
 export function programFile(name: keyof typeof sources): string {

@@ -36,8 +36,8 @@ interface LiveStream<Services, Message> {
 }
 
 /**
- * Yields the messages of a stream that the server never ends by itself, over any number of connections: the caller leaves the loop when it has
- * everything. Throws a ReeveError if the server refuses, or if nothing is received for `reconnectTimeoutMs`.
+ * Yields the messages of a stream over any number of connections, until the caller leaves the loop. A stream that ends before that counts
+ * as a lost connection. Throws a ReeveError if the server refuses, or if nothing is received for `reconnectTimeoutMs`.
  */
 export async function* liveStream<Services, Message>(
   source: ConnectionSource<Services>,
@@ -47,7 +47,7 @@ export async function* liveStream<Services, Message>(
 ): AsyncGenerator<Message, void, undefined> {
   const isRenewed = typeof token === "function";
   let deadline = performance.now() + reconnectTimeoutMs;
-  /** Whether a stream that was only opened since the last message may be renewed. */
+  /** Whether an expired token may be replaced without a delay: once after a stream that was only accepted, and after each received message. */
   let mayRenew = true;
   for (let failures = 1; ; failures++) {
     let isAccepted = false;

@@ -1,9 +1,8 @@
 import type { StoredBatch } from "../stored-batch.ts";
+import { bytesOf } from "./batch-size.ts";
 
-/** How much is held. A batch is read again within milliseconds or never. */
+/** How much is held, in bytes. */
 const maxHeldBytes = 1024 * 1024;
-/** The approximate size of a held batch without its data, so that many tiny ones are bounded too. */
-const batchOverheadBytes = 512;
 
 /**
  * The batches that this process appended last, so that it does not read back what it has just written, and the first ones of logs that
@@ -11,14 +10,14 @@ const batchOverheadBytes = 512;
  * the one before. Bounded by size.
  */
 export class RecentBatches {
-  /** By revision, in the order of the appends. */
+  /** By revision, the oldest first. */
   readonly #batches = new Map<number, RecentBatch>();
   #bytes = 0;
 
   add(batch: RecentBatch): void {
     this.#forget(batch.revision);
     this.#batches.set(batch.revision, batch);
-    this.#bytes += heldBytes(batch);
+    this.#bytes += bytesOf(batch);
     for (const revision of this.#batches.keys()) {
       if (this.#bytes <= maxHeldBytes) return;
       this.#forget(revision);
@@ -59,12 +58,8 @@ export class RecentBatches {
     const batch = this.#batches.get(revision);
     if (batch === undefined) return;
     this.#batches.delete(revision);
-    this.#bytes -= heldBytes(batch);
+    this.#bytes -= bytesOf(batch);
   }
-}
-
-function heldBytes({ data }: RecentBatch): number {
-  return data.length + batchOverheadBytes;
 }
 
 interface RecentRange {

@@ -102,7 +102,7 @@ export class SubjectReader {
     if (batch.data.length <= maxFirstBytes) this.remember(subject, batch);
   }
 
-  /** Forgets the batches that were appended, which the store may have lost since. */
+  /** Forgets the batches that are kept: the store may have lost them since. */
   forget(): void {
     this.#recent.clear();
   }

@@ -83,6 +83,7 @@ test("the plan of a valid spec has only the tools that the policy gives its call
 test("the tools are collected once, whatever roles a policy could tell apart", async () => {
   const plain = await gateway();
   await explain(plain);
+  expect(plain.counts.schemas).toBeGreaterThan(0);
   const ruled = await gateway("rules: [{ name: short, limits: { max_rounds: 5 } }]");
   const { callers } = await explain(ruled);
   expect(callers.length).toBeGreaterThan(0);
