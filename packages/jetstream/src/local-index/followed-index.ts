@@ -11,7 +11,7 @@ import { applyChange, openIndex } from "./open-index.ts";
 import { UnreadableTenants } from "./unreadable-tenants.ts";
 
 /** How long changes are applied at a time: a change of a large index may read from the disk. */
-const maxSliceMs = 10;
+const maxSliceMs = 5;
 /** How long after an error the table is followed again. */
 const retryMs = 1_000;
 
