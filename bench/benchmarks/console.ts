@@ -22,6 +22,8 @@ const tenant = "bench";
 const runs = Number(process.env["REEVE_BENCH_RUNS"] ?? 10_000);
 const events = runs * 10;
 const views = 10;
+/** How many rows of the list are certainly on the screen. */
+const shownRows = 10;
 const bigRun = "run_big0000000000000000000000";
 const log = createLogger("bench", "silent");
 
@@ -69,7 +71,7 @@ async function* listOfRuns(browser: Browser, cluster: Cluster): AsyncIterable<Fi
   for (let turn = 0; turn < 20; turn++) {
     await page
       .locator(".runs input")
-      .nth(turn + 1)
+      .nth((turn % shownRows) + 1)
       .click();
     await page.keyboard.press("PageDown");
     await page.getByRole("button", { name: /^failed/ }).click();
