@@ -3,6 +3,7 @@ import { getOption, hasOption } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Stream } from "./bus.ts";
 import { bucket, channel } from "./bus.ts";
+import { oncePerDescriptor } from "./once-per-descriptor.ts";
 
 /** The values of the placeholders of a template, by name: `{ tenant: "acme", run: "run_1" }`. */
 export type Tokens = Readonly<Record<string, string>>;
@@ -39,7 +40,9 @@ export interface LanesTemplate {
 }
 
 /** Returns the channel that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
-export function channelOf(schema: DescMessage): ChannelTemplate {
+export const channelOf: (schema: DescMessage) => ChannelTemplate = oncePerDescriptor(readChannel);
+
+function readChannel(schema: DescMessage): ChannelTemplate {
   if (!hasOption(schema, channel)) throw new Error(`${schema.typeName} declares no channel`);
   const { subject, liveSubject, stream, lanes } = getOption(schema, channel);
   const live = liveSubject === "" ? undefined : liveSubject;
@@ -76,7 +79,9 @@ export interface BucketTemplate {
 }
 
 /** Returns the bucket that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
-export function bucketOf(schema: DescMessage): BucketTemplate {
+export const bucketOf: (schema: DescMessage) => BucketTemplate = oncePerDescriptor(readBucket);
+
+function readBucket(schema: DescMessage): BucketTemplate {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
   const { name, key, history, maxAge, sealed } = getOption(schema, bucket);
   return {

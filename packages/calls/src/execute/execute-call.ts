@@ -45,6 +45,9 @@ interface CallActions extends Pick<CallContext, "sandbox" | "report" | "ask"> {
   sandboxAlone(): Promise<Sandbox>;
 }
 
+/** Shared by all calls, because creating an exception with its stack is expensive. */
+const callEnded = new DOMException("the call has ended", "AbortError");
+
 /**
  * Executes a claimed call and records its result. Returns whether the call has ended, by its result or a cancellation; false
  * means that another host has taken it over. Keeps the result until it is recorded, however long the store is unavailable. Throws
@@ -110,7 +113,7 @@ export async function executeCall(
     if (end.signal.aborted && !signal.aborted) return !isTakenOver;
     throw error;
   } finally {
-    end.abort(new DOMException("the call has ended", "AbortError"));
+    end.abort(callEnded);
     await watching;
   }
 }

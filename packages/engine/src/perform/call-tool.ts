@@ -35,6 +35,9 @@ import { republishLostRequest } from "./republish-lost-request.ts";
 
 type CallTool = Extract<Effect, { kind: "call_tool" }>;
 
+/** Shared by all calls, because creating an exception with its stack is expensive. */
+const callEnded = new DOMException("the call has ended", "AbortError");
+
 /**
  * Has a toolhost execute the call, or attaches to a call in progress, and yields its progress and its result. A repetition
  * executes nothing twice: the journal of the call decides. A call that the operator's policy of now refuses, and that no
@@ -87,7 +90,7 @@ export async function* callTool(
       if (events.some(endsCall)) return;
     }
   } finally {
-    end.abort(new DOMException("the call has ended", "AbortError"));
+    end.abort(callEnded);
   }
 }
 

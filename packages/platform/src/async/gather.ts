@@ -5,6 +5,9 @@ export interface GatherLimits {
   wait(signal: AbortSignal): Promise<void>;
 }
 
+/** Shared by all groups: creating an exception with its stack is a noticeable part of the cost of a group. */
+const groupIsFull = new DOMException("the group is complete", "AbortError");
+
 /**
  * Yields items in groups, in their order: each group has what arrived within a short wait after its first item, and what
  * arrived while the reader worked on the group before. Takes one item more than it has yielded.
@@ -41,7 +44,7 @@ export async function* gather<Item>(
           next = take();
         }
       } finally {
-        full.abort();
+        full.abort(groupIsFull);
       }
       yield group;
     }

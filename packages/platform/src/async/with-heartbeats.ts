@@ -22,12 +22,13 @@ export async function* withHeartbeats<Item>(
       }
     }
   } finally {
-    end.abort(new DOMException("the reader left the stream", "AbortError"));
+    end.abort(readerLeft);
     await items.return?.().catch(() => undefined);
   }
 }
 
 /** Shared by all: creating an exception with its stack for each item is a noticeable part of the cost of streaming one. */
+const readerLeft = new DOMException("the reader left the stream", "AbortError");
 const itemArrived = new DOMException("an item arrived first", "AbortError");
 
 async function firstOf<Item>(

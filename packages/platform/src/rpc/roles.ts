@@ -2,6 +2,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { getOption } from "@bufbuild/protobuf";
 import { Role, RoleSchema, role as roleOption } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
+import { oncePerDescriptor } from "@reeve/contracts/once-per-descriptor";
 import { Failure } from "../failure.ts";
 
 /** Every role, in the order of the contracts. */
@@ -23,9 +24,11 @@ export function roleNamed(name: string): Role | undefined {
   return [...allRoles].find((role) => roleName(role) === name);
 }
 
+const roleNeededBy = oncePerDescriptor((method: DescMethod): Role => getOption(method, roleOption));
+
 /** Whether `roles` permit a method. Every role permits what a viewer may do. */
 export function permits(method: DescMethod, roles: ReadonlySet<Role>): boolean {
-  const needed = getOption(method, roleOption);
+  const needed = roleNeededBy(method);
   return needed === Role.VIEWER ? roles.size > 0 : roles.has(needed);
 }
 
@@ -39,7 +42,7 @@ export function requireRole(
   roles: ReadonlySet<Role>,
 ): void {
   if (permits(method, roles)) return;
-  const needed = getOption(method, roleOption);
+  const needed = roleNeededBy(method);
   const held = [...roles].map(roleName).join(", ");
   const fix =
     needed === Role.UNSPECIFIED

@@ -4,6 +4,7 @@ import {
   field as fieldRules,
   Ignore,
 } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import { oncePerDescriptor } from "@reeve/contracts/once-per-descriptor";
 import type { Interceptor } from "@connectrpc/connect";
 import { createContextKey } from "@connectrpc/connect";
 import type { Violation } from "../failure.ts";
@@ -45,14 +46,19 @@ export function validateRequests(): Interceptor {
   };
 }
 
+/** Returns the names of the fields that the handler validates. */
+const unvalidatedFields = oncePerDescriptor((schema: DescMessage) =>
+  schema.fields
+    .filter((field) => getOption(field, fieldRules).ignore === Ignore.ALWAYS)
+    .map(({ name }) => name),
+);
+
 /** Splits violations into those that the validation reports, and those in fields that the handler validates. */
 function partition(
   schema: DescMessage,
   violations: readonly Violation[],
 ): readonly [readonly Violation[], readonly Violation[]] {
-  const unvalidated = schema.fields
-    .filter((field) => getOption(field, fieldRules).ignore === Ignore.ALWAYS)
-    .map(({ name }) => name);
+  const unvalidated = unvalidatedFields(schema);
   const isLeft = ({ field }: Violation) =>
     unvalidated.some((name) => field === name || field.startsWith(`${name}.`));
   return [violations.filter((each) => !isLeft(each)), violations.filter(isLeft)];
