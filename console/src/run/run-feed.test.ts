@@ -34,6 +34,7 @@ async function followed(...streams: readonly (readonly (WatchRunResponse | Error
     schedule: (draw) => draw(),
     wait: () => Promise.resolve(),
     rest: () => Promise.resolve(),
+    drawn: () => Promise.resolve(),
   });
   const { promise, resolve } = Promise.withResolvers<RunSnapshot>();
   feed.subscribe(() => {
@@ -79,4 +80,33 @@ test("begins again when the store lost events that it has shown", async () => {
 test("stops with the reason when the server refuses", async () => {
   const { snapshot } = await followed([new ConnectError("no run run_1", Code.NotFound)]);
   expect(snapshot).toMatchObject({ state: "refused", problem: { message: "no run run_1" } });
+});
+
+test("the start of a run is drawn before more of it is folded", async () => {
+  const { promise: onScreen, resolve: draw } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  const feed = new RunFeed("run_1", {
+    async *open() {
+      yield message({ events: [text(1, "one ")], throughSequence: 1 });
+      const events = [text(2, "two")];
+      yield message({ events, throughSequence: 2, endStatus: RunStatus.COMPLETED });
+    },
+    schedule: (toDraw) => toDraw(),
+    wait: () => Promise.resolve(),
+    rest: () => Promise.resolve(),
+    drawn: () => {
+      reach();
+      return onScreen;
+    },
+  });
+  const ended = Promise.withResolvers<void>();
+  feed.subscribe(() => {
+    if (feed.snapshot().state === "ended") ended.resolve();
+  });
+  feed.follow();
+  await reached;
+  expect(feed.snapshot().run.root.items).toMatchObject([{ text: "one " }]);
+  draw();
+  await ended.promise;
+  expect(feed.snapshot().run.root.items).toMatchObject([{ text: "one two" }]);
 });

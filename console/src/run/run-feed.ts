@@ -32,6 +32,8 @@ export interface FeedParts {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Lets the browser draw and handle input if the events have kept it from that for a while. */
   readonly rest: () => Promise<void>;
+  /** Resolves when the browser has drawn what was published. */
+  readonly drawn: () => Promise<void>;
 }
 
 const firstDelayMs = 250;
@@ -80,9 +82,11 @@ export class RunFeed {
         for await (const message of this.#watch(signal)) {
           if (signal.aborted) return;
           failures = 0;
+          const isFirst = this.#run.events.length === 0;
           this.#receive(message);
           if (message.endStatus !== RunStatus.UNSPECIFIED) return this.#change("ended", undefined);
-          await this.#parts.rest();
+          // The start of a long run is shown before the rest is folded.
+          await (isFirst ? this.#parts.drawn() : this.#parts.rest());
         }
         failures++;
         this.#change("lost", undefined);

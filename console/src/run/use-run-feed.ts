@@ -14,6 +14,7 @@ const parts: FeedParts = {
   },
   wait,
   rest,
+  drawn,
 };
 
 /** How long events are folded before the browser may draw: half of a frame. */
@@ -34,6 +35,18 @@ async function rest(): Promise<void> {
   port2.postMessage(undefined);
   await promise;
   restedAtMs = performance.now();
+}
+
+/** For how long a frame is waited for: a tab in the background draws none. */
+const maxFrameMs = 250;
+
+async function drawn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, maxFrameMs);
+  // The frame after the next one begins when the next one is on the screen.
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+  await promise;
+  clearTimeout(timer);
 }
 
 /** Follows a run as long as the component is shown, and the tab is visible. */
