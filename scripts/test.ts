@@ -8,6 +8,7 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
+import { memoryFolder } from "./memory-folder.ts";
 import { compileTestedPrograms } from "./programs/compile-tested-programs.ts";
 import { renderTally, TallyReporter } from "./vitest-tally.ts";
 
@@ -29,6 +30,9 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
 });
 if (options.nightly) process.env["REEVE_SEED"] ??= "random";
+// The stores of the tests are short-lived. On a disk, they are a tenth of the time that the tests take.
+const memory = process.env["TMPDIR"] ?? memoryFolder();
+if (memory !== undefined) process.env["TMPDIR"] = memory;
 // Before the suites, of which several start servers at once. The checks do not need it, and leave a processor idle for much of their time.
 const preparing = prepare();
 let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;
