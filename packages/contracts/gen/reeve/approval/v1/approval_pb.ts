@@ -270,16 +270,17 @@ export type Approval = Message<"reeve.approval.v1.Approval"> & {
   unseenGroups: string[];
 
   /**
-   * Id of the agent that made the call, if the agent of the run called it as a delegate. Grants do not
-   * approve such calls. Empty: the agent of the run made it.
+   * Id of the delegate that made the call. Grants do not approve its calls. Empty: the agent of the run
+   * made the call.
    *
    * @generated from field: string delegate_id = 42;
    */
   delegateId: string;
 
   /**
-   * Ids of the delegates between the agent of the run and `delegate_id`, the one that the agent of the
-   * run called first: they take part in the call. Empty: there are none.
+   * Ids of the delegates between the agent of the run and `delegate_id`, in the order of the calls: the
+   * agent of the run called the first one, and the last one called `delegate_id`. Rules that name one of
+   * them apply to the call. Empty: the agent of the run called `delegate_id`, or there is no delegate.
    *
    * @generated from field: repeated string calling_delegates = 43;
    */

@@ -4,13 +4,15 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { ContentPart, FilePart } from "../../content/v1/content_pb.ts";
+import { file_reeve_content_v1_content } from "../../content/v1/content_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/thread/v1/history.proto.
  */
 export const file_reeve_thread_v1_history: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvaGlzdG9yeS5wcm90bxIPcmVldmUudGhyZWFkLnYxIrQBCg5IaXN0b3J5TWVzc2FnZRItCgR1c2VyGAEgASgLMh0ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlJbnB1dEgAEjEKCWFzc2lzdGFudBgCIAEoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5VHVybkgAEjUKC3Rvb2xfcmVzdWx0GAMgASgLMh4ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlSZXN1bHRIAEIJCgdtZXNzYWdlIhwKDEhpc3RvcnlJbnB1dBIMCgR0ZXh0GAEgASgJIoABCgtIaXN0b3J5VHVybhIMCgR0ZXh0GAEgASgJEhQKDG1lc3NhZ2VfanNvbhgCIAEoDBIOCgZmb3JtYXQYAyABKAkSKwoFY2FsbHMYBCADKAsyHC5yZWV2ZS50aHJlYWQudjEuSGlzdG9yeUNhbGwSEAoIYWR2aXNvcnkYBSABKAkiTQoLSGlzdG9yeUNhbGwSGAoQcHJvdmlkZXJfY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhYKDmFyZ3VtZW50c190ZXh0GAMgASgJIloKDUhpc3RvcnlSZXN1bHQSGAoQcHJvdmlkZXJfY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAhiBnByb3RvMw");
+  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvaGlzdG9yeS5wcm90bxIPcmVldmUudGhyZWFkLnYxIrQBCg5IaXN0b3J5TWVzc2FnZRItCgR1c2VyGAEgASgLMh0ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlJbnB1dEgAEjEKCWFzc2lzdGFudBgCIAEoCzIcLnJlZXZlLnRocmVhZC52MS5IaXN0b3J5VHVybkgAEjUKC3Rvb2xfcmVzdWx0GAMgASgLMh4ucmVldmUudGhyZWFkLnYxLkhpc3RvcnlSZXN1bHRIAEIJCgdtZXNzYWdlIkoKDEhpc3RvcnlJbnB1dBIMCgR0ZXh0GAEgASgJEiwKBXBhcnRzGAIgAygLMh0ucmVldmUuY29udGVudC52MS5Db250ZW50UGFydCKAAQoLSGlzdG9yeVR1cm4SDAoEdGV4dBgBIAEoCRIUCgxtZXNzYWdlX2pzb24YAiABKAwSDgoGZm9ybWF0GAMgASgJEisKBWNhbGxzGAQgAygLMhwucmVldmUudGhyZWFkLnYxLkhpc3RvcnlDYWxsEhAKCGFkdmlzb3J5GAUgASgJIk0KC0hpc3RvcnlDYWxsEhgKEHByb3ZpZGVyX2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIWCg5hcmd1bWVudHNfdGV4dBgDIAEoCSKFAQoNSGlzdG9yeVJlc3VsdBIYChBwcm92aWRlcl9jYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCBIpCgVmaWxlcxgFIAMoCzIaLnJlZXZlLmNvbnRlbnQudjEuRmlsZVBhcnRiBnByb3RvMw", [file_reeve_content_v1_content]);
 
 /**
  * A message of an earlier turn, in the form in which a model reads it.
@@ -69,6 +71,13 @@ export type HistoryInput = Message<"reeve.thread.v1.HistoryInput"> & {
    * @generated from field: string text = 1;
    */
   text: string;
+
+  /**
+   * Parts after the text.
+   *
+   * @generated from field: repeated reeve.content.v1.ContentPart parts = 2;
+   */
+  parts: ContentPart[];
 };
 
 /**
@@ -198,6 +207,13 @@ export type HistoryResult = Message<"reeve.thread.v1.HistoryResult"> & {
    * @generated from field: bool is_error = 4;
    */
   isError: boolean;
+
+  /**
+   * Images that a model reads with `content`.
+   *
+   * @generated from field: repeated reeve.content.v1.FilePart files = 5;
+   */
+  files: FilePart[];
 };
 
 /**

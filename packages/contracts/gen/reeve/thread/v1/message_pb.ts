@@ -7,13 +7,15 @@
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_buf_validate_validate } from "@bufbuild/protovalidate/gen/buf/validate/validate_pb.js";
+import type { ContentPart } from "../../content/v1/content_pb.ts";
+import { file_reeve_content_v1_content } from "../../content/v1/content_pb.ts";
 import type { Message as Message$1, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/thread/v1/message.proto.
  */
 export const file_reeve_thread_v1_message: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvbWVzc2FnZS5wcm90bxIPcmVldmUudGhyZWFkLnYxIlMKB01lc3NhZ2USLwoEcm9sZRgBIAEoDjIVLnJlZXZlLnRocmVhZC52MS5Sb2xlQgq6SAeCAQQQASAAEhcKBHRleHQYAiABKAlCCbpIBnIEKICAECo/CgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABINCglST0xFX1VTRVIQARISCg5ST0xFX0FTU0lTVEFOVBACYgZwcm90bzM", [file_buf_validate_validate]);
+  fileDesc("Ch1yZWV2ZS90aHJlYWQvdjEvbWVzc2FnZS5wcm90bxIPcmVldmUudGhyZWFkLnYxIosBCgdNZXNzYWdlEi8KBHJvbGUYASABKA4yFS5yZWV2ZS50aHJlYWQudjEuUm9sZUIKukgHggEEEAEgABIXCgR0ZXh0GAIgASgJQgm6SAZyBCiAgBASNgoFcGFydHMYAyADKAsyHS5yZWV2ZS5jb250ZW50LnYxLkNvbnRlbnRQYXJ0Qgi6SAWSAQIQFCo/CgRSb2xlEhQKEFJPTEVfVU5TUEVDSUZJRUQQABINCglST0xFX1VTRVIQARISCg5ST0xFX0FTU0lTVEFOVBACYgZwcm90bzM", [file_buf_validate_validate, file_reeve_content_v1_content]);
 
 /**
  * A message of a conversation, as people and clients see it.
@@ -34,6 +36,13 @@ export type Message = Message$1<"reeve.thread.v1.Message"> & {
    * @generated from field: string text = 2;
    */
   text: string;
+
+  /**
+   * Parts after the text, at most 20. Only in messages of the user.
+   *
+   * @generated from field: repeated reeve.content.v1.ContentPart parts = 3;
+   */
+  parts: ContentPart[];
 };
 
 /**
