@@ -11,7 +11,8 @@ const verbs: Partial<Record<PermissionBehavior, string>> = {
 /** Renders which permission rule decided about a call; empty if none did. */
 export function renderPermission(decision: PermissionDecision | undefined, width: number): string {
   if (decision === undefined) return "";
-  const { behavior, rule, source, policyRule } = decision;
-  const owner = source === "policy" ? `policy rule ${policyRule}` : source;
+  const { behavior, rule, source, policyRule, agentId } = decision;
+  const ofAgent = agentId === "" ? source : `agent ${agentId}`;
+  const owner = source === "policy" ? `policy rule ${policyRule}` : ofAgent;
   return oneLine(`${verbs[behavior] ?? "decided"} by ${rule} (${owner})`, width);
 }

@@ -15,8 +15,8 @@ import {
   freshRun,
   texts,
   wordsOf,
+  range,
 } from "./support/facts.ts";
-import { range } from "./support/log-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 
 const signal = new AbortController().signal;

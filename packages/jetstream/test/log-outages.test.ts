@@ -3,8 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
-import { appendEvents, followUntil, freshRun, texts, wordsOf } from "./support/facts.ts";
-import { range } from "./support/log-contract.ts";
+import { appendEvents, followUntil, freshRun, range, texts, wordsOf } from "./support/facts.ts";
 import { NatsBench } from "./support/nats-bench.ts";
 
 const signal = new AbortController().signal;

@@ -13,12 +13,13 @@ import {
   appendEvents,
   eventsAfter,
   freshRun,
+  range,
   runLogKind,
   texts,
   threadLogKind,
   wordsOf,
 } from "./support/facts.ts";
-import { logContract, range } from "./support/log-contract.ts";
+import { logContract } from "./support/log-contract.ts";
 import { partsContract } from "./support/parts-contract.ts";
 import { removalContract } from "./support/removal-contract.ts";
 import { NatsBench } from "./support/nats-bench.ts";

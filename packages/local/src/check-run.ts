@@ -50,8 +50,9 @@ export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
   const { init, violations: shape } = readInit(StartRunRequestSchema, asked);
   const request = create(StartRunRequestSchema, init);
   assertValid(StartRunRequestSchema, request, shape);
+  const capabilities = capabilitiesOf(given, offer);
   for (const each of [spec, ...delegates.flatMap((delegate) => delegate.spec ?? [])]) {
-    assertBackendSupports({ ...request, spec: each }, "local", capabilitiesOf(given, offer));
+    assertBackendSupports({ ...request, spec: each }, "local", capabilities);
   }
   const contradictions = startViolations(request);
   if (contradictions.length > 0) throw invalidRequest(contradictions);

@@ -1,6 +1,7 @@
 import type { PermissionClass } from "@reeve/contracts/tool";
 import type { NamePattern } from "../tools/name-pattern.ts";
 import type { Period } from "./period.ts";
+import type { TimedCall } from "./timed-call.ts";
 
 /** When calls can be approved, by the operator's policy. */
 export interface ApprovalTimes {
@@ -48,23 +49,12 @@ export interface CallSelection {
   readonly tools: readonly NamePattern[] | undefined;
 }
 
-/** A call that waits for an approval. */
-export interface TimedCall {
-  readonly tenant: string;
-  readonly agentId: string;
-  /** The delegate of the agent that makes the call. Absent or empty: the agent itself does. */
-  readonly delegateId?: string;
-  /** The delegates between the agent and that one. Default: none. */
-  readonly callingDelegates?: readonly string[];
-  readonly tool: string;
-}
-
-/** Whether a rule is about a call: also one of a delegate, or of another agent for which the rule's agent works. Every agent of the chain counts. */
+/** Whether a rule that restricts calls selects a call: it names the agent that makes the call, or one of the agents that called this agent. */
 export function selects({ agents, ...rule }: CallSelection, call: TimedCall): boolean {
   return fitsPlace(rule, call) && agentsOf(call).some((id) => fits(agents, id));
 }
 
-/** Whether a rule that permits something is about a call: about every agent that takes part in it. */
+/** Whether a rule that permits something selects a call: it names the agent that makes the call, and each of the agents that called this agent. */
 export function permits({ agents, ...rule }: CallSelection, call: TimedCall): boolean {
   return fitsPlace(rule, call) && agentsOf(call).every((id) => fits(agents, id));
 }

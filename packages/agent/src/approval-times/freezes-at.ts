@@ -1,6 +1,7 @@
-import type { Freeze, TimedCall } from "./approval-times.ts";
+import type { Freeze } from "./approval-times.ts";
 import { selects } from "./approval-times.ts";
 import { endOfPeriod } from "./period.ts";
+import type { TimedCall } from "./timed-call.ts";
 
 /** A freeze of a call. */
 export interface ActiveFreeze {

@@ -6,6 +6,7 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import { agentNeedsPasskey } from "../deciders/step-up.ts";
 import type { ApprovalTimes } from "./approval-times.ts";
 import { operatorNeedsPasskey } from "./approval-times.ts";
+import { timedCall } from "./timed-call.ts";
 
 /** What is known of the run of an approval. */
 interface RunOfApproval {
@@ -30,8 +31,7 @@ interface PasskeyRules {
 export function needsPasskey(approval: Approval, { tenant, times, head }: PasskeyRules): boolean {
   if (approval.question !== undefined) return false;
   if (approval.needsPasskey) return true;
-  const { agentId, delegateId, callingDelegates } = approval;
-  const call = { tenant, agentId, delegateId, callingDelegates, tool: approval.call?.name ?? "" };
+  const call = timedCall(approval, tenant);
   const permissionClass = classOf(approval, head);
   return (
     agentNeedsPasskey(head?.created?.spec?.approvalPolicy, { tool: call.tool, permissionClass }) ||

@@ -1,9 +1,10 @@
-import { equals, toBinary } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import type { ResolvedDelegate } from "../resolve/resolved-agent.ts";
+import { sharedWith } from "./shared-with.ts";
 
 /** A batch of the log has a mebibyte, with the instructions and the first input of the run. */
 const maxToolBytes = 640 * 1024;
@@ -17,11 +18,7 @@ export function assertRecordable(
   delegates: readonly ResolvedDelegate[],
 ): void {
   if (delegates.length === 0) return;
-  const ofRun = new Map(tools.map((tool) => [tool.name, tool]));
-  const isShared = (tool: ToolDescriptor) => {
-    const same = ofRun.get(tool.name);
-    return same !== undefined && (same === tool || equals(ToolDescriptorSchema, same, tool));
-  };
+  const isShared = sharedWith(tools);
   const own = delegates.flatMap(({ resolved }) => resolved.tools.filter((tool) => !isShared(tool)));
   const sizes = new Map<ToolDescriptor, number>();
   const sizeOf = (tool: ToolDescriptor) => {

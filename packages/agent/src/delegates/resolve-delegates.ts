@@ -30,7 +30,7 @@ export function resolveDelegates(
       return [{ agent, resolved: resolve(spec) }];
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      throw of(agentId, error);
+      throw refusalOfDelegate(agentId, error);
     }
   });
 }
@@ -125,7 +125,11 @@ function refusal({ field, ...rest }: Violation, reason: ErrorReason): Failure {
 
 const maxProblemBytes = 4_000;
 
-function of(agentId: string, { kind, reason, message, violations, metadata }: Failure): Failure {
+/** Returns the refusal of an agent because one of its delegates is refused, whose name each violation has. */
+function refusalOfDelegate(
+  agentId: string,
+  { kind, reason, message, violations, metadata }: Failure,
+): Failure {
   const named = (text: string) => truncateToBytes(`agent "${agentId}": ${text}`, maxProblemBytes);
   return new Failure(kind, reason, `delegates: ${named(message)}`, {
     metadata,

@@ -59,7 +59,7 @@ function decideLevel(
 }
 
 function defaultOf(
-  { source, defaultBehavior }: PermissionLevel,
+  { source, defaultBehavior, agentId = "" }: PermissionLevel,
   toolSource: string,
 ): PermissionDecision | undefined {
   if (defaultBehavior === undefined || toolSource === runtimeSource) return undefined;
@@ -69,15 +69,16 @@ function defaultOf(
     rule: "default_behavior",
     source,
     policyRule,
+    agentId,
   });
 }
 
 function decisionOf(
-  { source }: PermissionLevel,
+  { source, agentId = "" }: PermissionLevel,
   { text, policyRule }: LevelRule,
   behavior: PermissionBehavior,
 ): PermissionDecision {
-  return create(PermissionDecisionSchema, { behavior, rule: text, source, policyRule });
+  return create(PermissionDecisionSchema, { behavior, rule: text, source, policyRule, agentId });
 }
 
 /**
@@ -102,9 +103,9 @@ export function deniesTool(
 }
 
 /** Says which rule decided, in a form that fits into a sentence. */
-export function describeDecision({ rule, source, policyRule }: PermissionDecision): string {
+export function describeDecision(decision: PermissionDecision): string {
+  const { rule, source, policyRule, agentId } = decision;
   const what = rule === "default_behavior" ? "the default_behavior" : `the permission rule ${rule}`;
-  return source === "policy"
-    ? `${what} in the rule "${policyRule}" of the operator's policy`
-    : `${what} of the agent`;
+  if (source === "policy") return `${what} in the rule "${policyRule}" of the operator's policy`;
+  return agentId === "" ? `${what} of the agent` : `${what} of the agent "${agentId}"`;
 }

@@ -12,6 +12,8 @@ import { permissionSchema } from "./permission-schema.ts";
 /** Rules that are evaluated together: those of an agent, or those of the operator's policy for a run. */
 export interface PermissionLevel {
   readonly source: "agent" | "policy";
+  /** Id of the agent that has the rules, if several agents' rules decide about a call. */
+  readonly agentId?: string;
   /** What is decided about calls of toolhosts' tools that no rule matches. Undefined: nothing. */
   readonly defaultBehavior: LevelDefault | undefined;
   readonly rules: readonly LevelRule[];

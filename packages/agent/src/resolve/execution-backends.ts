@@ -14,6 +14,7 @@ export type Capability =
   | "threads"
   | "long_term_memory"
   | "files"
+  | "content_parts"
   | "cancel_on_disconnect"
   | "approvals"
   | "sandbox";
@@ -43,6 +44,7 @@ const backends = {
       threads: elsewhere,
       long_term_memory: elsewhere,
       files: elsewhere,
+      content_parts: elsewhere,
       cancel_on_disconnect: "leave it out: the signal of runAgent cancels the run",
       approvals: "no one could decide; pass `decide` to runAgent",
       sandbox: "pass `tools` of class execute, `workspaces`, and their `isolation` to runAgent",
@@ -67,6 +69,8 @@ export interface RunRequirements extends Partial<
   >
 > {
   readonly files?: readonly unknown[];
+  readonly parts?: readonly unknown[];
+  readonly messages?: readonly { readonly parts: readonly unknown[] }[];
   readonly spec?: AgentSpec;
 }
 
@@ -176,6 +180,8 @@ function requiredCapabilities({
   threadId = "",
   memoryEnabled = false,
   files = [],
+  parts = [],
+  messages = [],
   cancelOnDisconnect = false,
   spec,
 }: RunRequirements): readonly (readonly [Capability, string])[] {
@@ -184,6 +190,8 @@ function requiredCapabilities({
     ["threads", "thread_id", threadId !== ""],
     ["long_term_memory", "memory_enabled", memoryEnabled],
     ["files", "files", files.length > 0],
+    ["content_parts", "parts", parts.length > 0],
+    ["content_parts", "messages", messages.some((message) => message.parts.length > 0)],
     ["cancel_on_disconnect", "cancel_on_disconnect", cancelOnDisconnect],
     ["approvals", "hitl_tools", (spec?.hitlTools.length ?? 0) > 0],
     ["sandbox", "permission_classes", classes.has(PermissionClass.EXECUTE)],

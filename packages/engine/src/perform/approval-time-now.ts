@@ -1,7 +1,8 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { permits } from "@reeve/agent/approval-times/approval-times";
 import { isConfirmed, needsPasskey } from "@reeve/agent/approval-times/needs-passkey";
-import { decisionTime, timedCall, tooEarly } from "@reeve/run/approvals/times/decidable";
+import { timedCall } from "@reeve/agent/approval-times/timed-call";
+import { decisionTime, tooEarly } from "@reeve/run/approvals/times/decidable";
 import type { Call } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";

@@ -12,7 +12,7 @@ import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-b
 import type { RunState } from "../domain/state/run-state.ts";
 import { initialState, rootOf } from "../domain/state/run-state.ts";
 import { networkSettings } from "./call-network.ts";
-import { policyNow, refusalNow } from "./policy-now.ts";
+import { policyNow, withheldNow } from "./policy-now.ts";
 
 const policyOf = (text: string) => parsePolicyFile(text, "policy.yaml");
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
@@ -123,7 +123,8 @@ describe("a class that the policy granted at the start", () => {
     const bench = new WorkerBench(countingModel(0));
     bench.policy = none;
     const tool = create(ToolDescriptorSchema, run);
-    const refusalOf = (state: RunState) => refusalNow(state, rootOf(state), tool, bench.ports("w"));
+    const refusalOf = (state: RunState) =>
+      withheldNow(state, rootOf(state), tool, bench.ports("w"));
     expect(refusalOf(stateOf({}, {}))).toBeUndefined();
     expect(refusalOf(stateOf({}, { policy: {} }))).toContain("execute");
   });

@@ -69,7 +69,7 @@ export function refusalOfCall(
 ): Refusal | undefined {
   const { call } = called;
   const caller = frameOf(state, called.frame);
-  const reason = refusalNow(state, caller, tool, ports) ?? approvalTimeProblem(state, call, ports);
+  const reason = withheldNow(state, caller, tool, ports) ?? approvalTimeProblem(state, call, ports);
   if (reason !== undefined) return { reason };
   const permission = permissionNow(state, tool, called, ports);
   if (permission?.behavior === PermissionBehavior.DENY) {
@@ -107,7 +107,7 @@ export function permissionNow(
  * Returns why the operator's policy of now refuses a call of a tool that the run was prepared with: it withholds the tool, or does
  * not grant its class anymore. Undefined: it allows the call.
  */
-export function refusalNow(
+export function withheldNow(
   state: RunState,
   frame: Frame,
   tool: ToolDescriptor,

@@ -1,9 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { equals } from "@bufbuild/protobuf";
+import { sharedWith } from "@reeve/agent/delegates/shared-with";
 import type { ResolvedDelegate } from "@reeve/agent/resolve/resolved-agent";
 import type { PreparedDelegateSchema } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { capabilitiesOf, fallbacksOf } from "./prepared-parts.ts";
 
 /** Returns what the log records of a delegate. Tools that the agent of the run has in the same form are named only. */
@@ -14,11 +13,7 @@ export function preparedDelegate(
 ): MessageInitShape<typeof PreparedDelegateSchema> {
   const { executor, limits, retry, tools, gated, plan } = resolved;
   const capabilities = capabilitiesOf(executor);
-  const ofRun = new Map(toolsOfRun.map((tool) => [tool.name, tool]));
-  const isShared = (tool: ToolDescriptor) => {
-    const same = ofRun.get(tool.name);
-    return same !== undefined && (same === tool || equals(ToolDescriptorSchema, same, tool));
-  };
+  const isShared = sharedWith(toolsOfRun);
   return {
     agentId,
     revision,

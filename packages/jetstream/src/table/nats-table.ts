@@ -4,11 +4,11 @@ import type { KV, KvEntry } from "@nats-io/kv";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { bucketOf } from "@reeve/contracts/channel";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
-import { onAbort } from "@reeve/platform/async/on-abort";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { bucketChanges, bucketPosition } from "./bucket-changes.ts";
+import { BucketEntries } from "./bucket-entries.ts";
 import { bucketReplaced, readBucketInstance } from "./bucket-instance.ts";
 import { BucketRequests } from "./bucket-requests.ts";
 import { CatchUp } from "./catch-up.ts";
@@ -16,7 +16,6 @@ import { readLatestEntries } from "./latest-entries.ts";
 import { RecordCodec } from "./record-codec.ts";
 import { readRetryLimits, retryRead } from "./retry-read.ts";
 import { callStore } from "../streams/call-store.ts";
-import { storeFailure } from "../streams/errors.ts";
 import { callWithReserve } from "../reserve/spend-reserve.ts";
 import type { TableSource } from "./retry-unreadable.ts";
 import { retryUnreadable, sourceOfBatches, sourceOfChanges } from "./retry-unreadable.ts";
@@ -53,6 +52,7 @@ export class NatsTable<Schema extends DescMessage>
   readonly #connection: NatsConnection;
   readonly #bucket: KV;
   readonly #requests: BucketRequests;
+  readonly #stored: BucketEntries;
   readonly #streams: StreamAPI;
   readonly #schema: Schema;
   readonly #usesReserve: boolean;
@@ -68,6 +68,7 @@ export class NatsTable<Schema extends DescMessage>
     this.#usesReserve = usesReserve;
     this.#requests = new BucketRequests(connection, bucketOf(schema).name, usesReserve);
     this.#streams = streams;
+    this.#stored = new BucketEntries(connection, { bucket, streams, name: bucketOf(schema).name });
     this.#schema = schema;
     this.#records = new RecordCodec(schema, payloadCipherOf(connection));
     this.#delays = delays;
@@ -162,8 +163,8 @@ export class NatsTable<Schema extends DescMessage>
 
   async list(prefix: string, signal: AbortSignal): Promise<readonly Row<MessageShape<Schema>>[]> {
     const keys = {
-      lastRevision: () => this.#lastRevision(prefix),
-      entries: (until: AbortSignal) => this.#entries(prefix, until),
+      lastRevision: () => this.#stored.readLastRevision(prefix),
+      entries: (until: AbortSignal) => this.#stored.watch(prefix, until),
     };
     const read = (until: AbortSignal) => readLatestEntries(keys, until);
     const entries = await retryRead(this.#connection, read, signal);
@@ -208,17 +209,17 @@ export class NatsTable<Schema extends DescMessage>
     let isCurrent = false;
     while (!isCurrent) {
       // Read again for each attempt: the last entry may expire before it is received.
-      const last = await this.#lastRevisionNow(prefix, signal);
+      const last = await this.#stored.lastRevision(prefix, signal);
       if (last === 0) {
         yield { kind: "current", revision: last };
-        for await (const entry of this.#entries(prefix, signal))
+        for await (const entry of this.#stored.watch(prefix, signal))
           yield await this.#changeOf(entry, prefix, signal);
       }
-      const catchUp = new CatchUp(last, () => this.#lastRevisionNow(prefix, signal));
+      const catchUp = new CatchUp(last, () => this.#stored.lastRevision(prefix, signal));
       // A watch of a store that has just started may receive nothing for long. Opened again, it starts from the beginning.
       using idle = new IdleTimeout({ timeoutMs: idleTimeoutMs }, signal);
       try {
-        for await (const entry of this.#entries(prefix, idle.signal)) {
+        for await (const entry of this.#stored.watch(prefix, idle.signal)) {
           idle.pause();
           yield await this.#changeOf(entry, prefix, signal);
           if (!isCurrent && (await catchUp.isDoneWith(entry))) {
@@ -273,32 +274,6 @@ export class NatsTable<Schema extends DescMessage>
     return retryUnreadable({ ...source, delays: this.#delays, read }, signal);
   }
 
-  async #lastRevisionNow(prefix: string, signal: AbortSignal): Promise<number> {
-    const read = () => this.#lastRevision(prefix);
-    return (await retryRead(this.#connection, read, signal)) ?? 0;
-  }
-
-  /** Returns the revision of the last entry below `prefix`, including deletions, or undefined if nothing was ever written there. */
-  async #lastRevision(prefix: string): Promise<number | undefined> {
-    const { name } = bucketOf(this.#schema);
-    const query = { last_by_subj: `$KV.${name}.${filterOf(prefix)}` };
-    return (await this.#streams.getMessage(`KV_${name}`, query))?.seq;
-  }
-
-  /** Yields the latest entry of every key, then each new one, until `signal` aborts. */
-  async *#entries(prefix: string, signal: AbortSignal): AsyncIterable<KvEntry> {
-    const entries = await callStore(() => this.#bucket.watch({ key: filterOf(prefix) }));
-    using _ = onAbort(signal, () => entries.stop());
-    try {
-      signal.throwIfAborted();
-      yield* entries;
-      signal.throwIfAborted();
-    } finally {
-      entries.stop();
-    }
-    throw storeFailure(new Error("the watch ended"));
-  }
-
   async #changeOf(
     { operation, key, value, revision }: KvEntry,
     prefix: string,
@@ -309,8 +284,4 @@ export class NatsTable<Schema extends DescMessage>
     if (change.kind === "unreadable" && prefix !== "") throw change.error;
     return change;
   }
-}
-
-function filterOf(prefix: string): string {
-  return prefix === "" ? ">" : `${prefix}.>`;
 }

@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { emptyTail } from "../../src/log/port.ts";
 import type { RunLog } from "../../src/log/run-log.ts";
-import { appendEvents, freshRun, texts } from "./facts.ts";
-import { range } from "./log-contract.ts";
+import { appendEvents, freshRun, range, texts } from "./facts.ts";
 
 /** The contract of external appends to a log whose owner appends without a pause. */
 export function externalAppendContract(

@@ -101,3 +101,7 @@ export const threadLogKind: LogKind<ThreadKey, ThreadEvent> = {
         `${sequence} ${event.case === "turnStarted" ? event.value.runId : event.case}`,
     ),
 };
+
+export function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

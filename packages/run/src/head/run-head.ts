@@ -1,16 +1,7 @@
-import type { JsonObject } from "@bufbuild/protobuf";
-import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type {
-  MessageSubmitted,
-  ModelTurn,
-  RunCreated,
-  RunEvent,
-  RunPrepared,
-} from "@reeve/contracts/run";
-import { IncompleteReason, Phase } from "@reeve/contracts/run";
-import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
+import type { MessageSubmitted, RunCreated, RunEvent, RunPrepared } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";
@@ -18,11 +9,12 @@ import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
 import type { ModelWaits } from "./model-waits.ts";
 import { waitsAfter } from "./model-waits.ts";
-import { incompleteReasonOf } from "./incomplete-reason.ts";
 import { findNewest, linked, oldestFirst } from "./linked.ts";
 import type { Ownership } from "./ownership.ts";
 import { applyToOwnership, noOwnership } from "./ownership.ts";
 import { isTerminal } from "./run-status.ts";
+import type { RunAnswer } from "./run-answer.ts";
+import { applyToAnswer, noAnswer } from "./run-answer.ts";
 import type { RunSummary } from "./run-summary.ts";
 import { applyToSummary, emptySummary } from "./run-summary.ts";
 
@@ -30,21 +22,13 @@ import { applyToSummary, emptySummary } from "./run-summary.ts";
  * What the log of a run says, without the state of its loop: all that clients and other services need, and what the engine
  * builds its own state on. Never changed in place.
  */
-export interface RunHead extends RunSummary, Ownership {
+export interface RunHead extends RunSummary, Ownership, RunAnswer {
   /** Undefined: there is no such run. */
   readonly created: RunCreated | undefined;
   /** The model and the tools of the run, once a worker has resolved them. */
   readonly prepared: RunPrepared | undefined;
   /** Every version of every approval, newest first. */
   readonly approvals: Linked<Approval> | undefined;
-  /** The text at the root, newest part first. */
-  readonly output: Linked<TextPart> | undefined;
-  /** The step at the root that began the answer which the next text continues. Undefined: it begins an answer. */
-  readonly continuedStep: number | undefined;
-  /** The last answer with a schema at the root. Undefined: there is none. */
-  readonly structured: JsonObject | undefined;
-  /** The arguments of the calls at the root that may give the next such answer, by call id. */
-  readonly answerCalls: ReadonlyMap<string, JsonObject>;
   /** The steps of the plan; none without a plan. */
   readonly plan: readonly string[];
   /** The failed model calls that wait for their next attempt. */
@@ -65,28 +49,19 @@ export interface RunHead extends RunSummary, Ownership {
 export interface SubmittedMessage {
   readonly messageId: string;
   readonly text: string;
+  readonly parts: readonly ContentPart[];
   readonly sequence: number;
   /** Subject of the credential that sent the message. */
   readonly submittedBy: string;
 }
 
-interface TextPart {
-  /** The step in which its answer began. */
-  readonly step: number;
-  readonly sequence: number;
-  readonly text: string;
-}
-
 export const emptyHead: RunHead = {
   ...emptySummary,
   ...noOwnership,
+  ...noAnswer,
   created: undefined,
   prepared: undefined,
   approvals: undefined,
-  output: undefined,
-  continuedStep: undefined,
-  structured: undefined,
-  answerCalls: new Map(),
   plan: [],
   modelWaits: new Map(),
   spent: emptyLedger,
@@ -109,7 +84,7 @@ export function foldHead(head: RunHead, events: readonly RunEvent[]): RunHead {
 export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   const { event, sequence } = envelope;
   const head: RunHead = {
-    ...applyToSummary(applyToOwnership(before, envelope), envelope),
+    ...applyToAnswer(applyToSummary(applyToOwnership(before, envelope), envelope), envelope),
     modelWaits: waitsAfter(before.modelWaits, envelope),
     spent: charge(before.spent, envelope),
     tree: treeAfter(before.tree, envelope),
@@ -119,10 +94,6 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       return { ...head, created: event.value, plan: event.value.inherited?.plan ?? [] };
     case "runPrepared":
       return { ...head, prepared: event.value };
-    case "text":
-      return { ...head, output: withText(head, envelope, event.value.text) };
-    case "textVoided":
-      return { ...head, output: withoutText(head.output, envelope, event.value.firstSequence) };
     case "approval": {
       const { approval } = event.value;
       return approval === undefined
@@ -141,29 +112,23 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "messageInjected":
       return {
         ...head,
-        continuedStep: undefined,
-        // The answer to this message is another one.
-        structured: undefined,
         pendingMessages: without(head.pendingMessages, event.value.messageId),
       };
-    case "modelTurn":
-      return withTurn(head, envelope, event.value);
     case "plan":
       return { ...head, plan: event.value.steps };
     case "toolCallStarted":
       return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
-    case "toolResult": {
-      const { result } = event.value;
-      const rest = { ...head, outstandingCalls: withoutCall(head, result?.callId) };
-      return isAnswerAtRoot(envelope, result) ? withAnswer(rest, result) : rest;
-    }
-    case "toolCall":
-      return isAnswerAtRoot(envelope, event.value) ? withAnswerCall(head, event.value) : head;
+    case "toolResult":
+      return { ...head, outstandingCalls: withoutCall(head, event.value.result?.callId) };
     case "runClaimed":
     case "runParked":
     case "status":
     case "step":
+    case "text":
+    case "textVoided":
     case "reasoning":
+    case "modelTurn":
+    case "toolCall":
     case "mcpProgress":
     case "subtask":
     case "context":
@@ -184,78 +149,12 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   }
 }
 
-/** Whether a call, or its result, is about the answer of a run that has a schema. */
-function isAnswerAtRoot<Named extends Pick<ToolResult, "name">>(
-  { parentId, phase }: RunEvent,
-  named: Named | undefined,
-): named is Named {
-  return parentId === "" && phase !== Phase.PLANNER && named?.name === finishSubtaskName;
-}
-
-function withAnswerCall(head: RunHead, { callId, arguments: args }: ToolCall): RunHead {
-  if (args === undefined) return head;
-  return { ...head, answerCalls: new Map(head.answerCalls).set(callId, args) };
-}
-
-/** The answer is in the result, or if a worker of an earlier version wrote that, in the arguments of the call. */
-function withAnswer(head: RunHead, { callId, isError, structured }: ToolResult): RunHead {
-  const answerCalls = new Map(head.answerCalls);
-  const args = answerCalls.get(callId);
-  answerCalls.delete(callId);
-  return isError
-    ? { ...head, answerCalls }
-    : { ...head, answerCalls: new Map(), structured: structured ?? args ?? head.structured };
-}
-
-function withText(
-  { output, continuedStep }: RunHead,
-  { parentId, phase, stepNumber, sequence }: RunEvent,
-  text: string,
-): RunHead["output"] {
-  return parentId === "" && phase !== Phase.PLANNER
-    ? linked(output, { step: continuedStep ?? stepNumber, sequence, text })
-    : output;
-}
-
-/** An incomplete answer is the output even if it has no text: an earlier text is not an answer. */
-function withTurn(
-  head: RunHead,
-  envelope: RunEvent,
-  { finishReason, callIds }: ModelTurn,
-): RunHead {
-  const { parentId, phase, stepNumber } = envelope;
-  if (parentId !== "" || phase === Phase.PLANNER) return head;
-  const reason = incompleteReasonOf(finishReason);
-  if (reason === IncompleteReason.UNSPECIFIED || callIds.length > 0) {
-    return head.continuedStep === undefined ? head : { ...head, continuedStep: undefined };
-  }
-  return {
-    ...head,
-    output: withText(head, envelope, ""),
-    continuedStep:
-      reason === IncompleteReason.TRUNCATED ? (head.continuedStep ?? stepNumber) : undefined,
-  };
-}
-
-function withoutText(
-  output: RunHead["output"],
-  { parentId, phase }: RunEvent,
-  firstSequence: number,
-): RunHead["output"] {
-  if (parentId !== "" || phase === Phase.PLANNER) return output;
-  let kept = output;
-  while (kept !== undefined && kept.value.sequence >= firstSequence) {
-    kept = kept.before;
-  }
-  return kept;
-}
-
 function withMessage(head: RunHead, submitted: MessageSubmitted, sequence: number): RunHead {
   const { messageId, message, submittedBy } = submitted;
-  const { text = "" } = message ?? {};
+  const { text = "", parts = [] } = message ?? {};
   return {
     ...head,
-    messages: linked(head.messages, { messageId, text, sequence, submittedBy }),
+    messages: linked(head.messages, { messageId, text, parts, sequence, submittedBy }),
     pendingMessages: new Map(head.pendingMessages).set(messageId, submitted),
   };
 }

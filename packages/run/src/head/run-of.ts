@@ -30,6 +30,7 @@ export function runOf(head: RunHead): Run {
     output: outputOf(head),
     ...(head.structured && { structuredOutput: head.structured }),
     inputPreview,
+    inputParts: head.created?.parts ?? [],
     pendingApprovals: head.pendingApprovals,
     labels,
     threadId,

@@ -9,8 +9,9 @@ import {
   ReceiptCallSchema,
   ReceiptEndSchema,
 } from "@reeve/contracts/receipt";
-import type { BoundFile, ToolDescriptor } from "@reeve/contracts/tool";
+import type { BoundFile } from "@reeve/contracts/tool";
 import { specDigestOf } from "../approvals/grants/granted-digests.ts";
+import { toolsOfCaller } from "../approvals/tools-of-caller.ts";
 import type { CallHistory, EndedCall } from "./call-history.ts";
 import { gateOf } from "./call-history.ts";
 import { canonicalSha256 } from "./canonical-sha256.ts";
@@ -83,13 +84,15 @@ function requesterOf({ created, createdAt, prepared, senders, requested }: Ended
 }
 
 function calledOf(ended: EndedCall, omitContent: boolean) {
-  const { prepared, requested } = ended;
+  const { prepared, requested, approvals } = ended;
+  const [first] = approvals.values();
+  const tools = toolsOfCaller(prepared, first?.delegateId ?? "");
   const { name, arguments: byModel, injectedArgs } = requested.call;
   const final = finalArguments(ended);
   const isEdited = final !== byModel;
   return create(ReceiptCallSchema, {
     tool: name,
-    source: toolsOf(prepared).find((tool) => tool.name === name)?.source ?? "",
+    source: tools.find((tool) => tool.name === name)?.source ?? "",
     argumentsSha256: canonicalSha256(final ?? null),
     argumentsEdited: isEdited,
     modelArgumentsSha256: canonicalSha256(byModel ?? null),
@@ -100,12 +103,6 @@ function calledOf(ended: EndedCall, omitContent: boolean) {
       ...(injectedArgs && { injectedArguments: injectedArgs }),
     }),
   });
-}
-
-/** Returns the tools of the agent of a run, and those of its delegates. */
-function toolsOf(prepared: EndedCall["prepared"]): readonly ToolDescriptor[] {
-  const { tools = [], delegates = [] } = prepared ?? {};
-  return [...tools, ...delegates.flatMap((delegate) => delegate.tools)];
 }
 
 /**

@@ -4,13 +4,8 @@ import { Failure } from "@reeve/platform/failure";
 import { addressGroup } from "@reeve/platform/rpc/http/address-group";
 import { clientAddressOf } from "@reeve/platform/rpc/http/client-address";
 import type { Authenticate } from "@reeve/platform/rpc/principal";
-import {
-  bearerTokenOf,
-  callerOf,
-  isGuessable,
-  isOpenService,
-  tokenDigest,
-} from "@reeve/platform/rpc/principal";
+import { bearerTokenOf, isGuessable, tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import { callerOf, isOpenService } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { hasValidSignature } from "./oidc/jwt-refusal.ts";
 import { burst, SignInBudget } from "./sign-in-budget.ts";

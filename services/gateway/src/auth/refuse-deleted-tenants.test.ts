@@ -6,7 +6,8 @@ import { RunService } from "@reeve/contracts/run";
 import { keysUnavailable, tenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { PayloadCipher } from "@reeve/jetstream/sealing/payload-cipher";
 import { sealPayloads } from "@reeve/jetstream/sealing/payload-cipher";
-import { authenticate, fixedCredentials, recheck } from "@reeve/platform/rpc/principal";
+import { fixedCredentials } from "@reeve/platform/rpc/bearer-tokens";
+import { authenticate, recheck } from "@reeve/platform/rpc/principal";
 import { expect, test } from "vitest";
 import { refuseDeletedTenants } from "./refuse-deleted-tenants.ts";
 

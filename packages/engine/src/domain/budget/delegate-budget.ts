@@ -15,8 +15,11 @@ export interface DelegateBudget {
   readonly subtasks: number;
   readonly tokens: number;
   readonly resultBytes: number;
-  /** What it has cost, plus what its model calls in progress and its lost calls may cost at most. Infinite: a model without a price was called. */
-  readonly committedUsd: number;
+  /**
+   * Returns what it has cost, plus what its model calls in progress and its lost calls may cost at most. Infinite: a model without a price was
+   * called. Call it only where there is a limit on cost: it reads all frames of the run.
+   */
+  readonly committedUsd: () => number;
 }
 
 /** Returns the budgets of the delegates that a frame works for: each has its own limits within those of the run. */
@@ -29,13 +32,13 @@ export function delegateBudgets(state: RunState, frame: Frame): readonly Delegat
       {
         agentId: delegate.agentId,
         limits: frameLimits(state, began),
-        depth: delegate.depth,
+        depth: began.depth,
         llmCalls: spent.llmCalls - unansweredCalls,
         toolCalls: spent.toolCalls,
         subtasks: spent.subtasks,
         tokens: spent.inputTokens + spent.outputTokens,
         resultBytes: spent.resultBytes,
-        committedUsd: (spent.costUsd ?? Infinity) + lostUsd + reservedUsd(state, began),
+        committedUsd: () => (spent.costUsd ?? Infinity) + lostUsd + reservedUsd(state, began),
       },
     ];
   });

@@ -69,12 +69,14 @@ function exceededByDelegate(
 ): ExceededBudget | undefined {
   for (const budget of delegateBudgets(state, frame)) {
     const { agentId, limits } = budget;
+    const isCapped = limits.costUsd !== undefined;
+    const costUsd = isCapped ? budget.committedUsd() + (worstCaseUsd(state, frame, size) ?? 0) : 0;
     const exceeded = firstOver([
       ["llm_calls", limits.llmCalls, budget.llmCalls + 1],
       ["tool_calls", limits.toolCalls, budget.toolCalls],
       ["tokens", limits.totalTokens, budget.tokens],
       ["bytes", limits.totalBytes, budget.resultBytes],
-      ["cost", limits.costUsd, budget.committedUsd + (worstCaseUsd(state, frame, size) ?? 0)],
+      ["cost", limits.costUsd, costUsd],
     ]);
     if (exceeded !== undefined) return { ...exceeded, ends: { frame, agentId } };
   }

@@ -13,7 +13,7 @@ export function affordableOutput(state: RunState, frame: Frame, inputTokens: num
   const size = { inputTokens, maxOutputTokens: 0 };
   const prices = worstPrices(pricing, inputTokens);
   const rooms = delegateBudgets(state, frame).map(({ limits, committedUsd: committed }) =>
-    limits.costUsd === undefined ? Infinity : limits.costUsd - committed,
+    limits.costUsd === undefined ? Infinity : limits.costUsd - committed(),
   );
   const left = Math.min(costUsd - committedUsd(state), ...rooms);
   const room = left - inputUsd(prices, size);

@@ -16,8 +16,8 @@ export interface CallSize {
 }
 
 /**
- * Returns the maximum cost in US dollars of a model call of the frame. Undefined: the run has no cost limit, or the model no
- * price; a run with a limit is not prepared with such a model.
+ * Returns the maximum cost in US dollars of a model call of a frame. Undefined: no limit on cost applies to the frame, or its model has
+ * no price. The preparation refuses a run with such a limit and such a model.
  */
 export function worstCaseUsd(state: RunState, frame: Frame, size: CallSize): number | undefined {
   const pricing = cappedPricing(state, frame);
@@ -26,7 +26,10 @@ export function worstCaseUsd(state: RunState, frame: Frame, size: CallSize): num
   return inputUsd(prices, size) + ((size.maxOutputTokens ?? 0) * prices.output) / 1e6;
 }
 
-/** Returns the prices of the model of a frame. Undefined: the run has no cost limit, or the model no price. */
+/**
+ * Returns the prices of the model of a frame. Undefined: neither the run nor a delegate that the frame works for has a limit on cost, or
+ * the model has no price.
+ */
 export function cappedPricing(state: RunState, frame: Frame): Pricing | undefined {
   const isCapped =
     limitsOf(state).costUsd !== undefined ||
@@ -35,8 +38,8 @@ export function cappedPricing(state: RunState, frame: Frame): Pricing | undefine
 }
 
 /**
- * Returns the highest prices that a call with at most so many input tokens can have: a shorter request may cost more than a long
- * one, if an operator says so.
+ * Returns the highest prices that a call with at most `inputTokens` can have. An operator may register prices by which a shorter request
+ * costs more than a longer one.
  */
 export function worstPrices(pricing: Pricing, inputTokens: number): CallPrices {
   const possible = [
@@ -54,7 +57,7 @@ export function worstPrices(pricing: Pricing, inputTokens: number): CallPrices {
   };
 }
 
-/** The whole request may be read from the provider's cache, or written to it. */
+/** Returns the maximum cost of a request: the provider may read all of it from its cache, or write all of it to the cache. */
 export function inputUsd(
   { fresh, cached, written }: CallPrices,
   { inputTokens }: CallSize,

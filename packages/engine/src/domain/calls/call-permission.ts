@@ -46,10 +46,22 @@ function levelsFor(state: RunState, frame: Frame): readonly PermissionLevel[] {
   const before = byDelegates.get(ids.join(" "));
   if (before !== undefined) return before;
   const ofDelegates = (created?.delegates ?? []).filter(({ agentId }) => ids.includes(agentId));
-  const levels = [
-    ...levelsOf(created?.spec, prepared),
-    ...ofDelegates.flatMap(({ spec }) => agentLevel(spec) ?? []),
-  ];
+  const ofRun = levelsOf(created?.spec, prepared);
+  const levels =
+    ids.length === 0
+      ? ofRun
+      : [
+          ...ofRun.map((level) => ownedBy(created?.agentId ?? "", level)),
+          ...ofDelegates.flatMap(({ agentId, spec }) => {
+            const level = agentLevel(spec);
+            return level === undefined ? [] : [ownedBy(agentId, level)];
+          }),
+        ];
   byDelegates.set(ids.join(" "), levels);
   return levels;
+}
+
+/** Names the agent that has a level, because the rules of several agents hold for the calls of a delegate. */
+function ownedBy(agentId: string, level: PermissionLevel): PermissionLevel {
+  return level.source === "agent" ? { ...level, agentId } : level;
 }

@@ -2,7 +2,7 @@ import { agentLevel } from "@reeve/agent/permission/permission-levels";
 import type { PermissionLevel } from "@reeve/agent/permission/permission-levels";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
-import type { WorkingAgent } from "./working-agent.ts";
+import type { RecordedAgent } from "./agent-of.ts";
 import { workingAgent } from "./working-agent.ts";
 
 /** Returns the frames in which the delegates began that a frame works for, the latest first. Empty: it works for the agent of the run. */
@@ -29,7 +29,7 @@ export function delegatesOfCall(
 }
 
 /** Returns the agents whose rules hold for the calls of a frame: its own, and those that called it, up to the agent of the run. */
-export function agentsOver(state: RunState, frame: Frame): readonly WorkingAgent[] {
+export function agentsOver(state: RunState, frame: Frame): readonly RecordedAgent[] {
   const delegates = delegateFrames(state, frame).map((began) => workingAgent(state, began));
   return [...delegates, workingAgent(state, undefined)];
 }

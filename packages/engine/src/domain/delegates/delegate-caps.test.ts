@@ -41,6 +41,17 @@ test("a delegate with a limit on cost ends when its own delegate has called a mo
   expect(run.resultsSeen()[0]).toContain("may use 5 USD");
 });
 
+// Requirement: BUD-1
+test("a delegate ends before a model call that may cost more than it has left", () => {
+  const dear = { id: "f", maxOutputTokens: 100, pricing: { ...pricing, inputUsdPerMillion: 1e6 } };
+  const limits = { budgets: { maxCostUsd: 0.001 } };
+  const run = played({}, { prepared: { model: dear, limits } }).turn(ask("finder"));
+  expect(run.all("modelCallStarted")).toHaveLength(2);
+  expect(run.all("subtask").at(-1)).toMatchObject({ ended: true, error: "budget_exceeded" });
+  expect(run.resultsSeen()[0]).toContain("may use 0.001 USD");
+  expect(run.says("Without it.").turn().end).toBe("completed");
+});
+
 // Requirement: HITL-1
 test("an approval names every delegate that takes part in the call", () => {
   const run = played({ hitlTools: ["fetch"] }).turn(ask("finder"));

@@ -5,12 +5,12 @@ import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Frame, Job } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { inheritableTools } from "../subtasks/child-tools.ts";
+import { agentOf } from "./agent-of.ts";
 import { levelsOver } from "./callers-of.ts";
-import { workingAgent } from "./working-agent.ts";
 
 /** Returns the job of a delegate with the schema of its answers. Undefined: the run has no such delegate. */
 export function delegateJob(state: RunState, agentId: string, job: Job): Job | undefined {
-  const { spec, prepared } = workingAgent(state, { delegate: { agentId, frameId: "", depth: 0 } });
+  const { spec, prepared } = agentOf(state, agentId);
   if (spec === undefined || prepared === undefined) return undefined;
   return { ...job, outputSchema: spec.outputSchema };
 }
@@ -25,7 +25,7 @@ export function delegateTools(
   agentId: string,
   { outputSchema }: Job,
 ): ReadonlyMap<string, ToolDescriptor> {
-  const { prepared } = workingAgent(state, { delegate: { agentId, frameId: "", depth: 0 } });
+  const { prepared } = agentOf(state, agentId);
   const own = new Map((prepared?.tools ?? []).map((tool) => [tool.name, tool]));
   const levels = levelsOver(state, caller);
   const tools = new Map(

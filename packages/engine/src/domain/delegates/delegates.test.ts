@@ -105,10 +105,15 @@ describe("the rules of its callers", () => {
     ]);
     run.result(2, "fetched", id);
     expect(run.resultsSeen(id)).toEqual([
-      expect.stringContaining("fetch(*secret*)"),
-      expect.stringContaining("fetch(*own*)"),
+      expect.stringContaining(`fetch(*secret*) of the agent "tester"`),
+      expect.stringContaining(`fetch(*own*) of the agent "finder"`),
       "fetched",
     ]);
+    const [denied] = run.all("toolResult");
+    expect(denied?.result?.metadata?.permission).toMatchObject({
+      source: "agent",
+      agentId: "tester",
+    });
   });
 
   test("remove a tool of which they deny every call, also through another delegate", () => {

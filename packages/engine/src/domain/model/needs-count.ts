@@ -29,7 +29,7 @@ export function needsCount(state: RunState, frame: Frame): boolean {
 
 function isExceededBy(usd: number) {
   return ({ committedUsd: committed, limits }: DelegateBudget): boolean =>
-    committed + usd > (limits.costUsd ?? Infinity);
+    limits.costUsd !== undefined && committed() + usd > limits.costUsd;
 }
 
 /** Returns whether the provider of a frame counts tokens. The planner, which has no open step, uses the bound. */

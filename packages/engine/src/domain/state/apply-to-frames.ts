@@ -131,17 +131,15 @@ function remembered(state: RunState, { parentId }: RunEvent): RunState {
 
 /** Charges the reservations of the model calls that were lost with their owner: their usage will never be known. */
 function abandoned(state: RunState, envelope: RunEvent): RunState {
-  let lostUsd = 0;
-  const frames = [...state.frames].map(([id, frame]): [string, Frame] => {
-    if (frame.modelCall?.status === "in_progress") lostUsd += frame.modelCall.reservedUsd;
-    return [id, applyToFrame(frame, envelope)];
-  });
-  const after = { ...state, frames: new Map(frames), lostUsd: state.lostUsd + lostUsd };
-  return [...state.frames.values()].reduce<RunState>((charged, frame) => {
-    const lost = frame.modelCall?.status === "in_progress" ? frame.modelCall.reservedUsd : 0;
-    if (lost === 0) return charged;
-    return withUsage(charged, frame, (used) => ({ ...used, lostUsd: used.lostUsd + lost }));
-  }, after);
+  const before = [...state.frames.values()];
+  const frames = new Map(before.map((frame) => [frame.id, applyToFrame(frame, envelope)]));
+  return before.reduce<RunState>(
+    (after, frame) =>
+      frame.modelCall?.status === "in_progress"
+        ? withLost(after, frame, { lostUsd: frame.modelCall.reservedUsd, unansweredCalls: 0 })
+        : after,
+    { ...state, frames },
+  );
 }
 
 /** Charges the reservation of a failed call that had begun: the provider may bill it, and never reports its usage. */
@@ -149,21 +147,30 @@ function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): 
   const frame = frameOfEvent(state, envelope);
   const call = frame?.modelCall;
   const hasBegun = failure.answerBegan || call?.streamedFrom !== undefined;
-  const lost = hasBegun ? (call?.reservedUsd ?? 0) : 0;
-  const isCounted = reachedProvider(failure);
   const isRepeated = failure.retryDelay !== undefined || failure.fallbackModel !== "";
-  const unanswered = isCounted && isRepeated && !hasBegun ? 1 : 0;
-  const after = {
-    ...toOne(state, envelope),
-    lostUsd: state.lostUsd + lost,
-    unansweredCalls: state.unansweredCalls + unanswered,
+  return withLost(toOne(state, envelope), frame, {
+    lostUsd: hasBegun ? (call?.reservedUsd ?? 0) : 0,
+    unansweredCalls: reachedProvider(failure) && isRepeated && !hasBegun ? 1 : 0,
+  });
+}
+
+/** What model calls without an answer may have cost, and those of them that do not count as calls. */
+type Lost = Pick<RunState, "lostUsd" | "unansweredCalls">;
+
+/** Charges a model call that gave no answer to the run, and to the delegates that its frame works for. */
+function withLost(state: RunState, frame: Frame | undefined, lost: Lost): RunState {
+  if (lost.lostUsd === 0 && lost.unansweredCalls === 0) return state;
+  const after = { ...state, ...sum(state, lost) };
+  return frame === undefined
+    ? after
+    : withUsage(after, frame, (used) => ({ ...used, ...sum(used, lost) }));
+}
+
+function sum(a: Lost, b: Lost): Lost {
+  return {
+    lostUsd: a.lostUsd + b.lostUsd,
+    unansweredCalls: a.unansweredCalls + b.unansweredCalls,
   };
-  if (frame === undefined) return after;
-  return withUsage(after, frame, (used) => ({
-    ...used,
-    lostUsd: used.lostUsd + lost,
-    unansweredCalls: used.unansweredCalls + unanswered,
-  }));
 }
 
 function withoutSubtasks(state: RunState, callId: string | undefined): RunState {

@@ -7,6 +7,7 @@ import type {
   ModelTurn,
 } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import type {
   PermissionDecision,
@@ -75,8 +76,6 @@ interface DelegateCall {
   readonly agentId: string;
   /** Id of the frame in which it began. */
   readonly frameId: string;
-  /** Depth of that frame. */
-  readonly depth: number;
 }
 
 /** What a delegate and its subtasks have used. */
@@ -125,7 +124,13 @@ export type Outcome =
 
 /** A part of the conversation that is kept or removed as a whole, so that a call and its result are never separated. */
 export type Unit =
-  | { readonly kind: "user"; readonly text: string; readonly isInput: boolean }
+  | {
+      readonly kind: "user";
+      readonly text: string;
+      /** Parts after the text. Absent: none. */
+      readonly parts?: readonly ContentPart[];
+      readonly isInput: boolean;
+    }
   | { readonly kind: "assistant"; readonly text: string }
   /** A turn of an earlier run of the thread, and the results of its calls. */
   | { readonly kind: "past"; readonly messages: readonly HistoryMessage[] }

@@ -38,12 +38,11 @@ function openDelegate(
 ): Frame | undefined {
   const job = delegateJob(state, agentId, { ...given, agentId });
   if (job === undefined) return undefined;
-  const depth = parent.depth + 1;
   return newFrame({
     id: subtaskId,
-    depth,
+    depth: parent.depth + 1,
     subtask: { parent: parent.id, callId, index, job },
-    delegate: { agentId, frameId: subtaskId, depth },
+    delegate: { agentId, frameId: subtaskId },
     tools: delegateTools(state, parent, agentId, job),
     units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
   });

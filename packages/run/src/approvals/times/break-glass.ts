@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { BreakGlassRule } from "@reeve/agent/approval-times/approval-times";
 import { defaultReasonLength, permits } from "@reeve/agent/approval-times/approval-times";
+import { timedCall } from "@reeve/agent/approval-times/timed-call";
 import type { Approval, DecideApprovalRequest, Decision } from "@reeve/contracts/approval";
 import {
   ApprovalSchema,
@@ -16,7 +17,7 @@ import { authorsOf } from "../../head/authors-of.ts";
 import { requestersOf } from "../../head/requesters-of.ts";
 import type { Decider } from "../votes/count-vote.ts";
 import type { DecisionTime } from "./decidable.ts";
-import { assertDecidable, timedCall, tooEarly } from "./decidable.ts";
+import { assertDecidable, tooEarly } from "./decidable.ts";
 
 /** Who may break the glass, by the agent's policy or by an entry of the operator's. */
 type Rule = Pick<BreakGlassRule, "people" | "groups" | "minReasonLength" | "allowRequester"> & {

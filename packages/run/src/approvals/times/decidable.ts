@@ -1,10 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { ApprovalTimes, TimedCall } from "@reeve/agent/approval-times/approval-times";
+import type { ApprovalTimes } from "@reeve/agent/approval-times/approval-times";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { operatorNeedsPasskey, waitMsOf } from "@reeve/agent/approval-times/approval-times";
 import type { ActiveFreeze } from "@reeve/agent/approval-times/freezes-at";
 import { freezesAt } from "@reeve/agent/approval-times/freezes-at";
+import type { TimedCall } from "@reeve/agent/approval-times/timed-call";
+import { timedCall } from "@reeve/agent/approval-times/timed-call";
 import type { ApprovalPolicy } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalFreezeSchema, ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
@@ -66,14 +68,6 @@ export function waitEndOf(
   const recordedMs = withoutAgent || decidableAfter === undefined ? 0 : timestampMs(decidableAfter);
   const endMs = waitMs === 0 ? recordedMs : Math.max(recordedMs, timestampMs(requestedAt) + waitMs);
   return endMs === 0 ? undefined : endMs;
-}
-
-/** Returns the call of an approval, as the rules about times select it. */
-export function timedCall(
-  { agentId, delegateId, callingDelegates, call }: Approval,
-  tenant: string,
-): TimedCall {
-  return { tenant, agentId, delegateId, callingDelegates, tool: call?.name ?? "" };
 }
 
 /** Throws a Failure of kind `precondition` for a call that cannot be approved yet, which says from when on it can. */
