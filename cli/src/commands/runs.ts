@@ -8,6 +8,7 @@ import { Command, Option } from "commander";
 import type { Context } from "../context.ts";
 import { withClient } from "../context.ts";
 import { UsageError } from "../exit-code.ts";
+import { collectPaths, uploadAttachments } from "../files/attachments.ts";
 import type { LocalFile } from "../files/local-file.ts";
 import { parseLocalFile, readLocalFile } from "../files/local-file.ts";
 import { incompleteName } from "../render/incomplete.ts";
@@ -45,6 +46,11 @@ function runCommand(context: Context): Command {
       "copy a local file into the workspace of the run (repeatable)",
       collectFiles,
     )
+    .option(
+      "--attach <path>",
+      "send an image, a PDF, or audio to the model (repeatable)",
+      collectPaths,
+    )
     .option("--thread <id>", "thread to continue or to create")
     .addOption(
       new Option(
@@ -62,6 +68,7 @@ function runCommand(context: Context): Command {
     readonly memory?: true;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
+    readonly attach?: readonly string[];
     readonly json?: true;
   }
   return command.action((agentId: string, input: string, options: Options) => {
@@ -76,12 +83,14 @@ function runCommand(context: Context): Command {
         const { artifactId } = await reeve.upload({ name: basename(name), content }, context);
         files.push({ artifactId, path: name });
       }
+      const parts = await uploadAttachments(reeve, options.attach ?? [], context);
       const outputSchema =
         options.outputSchema === undefined ? undefined : await readSchema(options.outputSchema);
       const request = {
         agentId,
         input: input === "-" ? await context.terminal.read() : input,
         files,
+        parts,
         memoryEnabled: options.memory === true,
         ...(outputSchema && { outputSchema }),
         ...(options.thread !== undefined && {

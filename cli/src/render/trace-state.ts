@@ -1,4 +1,5 @@
 import type { CostSummary } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content";
 
 /** What a trace carries from one event to the next. */
 export interface TraceState {
@@ -6,6 +7,8 @@ export interface TraceState {
   readonly title: string;
   /** What answers: a model or a script. Undefined until it is known. */
   readonly source: string | undefined;
+  /** Parts of the input, which follow the header. */
+  readonly attached: readonly ContentPart[];
   /** Whether the header has been printed. */
   readonly hasHeader: boolean;
   /** The line that streamed text has left open. */
@@ -30,6 +33,7 @@ export interface OpenLine {
 export const emptyTrace: TraceState = {
   title: "",
   source: undefined,
+  attached: [],
   hasHeader: false,
   openLine: undefined,
   startedMs: undefined,

@@ -13,6 +13,7 @@ import { incompleteName } from "./incomplete.ts";
 import { describeModelWait } from "./model-wait.ts";
 import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
+import { renderParts } from "./parts.ts";
 import { renderEnd } from "./run-end.ts";
 import { renderCall, renderProgress, renderResult } from "./tool.ts";
 import type { Style } from "../style.ts";
@@ -66,7 +67,8 @@ function remember(state: TraceState, event: RunEvent): TraceState {
   const title = state.title === "" ? `run ${runId}` : state.title;
   const known = { ...state, startedMs, title };
   if (content.case === "runCreated") {
-    return { ...known, title: `run ${runId} · agent ${oneLine(content.value.agentId, 63)}` };
+    const { agentId, parts: attached } = content.value;
+    return { ...known, attached, title: `run ${runId} · agent ${oneLine(agentId, 63)}` };
   }
   if (content.case === "runPrepared") {
     return { ...known, source: describeModel(content.value.model, content.value.scripted) };
@@ -168,7 +170,10 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
       return [`    ${style("dim", `context compacted: ${beforeTokens} → ${afterTokens} tokens`)}`];
     }
     case "messageInjected":
-      return [`    ${style("cyan", "»")} ${oneLine(content.value.message?.text ?? "", width)}`];
+      return [
+        `    ${style("cyan", "»")} ${oneLine(content.value.message?.text ?? "", width)}`,
+        ...renderParts(content.value.message?.parts ?? [], style, width),
+      ];
     case "plan":
       return content.value.steps.map((step, index) => `    ${index + 1}. ${oneLine(step, width)}`);
     case "subtask": {
@@ -193,10 +198,11 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     }
     case "status":
       return renderEnd(state, content.value, event.time, style);
+    case "runPrepared":
+      return renderParts(state.attached, style, width);
     case "runCreated":
     case "runClaimed":
     case "runParked":
-    case "runPrepared":
     case "text":
     case "reasoning":
     case "toolCallStarted":

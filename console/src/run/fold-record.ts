@@ -10,16 +10,18 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
   switch (event.case) {
     case "runCreated": {
       const { agentId, agentRevision, threadId, startedBy, input, messages, files } = event.value;
+      const given = { kind: "user", version: 0 } as const;
       Object.assign(run, { agentId, agentRevision, threadId, startedBy, input, files });
       run.traceId = traceIdOf(event.value.traceparent);
       run.startedAtMs = msOf(envelope.time);
       run.root.startedAtMs = run.startedAtMs;
-      messages.forEach(({ role, text }, index) => {
+      messages.forEach(({ role, text, parts: content }, index) => {
         const key = `given-${index}`;
-        if (role === Role.USER) add(run.root, { kind: "user", key, version: 0, text, by: "" });
+        if (role === Role.USER) add(run.root, { ...given, key, text, content, by: "" });
         else add(run.root, { kind: "text", key, version: 0, step: 0, parts: [], text });
       });
-      add(run.root, { kind: "user", key: "input", version: 0, text: input, by: startedBy });
+      const content = event.value.parts;
+      add(run.root, { ...given, key: "input", text: input, content, by: startedBy });
       return;
     }
     case "runPrepared":

@@ -99,7 +99,8 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       const key = `message-${messageId}`;
       const by = run.waiting.get(messageId)?.by ?? "";
       run.waiting.delete(messageId);
-      add(frame, { kind: "user", key, version: 0, text: message?.text ?? "", by });
+      const { text = "", parts: content = [] } = message ?? {};
+      add(frame, { kind: "user", key, version: 0, text, content, by });
       break;
     }
     case "usage": {

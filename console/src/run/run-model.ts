@@ -1,6 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { CostSummary, RunEvent, RunError, RunPrepared, Todo } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content";
 import type { ToolCall, ToolProgress, WorkspaceFile } from "@reeve/contracts/tool";
 import type { ToolResultEvent } from "@reeve/contracts/run";
 
@@ -84,6 +85,8 @@ interface Versioned {
 interface UserItem extends Versioned {
   readonly kind: "user";
   readonly text: string;
+  /** Parts after the text. */
+  readonly content: readonly ContentPart[];
   readonly by: string;
 }
 

@@ -109,7 +109,7 @@ export function runAgent(
       const value = { messageId: randomUUID(), message, submittedBy: "local" };
       const submitted = { case: "messageSubmitted", value } as const;
       const decided = (head: RunHead) => {
-        assertInboxRoom(head, text);
+        assertInboxRoom(head, { text, parts: [] });
         return [submitted];
       };
       await appendExternal(runtime.ports, key, decided, broken.signal);

@@ -2,10 +2,16 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalFilterSchema } from "#contracts/approval";
 import type { AuditOutcome } from "#contracts/audit";
 import type { RunFilterSchema, RunStatus } from "#contracts/run";
+import type { ContentPartSchema } from "#contracts/content";
 
 /** Ends a request early. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
+}
+
+export interface SendOptions extends CallOptions {
+  /** Parts of the message after its text, such as images. */
+  readonly parts?: readonly MessageInitShape<typeof ContentPartSchema>[];
 }
 
 /** Which items of a list to return. A list requests its pages as the caller reads them. */

@@ -32,6 +32,7 @@ import type {
   ListGrantsOptions,
   ListArtifactsOptions,
   ListRunsOptions,
+  SendOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
 import { Passkeys } from "./passkeys.ts";
@@ -136,12 +137,9 @@ export class Client implements Disposable {
    * Sends a message to a run that has not ended, once however often the request is repeated. A run that has ended throws
    * `RUN_ENDED`.
    */
-  async sendMessage(runId: string, text: string, options: CallOptions = {}): Promise<void> {
-    const messageId = randomUUID();
-    await this.#requests.repeatable(
-      ({ runs }, call) => runs.sendMessage({ runId, text, messageId }, call),
-      options,
-    );
+  async sendMessage(runId: string, text: string, options: SendOptions = {}): Promise<void> {
+    const request = { runId, text, messageId: randomUUID(), parts: [...(options.parts ?? [])] };
+    await this.#requests.repeatable(({ runs }, call) => runs.sendMessage(request, call), options);
   }
 
   /** Cancels a run. Cancelling a cancelled run changes nothing; a run that ended otherwise throws `RUN_ENDED`. */

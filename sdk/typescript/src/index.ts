@@ -31,6 +31,7 @@ export type {
   ListGrantsOptions,
   ListOptions,
   ListRunsOptions,
+  SendOptions,
 } from "./call-options.ts";
 export type { StartRunOptions } from "./client.ts";
 export { Client, connect } from "./client.ts";

@@ -6,6 +6,7 @@ import { useEffect } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { plural } from "../../format/amounts.ts";
 import { Markdown } from "../../ui/content/markdown.tsx";
+import { MessageParts } from "../../ui/content/message-parts.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { StoredTree } from "./stored-tree.tsx";
 
@@ -37,6 +38,7 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
             {message.role === Role.USER ? (
               <div className="message user">
                 <Markdown text={message.text} />
+                <MessageParts parts={message.parts} />
               </div>
             ) : (
               <Answer message={message} />

@@ -72,6 +72,7 @@ export function resultFact(
     content,
     isError,
     metadata,
+    files: [...(result.files ?? [])],
     ...(structured && { structured }),
   });
   return fact({ case: "result", value });

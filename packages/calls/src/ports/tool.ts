@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import type { FilePart } from "@reeve/contracts/content";
 import type { BoundContent, ToolDescriptor } from "@reeve/contracts/tool";
 import type { EndReason, Sandbox } from "@reeve/sandbox/port";
 import type { CallSettings } from "../settings/tool-settings.ts";
@@ -63,6 +64,8 @@ export interface CallResult {
   readonly structured?: JsonObject;
   /** Files of the result, which are stored as artifacts. The model reads their ids. */
   readonly attachments?: readonly Attachment[];
+  /** The images among the attachments that a model can read, once they are stored. Absent: none. */
+  readonly files?: readonly FilePart[];
   /** How the sandboxed process ended. Absent: there was none. */
   readonly endReason?: EndReason;
   readonly isolation?: string;

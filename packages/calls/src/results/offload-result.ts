@@ -29,10 +29,12 @@ export async function offloadResult(
   const records = fits || isRecord ? [] : [recordPart(structured)];
   const stored = await storeAttachments(request, [...records, ...attachments], ports, signal);
   const room = maxBytes - Buffer.byteLength(stored.note);
+  const files = stored.files.length > 0 ? { files: stored.files } : {};
   if (Buffer.byteLength(content) <= room) {
     const { artifact } = stored;
     return {
       ...others,
+      ...files,
       content: note + content + stored.note,
       ...(fits && structured !== undefined && { structured }),
       ...(artifact && { artifact }),
@@ -47,6 +49,7 @@ export async function offloadResult(
   const cut = record ?? { content: preview(content, where, room) + stored.note };
   return {
     ...others,
+    ...files,
     ...cut,
     content: note + cut.content,
     ...(artifact && { artifact }),

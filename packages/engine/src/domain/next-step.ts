@@ -1,5 +1,6 @@
 import type { MessageSubmitted } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
+import { textBytesOf } from "@reeve/run/parts/part-note";
 import { frameLimits } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
 import { endIfDone, failFrame, hasMessages, failWithoutResult, outsideSteps } from "./end-frame.ts";
@@ -64,14 +65,8 @@ const maxInjectedBytes = 256 * 1024;
 
 function fitting(inbox: readonly MessageSubmitted[]): readonly MessageSubmitted[] {
   let room = maxInjectedBytes;
-  const end = inbox.findIndex(({ message }) => (room -= bytesIn(message?.text)) < 0);
+  const end = inbox.findIndex(({ message }) => (room -= textBytesOf(message)) < 0);
   return end === -1 ? inbox : inbox.slice(0, Math.max(1, end));
-}
-
-const encoder = new TextEncoder();
-
-function bytesIn(text = ""): number {
-  return encoder.encode(text).length;
 }
 
 function nameOf({ id, subtask }: Frame): string {

@@ -19,6 +19,7 @@ import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { policyNow } from "./policy-now.ts";
+import { loadFiles } from "./load-files.ts";
 import { modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
@@ -37,9 +38,10 @@ export async function* callModel(
     const request = modelRequest(state, frame, call);
     assertModelAllowed(state, request.model, ports);
     const called = providerOf(request.model.provider, ports);
+    const files = await loadFiles(state, request, ports, signal);
     let answer = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
-    for await (const part of called.stream(request, signal)) {
+    for await (const part of called.stream({ ...request, ...files }, signal)) {
       if (part.kind === "turn") {
         const taken: ReceivedTurn = {
           call,

@@ -6,6 +6,7 @@ import { answerRequest } from "../domain/model/render-request.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
+import { loadFiles } from "./load-files.ts";
 import { policyNow } from "./policy-now.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
@@ -34,7 +35,9 @@ export async function* countTokens(
   const timeout = AbortSignal.timeout(timeoutMs);
   const request = { model, ...answerRequest(state, frame, undefined) };
   try {
-    const inputTokens = await counting(request, AbortSignal.any([signal, timeout]));
+    const until = AbortSignal.any([signal, timeout]);
+    const files = await loadFiles(state, request, ports, until);
+    const inputTokens = await counting({ ...request, ...files }, until);
     yield [fact(scope, { case: "tokensCounted", value: { inputTokens } })];
   } catch (error) {
     signal.throwIfAborted();

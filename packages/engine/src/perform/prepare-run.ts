@@ -1,5 +1,6 @@
 import type { Policy } from "@reeve/agent/policy/policy";
 import { planForLog } from "@reeve/agent/resolve/fit-plan";
+import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -9,6 +10,7 @@ import { Failure } from "@reeve/platform/failure";
 import { reasonName } from "@reeve/platform/reason-name";
 import { maxRendered, renderMemories } from "@reeve/memory/render-memories";
 import { readHistory } from "@reeve/run/thread/read-history";
+import { recordedFiles } from "@reeve/run/parts/recorded-files";
 import { defaultHistoryTokens } from "../domain/budget/limits.ts";
 import { failRun } from "../domain/end-run.ts";
 import type { Fact } from "../domain/state/fact.ts";
@@ -51,6 +53,7 @@ async function prepared(
   const policy = policyOf(runId, created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   const resolved = resolveAgent(spec, ports.catalogs(), place);
+  assertReads(resolved, recordedFiles(created));
   const { limits, retry, executor, planner, tools, gated, finish, warnings, delegates } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);

@@ -1,7 +1,14 @@
 import type { ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
 import type { ModelTurn, RenderedRequest } from "../domain/model/model.ts";
 
-export type { ModelToolCall, ModelTurn, ModelUsage, PromptMessage } from "../domain/model/model.ts";
+export type {
+  ModelToolCall,
+  ModelTurn,
+  ModelUsage,
+  PromptFile,
+  PromptMessage,
+  PromptPart,
+} from "../domain/model/model.ts";
 
 /** Calls models of one provider, and streams their answers. */
 export interface ModelProvider {
@@ -24,6 +31,8 @@ export interface ModelProvider {
 
 export interface ModelRequest extends RenderedRequest {
   readonly model: ModelSpec;
+  /** The bytes of the files in the messages, by id of the artifact. Absent: there are no files. A file that is missing was deleted. */
+  readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
 export type ModelPart =

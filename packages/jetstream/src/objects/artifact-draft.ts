@@ -24,20 +24,29 @@ const invisible = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 const mediaTypes = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(\s*;[\x20-\x7e]*)?$/;
 
 /** Throws a Failure if the name of a draft is not that of a file, or could hide what it is, or if its media type is malformed. */
-export function assertDraft({ name, mediaType }: ArtifactDraft): void {
+export function assertDraft(draft: ArtifactDraft): void {
+  const violations = draftViolations(draft, "header");
+  if (violations.length === 0) return;
+  const message = `the artifact is not valid: ${listViolations(violations)}`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
+}
+
+/** Returns what is wrong with the name and the media type of a draft, which are in the message at `field`. */
+export function draftViolations(
+  { name, mediaType }: Pick<ArtifactDraft, "name" | "mediaType">,
+  field: string,
+): readonly Violation[] {
   const violations: Violation[] = [];
   if (name === "." || name === ".." || /[/\\]/.test(name) || invisible.test(name)) {
     const description =
       "is not the name of a file: use no control characters, slashes, or marks of text direction";
-    violations.push({ field: "header.name", description, reason: "MALFORMED" });
+    violations.push({ field: `${field}.name`, description, reason: "MALFORMED" });
   }
   if (mediaType !== "" && !mediaTypes.test(mediaType)) {
     const description = "is not a media type, such as text/plain";
-    violations.push({ field: "header.media_type", description, reason: "MALFORMED" });
+    violations.push({ field: `${field}.media_type`, description, reason: "MALFORMED" });
   }
-  if (violations.length === 0) return;
-  const message = `the artifact is not valid: ${listViolations(violations)}`;
-  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
+  return violations;
 }
 
 /** Returns whether a text has the form of an artifact id. */

@@ -1,5 +1,14 @@
-import type { ContentBlockParam, ToolResultBlockParam } from "@anthropic-ai/sdk/resources/messages";
+import type {
+  Base64ImageSource,
+  ContentBlockParam,
+  ImageBlockParam,
+  TextBlockParam,
+  ToolResultBlockParam,
+} from "@anthropic-ai/sdk/resources/messages";
+import { fileNote } from "@reeve/contracts/rules/media";
 import type { PromptMessage } from "@reeve/engine/ports/model-provider";
+import type { LoadedFiles, LoadedImage, LoadedPart } from "../wire/loaded-parts.ts";
+import { loadedImages, loadedParts } from "../wire/loaded-parts.ts";
 import type { PortableTurn } from "../wire/portable-turn.ts";
 import { portableTurn } from "../wire/portable-turn.ts";
 import { toolInput } from "./tool-input.ts";
@@ -24,10 +33,13 @@ interface Turn {
  * Returns a conversation in the format of the Messages API: user and assistant alternate, the user is first, and a user
  * message starts with all results of the turn's calls in their order. Omits blank texts, which the API refuses.
  */
-export function anthropicMessages(messages: readonly PromptMessage[]): AnthropicMessage[] {
+export function anthropicMessages(
+  messages: readonly PromptMessage[],
+  files?: LoadedFiles,
+): AnthropicMessage[] {
   const turns: Turn[] = [];
   for (const message of messages) {
-    const { role, results = [], others } = partsOf(message);
+    const { role, results = [], others } = partsOf(message, files);
     const last = turns.at(-1);
     if (last?.role === role) {
       last.results.push(...results);
@@ -56,10 +68,10 @@ interface Parts {
   readonly others: readonly ContentBlockParam[];
 }
 
-function partsOf(message: PromptMessage): Parts {
+function partsOf(message: PromptMessage, files: LoadedFiles): Parts {
   switch (message.role) {
     case "user":
-      return { role: "user", others: texts([message.text, ...(message.notes ?? [])]) };
+      return { role: "user", others: loadedParts(message, files).flatMap(blockOf) };
     case "assistant":
       return { role: "assistant", others: texts([message.text]) };
     case "verbatim": {
@@ -69,10 +81,11 @@ function partsOf(message: PromptMessage): Parts {
     }
     case "tool": {
       const { providerCallId, content, isError, notes = [] } = message;
+      const images = loadedImages(message, files);
       const result = {
         type: "tool_result" as const,
         tool_use_id: safeId(providerCallId),
-        content,
+        content: images.length === 0 ? content : [...texts([content]), ...images.map(imageBlock)],
         ...(isError && { is_error: true }),
       };
       return { role: "user", results: [result], others: texts(notes) };
@@ -80,7 +93,32 @@ function partsOf(message: PromptMessage): Parts {
   }
 }
 
-function texts(all: readonly string[]): readonly ContentBlockParam[] {
+function blockOf(part: LoadedPart): readonly ContentBlockParam[] {
+  switch (part.kind) {
+    case "text":
+      return texts([part.text]);
+    case "image":
+      return [imageBlock(part)];
+    case "pdf":
+      return [
+        {
+          type: "document",
+          title: part.name,
+          source: { type: "base64", media_type: "application/pdf", data: part.base64 },
+        },
+      ];
+    case "audio":
+      return texts([fileNote(part, "left out: this API transfers no audio")]);
+  }
+}
+
+function imageBlock({ mediaType, base64: data }: LoadedImage): ImageBlockParam {
+  // The media types of images are those that the API accepts.
+  const type = mediaType as Base64ImageSource["media_type"];
+  return { type: "image", source: { type: "base64", media_type: type, data } };
+}
+
+function texts(all: readonly string[]): readonly TextBlockParam[] {
   return all.filter((text) => !isBlank(text)).map((text) => ({ type: "text", text }));
 }
 

@@ -45,6 +45,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
       temperature: false,
       countsTokens: true,
     },
+    modalities: ["text", "image", "pdf"],
     priceList: priceListAt(baseUrl),
   });
   const failures = new ProviderFailures(descriptor.name, apiKey);

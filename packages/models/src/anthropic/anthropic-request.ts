@@ -18,7 +18,7 @@ const cached = { cache_control: { type: "ephemeral" as const } };
  * and the system prompt, and the conversation so far.
  */
 export function anthropicRequest(
-  { model, instructions, messages, tools, parallelToolCalls, maxTokens }: ModelRequest,
+  { model, instructions, messages, tools, parallelToolCalls, maxTokens, files }: ModelRequest,
   thinking: "adaptive" | undefined,
 ): MessageCreateParamsStreaming {
   const reasons = model.capabilities?.reasoning ?? true;
@@ -28,7 +28,7 @@ export function anthropicRequest(
     stream: true,
     max_tokens: maxTokens ?? modelMaxTokens,
     ...(instructions !== "" && { system: [{ type: "text", text: instructions, ...cached }] }),
-    messages: withCacheMark(anthropicMessages(messages)),
+    messages: withCacheMark(anthropicMessages(messages, files)),
     ...(tools.length > 0 && { tools: toolsOf(tools, instructions === "") }),
     ...(tools.length > 0 &&
       !parallelToolCalls && {
@@ -58,12 +58,14 @@ function toolsOf(tools: readonly ToolDescriptor[], isMarked: boolean): Tool[] {
   }));
 }
 
+const markable: ReadonlySet<string> = new Set(["text", "tool_result", "image", "document"]);
+
 /** Marks the end of the conversation, with which the next call will start. */
 function withCacheMark(messages: AnthropicMessage[]): AnthropicMessage[] {
   const last = messages.at(-1);
   if (last === undefined) return messages;
   const block = last.content.at(-1);
-  if (block?.type !== "text" && block?.type !== "tool_result") return messages;
+  if (block === undefined || !markable.has(block.type)) return messages;
   const content = [...last.content.slice(0, -1), { ...block, ...cached }];
   return [...messages.slice(0, -1), { ...last, content }];
 }

@@ -16,6 +16,7 @@ export function chatProvider(options: ProviderOptions): ModelProvider {
   const descriptor = create(ProviderDescriptorSchema, {
     name: "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+    modalities: ["text", "image", "audio", "pdf"],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),
   });
   const failures = new ProviderFailures(descriptor.name, options.apiKey);

@@ -21,6 +21,7 @@ export function responsesProvider(options: ResponsesOptions): ModelProvider {
   const descriptor = create(ProviderDescriptorSchema, {
     name: "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
+    modalities: ["text", "image", "pdf"],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),
   });
   const failures = new ProviderFailures(descriptor.name, options.apiKey);

@@ -1,10 +1,14 @@
 import type {
   FunctionTool,
   ResponseCreateParamsStreaming,
+  ResponseInputContent,
   ResponseInputItem,
 } from "openai/resources/responses/responses";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { fileNote } from "@reeve/contracts/rules/media";
 import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
+import type { LoadedFiles, LoadedPart } from "../wire/loaded-parts.ts";
+import { dataUrl, loadedImages, loadedParts } from "../wire/loaded-parts.ts";
 import type { PortableTurn } from "../wire/portable-turn.ts";
 import { portableTurn } from "../wire/portable-turn.ts";
 import { itemsToSendBack } from "./output-items.ts";
@@ -30,7 +34,7 @@ export function responsesRequest(
     ...(reasons && { include: ["reasoning.encrypted_content"] }),
     ...(reasons && summary !== undefined && { reasoning: { summary } }),
     ...(instructions !== "" && { instructions }),
-    input: messages.flatMap((message) => itemsOf(message, reasons)),
+    input: messages.flatMap((message) => itemsOf(message, reasons, request.files)),
     ...(tools.length > 0 && { tools: tools.map(toolOf) }),
     ...(tools.length > 0 && !parallelToolCalls && { parallel_tool_calls: false }),
     ...(temperature !== undefined && { temperature }),
@@ -38,10 +42,22 @@ export function responsesRequest(
   };
 }
 
-function itemsOf(message: PromptMessage, reasons: boolean): readonly ResponseInputItem[] {
+function itemsOf(
+  message: PromptMessage,
+  reasons: boolean,
+  files: LoadedFiles,
+): readonly ResponseInputItem[] {
   switch (message.role) {
     case "user":
-      return [{ role: "user", content: partsOf(message.text, message.notes) }];
+      return [
+        {
+          role: "user",
+          content:
+            message.parts === undefined
+              ? partsOf(message.text, message.notes)
+              : loadedParts(message, files).map(partOf),
+        },
+      ];
     case "assistant":
       return [{ role: "assistant", content: message.text }];
     case "verbatim": {
@@ -51,7 +67,15 @@ function itemsOf(message: PromptMessage, reasons: boolean): readonly ResponseInp
         : rebuilt(portable);
     }
     case "tool": {
-      const output = partsOf(message.content, message.notes);
+      const images = loadedImages(message, files);
+      const text = partsOf(message.content, message.notes);
+      const output =
+        images.length === 0
+          ? text
+          : [
+              ...[message.content, ...(message.notes ?? [])].flatMap(textPart),
+              ...images.map(partOf),
+            ];
       return [{ type: "function_call_output", call_id: message.providerCallId, output }];
     }
   }
@@ -62,6 +86,23 @@ function partsOf(text: string, notes: readonly string[] = []) {
   if (notes.length === 0) return text;
   const parts = [text, ...notes].filter((part) => part !== "");
   return parts.map((part) => ({ type: "input_text" as const, text: part }));
+}
+
+function textPart(text: string) {
+  return text === "" ? [] : [{ type: "input_text" as const, text }];
+}
+
+function partOf(part: LoadedPart): ResponseInputContent {
+  switch (part.kind) {
+    case "text":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return { type: "input_image", image_url: dataUrl(part), detail: "auto" };
+    case "pdf":
+      return { type: "input_file", filename: part.name, file_data: dataUrl(part) };
+    case "audio":
+      return { type: "input_text", text: fileNote(part, "left out: this API transfers no audio") };
+  }
 }
 
 function rebuilt({ text, calls }: PortableTurn): readonly ResponseInputItem[] {

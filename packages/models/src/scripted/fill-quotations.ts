@@ -6,8 +6,8 @@ export class UnknownQuotation extends Error {
   override readonly name = "UnknownQuotation";
 }
 
-const quotation = /\{\{\s*(input|tools\.[^\s{}]+)\s*\}\}/gu;
-const onlyQuotation = /^\{\{\s*(input|tools\.[^\s{}]+)\s*\}\}$/u;
+const quotation = /\{\{\s*(input|files|tools\.[^\s{}]+)\s*\}\}/gu;
+const onlyQuotation = /^\{\{\s*(input|files|tools\.[^\s{}]+)\s*\}\}$/u;
 
 /** Replaces the quotations in a text. Throws UnknownQuotation. */
 export function fillText(text: string, context: ScriptContext): string {
@@ -29,8 +29,9 @@ export function fillValue(value: JsonValue, context: ScriptContext): JsonValue {
   return Object.fromEntries(filled);
 }
 
-function quoted(reference: string, { input, results }: ScriptContext): JsonValue {
+function quoted(reference: string, { input, files, results }: ScriptContext): JsonValue {
   if (reference === "input") return input;
+  if (reference === "files") return files;
   const [, tool = "", ...path] = reference.split(".");
   const content = results.get(tool)?.content;
   if (content === undefined) {

@@ -1,4 +1,4 @@
-import type { ModelRequest } from "@reeve/engine/ports/model-provider";
+import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
 import type { Condition, ConversationCondition } from "./script.ts";
 
 /** The parts of a prompt that conditions test and quotations quote. */
@@ -11,6 +11,8 @@ export interface ScriptContext {
   readonly inputs: readonly string[];
   /** The latest message of the user. */
   readonly input: string;
+  /** The files of the latest message of the user, as `{{ files }}` quotes them: name, media type, and size of what was transferred. */
+  readonly files: string;
   /** The notes of the runtime on the latest message. */
   readonly notes: string;
   /** The last result of each tool. */
@@ -25,6 +27,7 @@ export function scriptContext({
   instructions,
   messages,
   tools,
+  files,
 }: ModelRequest): ScriptContext {
   const results = new Map<string, { readonly content: string; readonly isError: boolean }>();
   const inputs: string[] = [];
@@ -53,10 +56,24 @@ export function scriptContext({
     tools: new Set(tools.map(({ name }) => name)),
     inputs,
     input: inputs.at(-1) ?? "",
+    files: filesIn(
+      messages.findLast(({ role }) => role === "user"),
+      files,
+    ),
     notes: notes.join("\n"),
     results,
     turnCount,
   };
+}
+
+function filesIn(message: PromptMessage | undefined, files: ModelRequest["files"]): string {
+  const parts = message?.role === "user" ? (message.parts ?? []) : [];
+  const lines = parts.flatMap((part) => {
+    if (part.kind === "text") return [];
+    const { artifactId, name, mediaType } = part;
+    return [`${name} (${mediaType}, ${files?.get(artifactId)?.length ?? 0} bytes)`];
+  });
+  return lines.join(", ");
 }
 
 /** Whether all parts of `condition` match. */

@@ -107,7 +107,7 @@ export interface ConversationCondition {
  * A turn has `text` or `tool_calls` or both, and may name its `finish` reason (`length`, `content_filter`). `when` tests
  * the last result of a `tool` (`matches`: regular expression over its content; `is_error`), the latest `input`,
  * the `system` prompt or the `notes` of the latest message (regular expressions), and whether a tool is offered
- * (`tools_include`). `{{ input }}` is the latest message of the user, `{{ tools.<name> }}` the last result of a tool
+ * (`tools_include`). `{{ input }}` is the latest message of the user, `{{ files }}` a list of its files, `{{ tools.<name> }}` the last result of a tool
  * as it is, `{{ tools.<name>.<path> }}` a value in a result that is JSON. An argument that is nothing but such a
  * quotation keeps the type of the value. Other double braces are text. Arguments that are a text are sent as they are,
  * even if they are invalid JSON. Use a YAML anchor for a turn that is repeated.

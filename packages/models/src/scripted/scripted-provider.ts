@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { allModalities } from "@reeve/contracts/rules/media";
 import type {
   ModelPart,
   ModelProvider,
@@ -26,6 +27,7 @@ export function scriptedProvider(scripts: readonly Script[]): ModelProvider {
     name: "scripted",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
     scripted: true,
+    modalities: [...allModalities],
     upstreamNames: [...byName.keys()],
   });
   const failures = new FailureCounts();

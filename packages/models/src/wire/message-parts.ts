@@ -1,4 +1,10 @@
-import type { ModelToolCall, ModelTurn, PromptMessage } from "@reeve/engine/ports/model-provider";
+import { modalityOf } from "@reeve/contracts/rules/media";
+import type {
+  ModelToolCall,
+  ModelTurn,
+  PromptMessage,
+  PromptPart,
+} from "@reeve/engine/ports/model-provider";
 
 /** A message in the format of OpenTelemetry's conventions for GenAI. */
 export interface TelemetryMessage {
@@ -12,7 +18,14 @@ export function promptParts(messages: readonly PromptMessage[]): readonly Teleme
   return messages.map((message) => {
     switch (message.role) {
       case "user":
-        return { role: "user", parts: texts([message.text, ...(message.notes ?? [])]) };
+        return {
+          role: "user",
+          parts: [
+            ...texts([message.text]),
+            ...(message.parts ?? []).map(promptPart),
+            ...texts(message.notes ?? []),
+          ],
+        };
       case "assistant":
         return { role: "assistant", parts: texts([message.text]) };
       case "verbatim":
@@ -40,6 +53,14 @@ export function answerParts(
 
 function texts(all: readonly string[]) {
   return all.filter((text) => text !== "").map((content) => ({ type: "text", content }));
+}
+
+/** A file is named: its bytes do not belong in a trace. */
+function promptPart(part: PromptPart) {
+  if (part.kind === "text") return { type: "text", content: part.text };
+  const { artifactId, mediaType } = part;
+  const modality = modalityOf(mediaType) ?? "file";
+  return { type: "file", modality, mime_type: mediaType, file_id: artifactId };
 }
 
 function callPart({ providerCallId: id, name, argumentsText }: ModelToolCall) {

@@ -1,6 +1,8 @@
 import { ErrorReason } from "@reeve/contracts/error";
+import type { Message } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../head/run-head.ts";
+import { textBytesOf } from "../parts/part-note.ts";
 
 /** Throws a Failure for a message without text. */
 export function assertNotBlank(runId: string, text: string): void {
@@ -17,12 +19,15 @@ const maxPending = 100;
 const maxPendingBytes = 2 * 1024 * 1024;
 
 /** Throws a Failure for a message that exceeds the limits of the messages that wait in the run. */
-export function assertInboxRoom({ runId, pendingMessages }: RunHead, text: string): void {
+export function assertInboxRoom(
+  { runId, pendingMessages }: RunHead,
+  message: Pick<Message, "text" | "parts">,
+): void {
   const waiting = [...pendingMessages.values()].reduce(
-    (sum, { message }) => sum + Buffer.byteLength(message?.text ?? ""),
+    (sum, { message: pending }) => sum + textBytesOf(pending),
     0,
   );
-  if (pendingMessages.size < maxPending && waiting + Buffer.byteLength(text) <= maxPendingBytes)
+  if (pendingMessages.size < maxPending && waiting + textBytesOf(message) <= maxPendingBytes)
     return;
   throw new Failure(
     "exhausted",

@@ -2,6 +2,7 @@ import { outputSchemaProblem } from "@reeve/agent/schema/schema-problem";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { ChatContextKind, OnBusy } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
+import { textBytesOf } from "../parts/part-note.ts";
 
 /** The maximum total size of the input and the messages, in bytes. */
 const maxBytes = 262_144;
@@ -27,10 +28,10 @@ function outputSchemaViolations({ outputSchema }: StartRunRequest): readonly Vio
     : [{ field: "output_schema", description: problem, reason: "MALFORMED" }];
 }
 
-function conversationViolations({ input, messages }: StartRunRequest): readonly Violation[] {
+function conversationViolations({ input, parts, messages }: StartRunRequest): readonly Violation[] {
   const bytes = messages.reduce(
-    (sum, { text }) => sum + Buffer.byteLength(text),
-    Buffer.byteLength(input),
+    (sum, message) => sum + textBytesOf(message),
+    textBytesOf({ text: input, parts }),
   );
   if (bytes <= maxBytes) return [];
   const description = `input and messages have ${bytes} bytes in total, more than the maximum of ${maxBytes}; pass large content as a file`;

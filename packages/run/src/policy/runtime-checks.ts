@@ -16,6 +16,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.STOP_CONDITIONS,
   CheckedRule.OUTPUT_SCHEMA,
   CheckedRule.DELEGATES,
+  CheckedRule.CONTENT_PARTS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -24,21 +25,26 @@ const fieldOf = {
   [CheckedRule.STOP_CONDITIONS]: "sections.stop",
   [CheckedRule.OUTPUT_SCHEMA]: "output_schema",
   [CheckedRule.DELEGATES]: "delegates",
+  [CheckedRule.CONTENT_PARTS]: "parts",
 } as const;
 
 /** A rule that a runtime may ignore. */
 export type IgnorableRule = keyof typeof fieldOf;
 
+/** What the request that starts a run, or its first fact, states itself. */
+type StatedByRun = Partial<Pick<RunCreated, "outputSchema" | "parts" | "messages">>;
+
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
 export function ignorableRules(
   spec: Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema" | "delegates"> | undefined,
-  { outputSchema = spec?.outputSchema }: Pick<RunCreated, "outputSchema"> = {},
+  { outputSchema = spec?.outputSchema, parts = [], messages = [] }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
     [CheckedRule.STEP_UP, spec?.approvalPolicy?.stepUp !== undefined],
     [CheckedRule.STOP_CONDITIONS, Object.hasOwn(spec?.sections ?? {}, stopSectionName)],
     [CheckedRule.OUTPUT_SCHEMA, outputSchema !== undefined],
     [CheckedRule.DELEGATES, (spec?.delegates.length ?? 0) > 0],
+    [CheckedRule.CONTENT_PARTS, [...parts, ...messages.flatMap((each) => each.parts)].length > 0],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }

@@ -14,11 +14,11 @@ export function turnMessages(
   const { runId, messages, output, outcome, incompleteReason, executionTree, cost, error } = turn;
   if (messages.length === 0) return [];
   const common = { runId, ...(endedAt && { time: endedAt }) };
-  const said = messages.flatMap(({ message }) =>
-    message.case === "user"
-      ? [create(ThreadMessageSchema, { ...common, role: Role.USER, text: message.value.text })]
-      : [],
-  );
+  const said = messages.flatMap(({ message }) => {
+    if (message.case !== "user") return [];
+    const { text, parts } = message.value;
+    return [create(ThreadMessageSchema, { ...common, role: Role.USER, text, parts })];
+  });
   const answer = create(ThreadMessageSchema, {
     ...common,
     role: Role.ASSISTANT,

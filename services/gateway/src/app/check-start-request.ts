@@ -1,29 +1,68 @@
+import type { GivenFile } from "@reeve/agent/resolve/assert-reads";
 import { assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
 import type { Artifact } from "@reeve/contracts/artifact";
 import type { StartRunRequest } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Violation } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
 import { startViolations } from "@reeve/run/commands/start-violations";
 import type { GatewayPorts } from "./gateway-ports.ts";
+import type { CheckedParts } from "./parts/check-parts.ts";
+import { checkParts } from "./parts/check-parts.ts";
 
-/**
- * Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. Returns the total
- * size of the request's files.
- */
+/** A request to start a run that is valid. */
+export interface CheckedStart {
+  /** The total size of the files for the workspace. */
+  readonly fileBytes: number;
+  /** The parts of the input, and of each message, as the log records them. */
+  readonly input: CheckedParts;
+  readonly messages: readonly CheckedParts[];
+  /** The files among all parts. */
+  readonly files: readonly GivenFile[];
+}
+
+/** Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. */
 export async function checkStartRequest(
   { artifacts }: Pick<GatewayPorts, "artifacts">,
-  tenant: string,
+  key: RunKey,
   request: StartRunRequest,
   signal: AbortSignal,
-): Promise<{ readonly fileBytes: number }> {
+): Promise<CheckedStart> {
   // Files always pass here: whether a toolhost offers workspaces is checked later, and only for a new run.
   assertBackendSupports(request, "nats", new Set(["files"]));
   const artifactsOf = await Promise.all(
-    request.files.map(({ artifactId }) => artifacts.get(tenant, artifactId, signal)),
+    request.files.map(({ artifactId }) => artifacts.get(key.tenant, artifactId, signal)),
   );
-  const violations = [...startViolations(request), ...missingArtifacts(request, artifactsOf)];
+  const input = await checkParts(artifacts, key, { field: "parts", parts: request.parts }, signal);
+  const messages: CheckedParts[] = [];
+  for (const [index, { parts }] of request.messages.entries()) {
+    const field = `messages[${index}].parts`;
+    messages.push(await checkParts(artifacts, key, { field, parts }, signal));
+  }
+  const violations = [
+    ...startViolations(request),
+    ...missingArtifacts(request, artifactsOf),
+    ...[input, ...messages].flatMap((checked) => checked.violations),
+    ...partsOfAssistant(request),
+  ];
   if (violations.length > 0) throw invalidRequest(violations);
-  return { fileBytes: artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0) };
+  const fileBytes = artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0);
+  return { fileBytes, input, messages, files: [input, ...messages].flatMap(({ files }) => files) };
+}
+
+function partsOfAssistant({ messages }: StartRunRequest): readonly Violation[] {
+  return messages.flatMap(({ role, parts }, index) =>
+    parts.length > 0 && role !== Role.USER
+      ? [
+          {
+            field: `messages[${index}].parts`,
+            description: "is only valid in messages of the user",
+            reason: "CONTRADICTION",
+          },
+        ]
+      : [],
+  );
 }
 
 function missingArtifacts(

@@ -17,6 +17,7 @@ import { cancelOutstandingCalls, cancelRun } from "@reeve/run/commands/cancel-ru
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
+import { recordedFiles } from "@reeve/run/parts/recorded-files";
 import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -72,7 +73,8 @@ export async function retryRun(
     hasPolicy: ports.policy() !== undefined,
     traceparent: traceparentOf(),
   });
-  resolvable(ports, created.spec, created, principal, 0);
+  const files = recordedFiles(created);
+  resolvable(ports, created.spec, created, principal, { fileBytes: 0, files });
   await assertChecked(ports.holders, ignorableRules(created.spec, created), signal);
   // The new run waits for them in its workspace, and the worker that would withdraw them may be gone.
   await cancelOutstandingCalls(

@@ -7,6 +7,7 @@ import {
   offersWorkspaces,
   assertBackendSupports,
 } from "@reeve/agent/resolve/execution-backends";
+import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
@@ -18,6 +19,7 @@ import {
   RunEventSchema,
   StartRunRequestSchema,
 } from "@reeve/contracts/run";
+import { MessageSchema } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { runIdOf } from "@reeve/run/commands/run-id";
@@ -34,7 +36,9 @@ import { getAgent } from "./agents.ts";
 import { delegatesToStart } from "./delegates.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound } from "./read-run.ts";
+import type { CheckedStart } from "./check-start-request.ts";
 import { checkStartRequest } from "./check-start-request.ts";
+import { storeParts } from "./parts/store-parts.ts";
 import { startTurn } from "./start-turn.ts";
 
 /** A run that a request started, or had started before. */
@@ -54,9 +58,9 @@ export async function startRun(
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<StartedRun> {
-  const { fileBytes } = await checkStartRequest(ports, tenant, request, signal);
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
   const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
+  const checked = await checkStartRequest(ports, key, request, signal);
   const requestHash = hashOf(request);
   // A generated id cannot have a run yet.
   const known =
@@ -66,7 +70,7 @@ export async function startRun(
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
   const start = { ...request, delegates };
-  const warnings = resolvable(ports, agent.spec, start, { tenant, roles }, fileBytes);
+  const warnings = resolvable(ports, agent.spec, start, { tenant, roles }, checked);
   await assertChecked(ports.holders, ignorableRules(agent.spec, request), signal);
   const created = create(RunCreatedSchema, {
     tenant,
@@ -75,7 +79,10 @@ export async function startRun(
     ...(agent.spec && { spec: agent.spec }),
     delegates,
     input: request.input,
-    messages: request.messages,
+    parts: [...checked.input.parts],
+    messages: request.messages.map((message, index) =>
+      create(MessageSchema, { ...message, parts: [...(checked.messages[index]?.parts ?? [])] }),
+    ),
     files: request.files,
     startedBy: subject,
     startedByRoles: [...roles],
@@ -91,7 +98,14 @@ export async function startRun(
     ...(request.chatContext && { chatContext: request.chatContext }),
     ...(request.outputSchema && { outputSchema: request.outputSchema }),
   });
-  return { run: await createRun(ports, key, created, request.onBusy, signal), warnings };
+  const contents = [checked.input, ...checked.messages].flatMap((each) => each.contents);
+  const withdraw = await storeParts(ports, { tenant, subject }, key, contents, signal);
+  try {
+    return { run: await createRun(ports, key, created, request.onBusy, signal), warnings };
+  } catch (error) {
+    if (hasNoRun(error)) await withdraw().catch(() => undefined);
+    throw error;
+  }
 }
 
 /**
@@ -126,6 +140,7 @@ const refusals: ReadonlySet<ErrorReason> = new Set([
   ErrorReason.THREAD_BUSY,
   ErrorReason.THREAD_NOT_FOUND,
   ErrorReason.THREAD_QUEUE_FULL,
+  ErrorReason.QUOTA_EXCEEDED,
 ]);
 
 async function append(
@@ -192,7 +207,7 @@ export function resolvable(
   spec: AgentSpec | undefined,
   request: (StartRunRequest | RunCreated) & Pick<RunCreated, "delegates">,
   caller: Pick<Credential, "tenant" | "roles">,
-  fileBytes: number,
+  { fileBytes, files }: Pick<CheckedStart, "fileBytes" | "files">,
 ): readonly string[] {
   if (spec === undefined) return [];
   const offered = offer();
@@ -205,7 +220,9 @@ export function resolvable(
     assertBackendSupports({ spec: each, files: request.files }, "nats", new Set(surroundings));
   }
   assertFilesFit(fileBytes, offered.tools);
-  return resolveAgent(spec, offered, toolContextOf(request, policy(), caller)).warnings;
+  const resolved = resolveAgent(spec, offered, toolContextOf(request, policy(), caller));
+  assertReads(resolved, files);
+  return resolved.warnings;
 }
 
 /** Returns a digest of the request without its id. The order of labels and of members of its schema does not matter. */

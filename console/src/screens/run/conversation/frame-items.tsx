@@ -2,6 +2,7 @@ import { memo } from "react";
 import type { Frame, Item, RunModel } from "../../../run/run-model.ts";
 import { LongList } from "../../../ui/content/long-list.tsx";
 import { Markdown } from "../../../ui/content/markdown.tsx";
+import { MessageParts } from "../../../ui/content/message-parts.tsx";
 import { CallCard } from "./call-card.tsx";
 import { FrameCard } from "./frame-card.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
@@ -54,6 +55,7 @@ const ItemView = memo(function ItemView({ item, run, version }: ItemViewProps) {
         <div className="message user">
           <span className="who">{item.by || "user"}</span>
           <Markdown text={item.text} />
+          <MessageParts parts={item.content} />
         </div>
       );
     case "text":

@@ -12,14 +12,13 @@ export async function runAgain(
   requestId: string,
   signal: AbortSignal,
 ): Promise<string> {
-  const { agentId, input, messages, files, labels, memoryEnabled, chatContext } = await createdOf(
-    runId,
-    signal,
-  );
+  const created = await createdOf(runId, signal);
+  const { agentId, input, parts, messages, files, labels, memoryEnabled, chatContext } = created;
   const { run } = await runs.startRun(
     {
       agentId,
       input,
+      parts,
       messages,
       files,
       labels,

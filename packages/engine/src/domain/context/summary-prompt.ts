@@ -1,5 +1,6 @@
 import { lastTokens } from "@reeve/agent/text/count-tokens";
 import { firstCharacters } from "@reeve/agent/text/truncate-characters";
+import { partLines } from "@reeve/run/parts/part-note";
 import { editedNote } from "@reeve/run/tree/edited-note";
 import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
@@ -23,7 +24,7 @@ export function transcript(frame: Frame, removed: number, maxTokens: number): st
 function lines(unit: Unit): readonly string[] {
   switch (unit.kind) {
     case "user":
-      return [`User: ${cut(unit.text)}`];
+      return [`User: ${cut([unit.text, ...partLines(unit.parts ?? [])].join("\n"))}`];
     case "assistant":
       return [`Agent: ${cut(unit.text)}`];
     case "turn":

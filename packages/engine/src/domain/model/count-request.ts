@@ -1,6 +1,6 @@
 import { tokensIn } from "@reeve/agent/text/count-tokens";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import type { PromptMessage, RenderedRequest } from "./model.ts";
+import type { PromptMessage, PromptPart, RenderedRequest } from "./model.ts";
 
 /** What the formats of the providers add: a role and marks for each message or note, and names of fields for each tool. */
 const perMessage = 8;
@@ -34,7 +34,10 @@ function messageTokens(message: PromptMessage): number {
 function countMessage(message: PromptMessage): number {
   switch (message.role) {
     case "user":
-      return textsTokens([message.text, ...(message.notes ?? [])]);
+      return (
+        textsTokens([message.text, ...(message.notes ?? [])]) +
+        (message.parts ?? []).reduce((sum, part) => sum + partTokens(part), 0)
+      );
     case "assistant":
       return textsTokens([message.text]);
     case "verbatim": {
@@ -44,10 +47,17 @@ function countMessage(message: PromptMessage): number {
       return Math.max(textsTokens([message.messageJson]), portable);
     }
     case "tool": {
-      const { providerCallId, name, content, notes = [] } = message;
-      return textsTokens([providerCallId, name, content, ...notes]);
+      const { providerCallId, name, content, notes = [], files = [] } = message;
+      return (
+        textsTokens([providerCallId, name, content, ...notes]) +
+        files.reduce((sum, file) => sum + partTokens(file), 0)
+      );
     }
   }
+}
+
+function partTokens(part: PromptPart): number {
+  return part.kind === "text" ? textsTokens([part.text]) : perMessage + part.tokens;
 }
 
 function textsTokens(texts: readonly string[]): number {

@@ -19,6 +19,8 @@ export type PromptMessage =
   | {
       readonly role: "user";
       readonly text: string;
+      /** Parts after the text, and before the notes. Absent: none. */
+      readonly parts?: readonly PromptPart[];
       /** Notes of the runtime, each as a separate text part after the text. */
       readonly notes?: readonly string[];
     }
@@ -39,10 +41,27 @@ export type PromptMessage =
       readonly providerCallId: string;
       readonly name: string;
       readonly content: string;
+      /** Images that the model reads with the content. Absent: none. */
+      readonly files?: readonly PromptFile[];
       readonly isError: boolean;
       /** Notes of the runtime, each as a separate text part after the content. */
       readonly notes?: readonly string[];
     };
+
+/** A part of a message of the user. */
+export type PromptPart = { readonly kind: "text"; readonly text: string } | PromptFile;
+
+/** A file that the model reads. */
+export interface PromptFile {
+  readonly kind: "file";
+  readonly artifactId: string;
+  readonly mediaType: string;
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  /** An estimate of the tokens of the file. */
+  readonly tokens: number;
+}
 
 /** A complete answer. */
 export interface ModelTurn {

@@ -7,7 +7,9 @@ import { viewOf } from "../state/conversation.ts";
 import type { Call, Frame, TurnUnit, Unit } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import { continuesAnswers, reasonOfUnit } from "../incomplete-answer.ts";
-import type { PromptMessage } from "./model.ts";
+import type { PromptMessage, PromptPart } from "./model.ts";
+import { modelOf } from "./model-of.ts";
+import { filesOf, filesOfResults, fittingFiles, promptFiles, promptParts } from "./prompt-parts.ts";
 import { planNote } from "../planner/planner-prompt.ts";
 import type { RunState } from "../state/run-state.ts";
 import { unitsOf } from "../state/units.ts";
@@ -31,6 +33,8 @@ export function promptSince(
   return messages.slice((last && ends.get(last)) ?? 0);
 }
 
+type UserUnit = Extract<Unit, { kind: "user" }>;
+
 interface Rendered {
   readonly messages: readonly PromptMessage[];
   /** For each turn, the number of messages up to its answer, without the results. */
@@ -48,18 +52,18 @@ function render(state: RunState, frame: Frame): Rendered {
   let pendingNote = "";
   const annotated = annotatedUnit(view.units);
   const continues = continuesAnswers(workingAgent(state, frame).spec);
+  const media = mediaFor(state, frame, view.units);
   for (const [index, unit] of view.units.entries()) {
     const notes = [pendingNote, ...(unit === annotated ? notesOf(state, frame) : [])].filter(
       (note) => note !== "",
     );
     if (unit.kind === "user") {
-      messages.push(
-        notes.length > 0 ? { role: "user", text: unit.text, notes } : userMessage(unit),
-      );
+      messages.push(userMessage(unit, media?.partsOf(unit) ?? [], notes));
       pendingNote = "";
     } else {
       ends.set(unit, messages.length + 1);
-      messages.push(...messagesOf(unit));
+      const own = messagesOf(unit);
+      messages.push(...(media === undefined ? own : media.withFiles(unit, own)));
     }
     if (unit.kind === "past") pendingNote = noteAfter(unit.messages);
     if (unit.kind === "turn" && unit.calls.length === 0) {
@@ -109,7 +113,19 @@ function requestToContinue(unit: TurnUnit): string | undefined {
 /** Units never change, so that their messages are built, and counted, only once. */
 const known = new WeakMap<Unit, readonly PromptMessage[]>();
 
-function userMessage(unit: Extract<Unit, { kind: "user" }>): PromptMessage {
+function userMessage(
+  unit: UserUnit,
+  parts: readonly PromptPart[],
+  notes: readonly string[],
+): PromptMessage {
+  if (parts.length > 0 || notes.length > 0) {
+    return {
+      role: "user",
+      text: unit.text,
+      ...(parts.length > 0 && { parts }),
+      ...(notes.length > 0 && { notes }),
+    };
+  }
   const [before] = known.get(unit) ?? [];
   if (before !== undefined) return before;
   const message: PromptMessage = { role: "user", text: unit.text };
@@ -117,7 +133,37 @@ function userMessage(unit: Extract<Unit, { kind: "user" }>): PromptMessage {
   return message;
 }
 
-function messagesOf(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
+/** The files of a conversation, as the model of a frame reads them. */
+interface Media {
+  partsOf(unit: UserUnit): readonly PromptPart[];
+  /** Adds to results what the model reads of their files. */
+  withFiles(
+    unit: Exclude<Unit, UserUnit>,
+    messages: readonly PromptMessage[],
+  ): readonly PromptMessage[];
+}
+
+/** Undefined: the conversation has neither files nor further parts. */
+function mediaFor(state: RunState, frame: Frame, units: readonly Unit[]): Media | undefined {
+  const hasParts = units.some((unit) => unit.kind === "user" && unit.parts !== undefined);
+  if (!hasParts && !units.some((unit) => filesOf(unit).length > 0)) return undefined;
+  const fitting = fittingFiles(units);
+  const model = modelOf(state, frame);
+  return {
+    partsOf: ({ parts = [] }) => promptParts(parts, model, fitting),
+    withFiles: (unit, messages) => {
+      if (unit.kind === "assistant" || filesOf(unit).length === 0) return messages;
+      const [...results] = filesOfResults(unit);
+      return messages.map((message) => {
+        if (message.role !== "tool") return message;
+        const files = promptFiles(results.shift() ?? [], model, fitting);
+        return files.length === 0 ? message : { ...message, files };
+      });
+    },
+  };
+}
+
+function messagesOf(unit: Exclude<Unit, UserUnit>): readonly PromptMessage[] {
   const before = known.get(unit);
   if (before !== undefined) return before;
   const messages = builtMessages(unit);
@@ -125,7 +171,7 @@ function messagesOf(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessa
   return messages;
 }
 
-function builtMessages(unit: Exclude<Unit, { kind: "user" }>): readonly PromptMessage[] {
+function builtMessages(unit: Exclude<Unit, UserUnit>): readonly PromptMessage[] {
   switch (unit.kind) {
     case "assistant":
       return [{ role: "assistant", text: unit.text }];

@@ -5,7 +5,7 @@ import type { ModelSpec } from "@reeve/contracts/agent";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
-import type { PromptMessage, RenderedRequest } from "./model.ts";
+import type { PromptMessage, PromptPart, RenderedRequest } from "./model.ts";
 
 /** The digests that `model_call_started` records. */
 export interface RequestDigests {
@@ -40,11 +40,24 @@ const toolsDigests = new WeakMap<readonly ToolDescriptor[], Uint8Array<ArrayBuff
 function digestOfMessage(message: PromptMessage): string {
   const before = messageDigests.get(message);
   if (before !== undefined) return before;
-  // Leaves out the members that are undefined.
-  const json = JSON.parse(JSON.stringify(message)) as JsonValue;
+  // Leaves out the members that are undefined, and estimates, whose rules may change.
+  const json = JSON.parse(JSON.stringify(withoutEstimates(message))) as JsonValue;
   const digest = digestText(jsonDigest(json));
   messageDigests.set(message, digest);
   return digest;
+}
+
+function withoutEstimate(part: PromptPart) {
+  return { ...part, tokens: undefined };
+}
+
+function withoutEstimates(message: PromptMessage): unknown {
+  if (message.role === "user" && message.parts !== undefined) {
+    return { ...message, parts: message.parts.map(withoutEstimate) };
+  }
+  return message.role === "tool" && message.files !== undefined
+    ? { ...message, files: message.files.map(withoutEstimate) }
+    : message;
 }
 
 function digestOfTools(tools: readonly ToolDescriptor[]): Uint8Array<ArrayBuffer> {

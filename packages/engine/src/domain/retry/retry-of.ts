@@ -8,11 +8,10 @@ import {
   RunOriginSchema,
 } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
-import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { workspaceIdOf } from "@reeve/contracts/rules/workspace-id";
 import { oldestFirst } from "@reeve/run/head/linked";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
-import { turnHistory } from "@reeve/run/thread/history/turn-history";
+import { turnHistory, userMessage } from "@reeve/run/thread/history/turn-history";
 import { isBudgetRefusal } from "../budget/over-budget.ts";
 import { fitMemory } from "./fit-memory.ts";
 import { reasonOfUnit } from "../incomplete-answer.ts";
@@ -137,7 +136,7 @@ function messagesOf(
     isStarted(state, callId) ? unknownOutcome : notMade,
   );
   const pending = [...state.head.pendingMessages.values()];
-  const submitted = pending.map(({ message }) => user(message?.text ?? ""));
+  const submitted = pending.map(({ message }) => userMessage(message?.text ?? "", message?.parts));
   const answered = submitted.length > 0 && hasAnswered(state) ? own : withoutLastAnswer(own);
   const units = [...(kept === undefined ? [] : [kept]), ...earlier.slice(removed)];
   return [...units.flatMap(historyOf), ...answered, ...submitted];
@@ -201,9 +200,5 @@ function lastGood(events: readonly RunEvent[]): number {
 
 function historyOf(unit: Unit): readonly HistoryMessage[] {
   if (unit.kind === "past") return unit.messages;
-  return unit.kind === "user" ? [user(unit.text)] : [];
-}
-
-function user(text: string): HistoryMessage {
-  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+  return unit.kind === "user" ? [userMessage(unit.text, unit.parts)] : [];
 }

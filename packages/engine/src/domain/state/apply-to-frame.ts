@@ -1,8 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
-import type { Approval } from "@reeve/contracts/approval";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import type {
   ContextChanged,
   ModelCallFailed,
@@ -12,7 +9,10 @@ import type {
   Usage,
 } from "@reeve/contracts/run";
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
+import type { Message } from "@reeve/contracts/thread";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
+import { withApproval } from "./call-approval.ts";
+import { userUnit } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
 import { withNewest, withUnit } from "./units.ts";
@@ -29,7 +29,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         ? openStep(frame, envelope.stepNumber)
         : { ...frame, stepOpen: false };
     case "messageInjected":
-      return takeMessage(frame, event.value.message?.text ?? "");
+      return takeMessage(frame, event.value.message);
     case "modelCallStarted":
       return beginModelCall(frame, event.value, envelope);
     case "text":
@@ -135,23 +135,6 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
   }
 }
 
-/** A service of an earlier version drops the advice when it stores a vote. The call is not reviewed again. */
-function withReview(before: Approval | undefined, approval: Approval): Approval {
-  const { review, approvalId } = before ?? {};
-  if (review === undefined || approval.review !== undefined) return approval;
-  return approvalId === approval.approvalId
-    ? create(ApprovalSchema, { ...approval, review })
-    : approval;
-}
-
-/** A call whose approval was superseded was not made: it starts again when the new one is given. */
-function withApproval(before: Call, given: Approval | undefined): Partial<Call> {
-  const approval = given && withReview(before.approval, given);
-  return approval?.supersedes && approval.state === ApprovalState.PENDING
-    ? { approval, startedAtMs: undefined, permission: undefined }
-    : { approval };
-}
-
 function openStep(frame: Frame, step: number): Frame {
   return {
     ...frame,
@@ -225,7 +208,8 @@ function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEv
   return { ...open, modelCall, calls: [], text: "" };
 }
 
-function takeMessage(frame: Frame, text: string): Frame {
+function takeMessage(frame: Frame, message: Message | undefined): Frame {
+  const { text = "", parts = [] } = message ?? {};
   const newest = frame.units.newest?.value;
   const hadAnswered =
     newest?.kind === "turn" && (newest.calls.every(isStopped) || isFinished(newest));
@@ -233,7 +217,7 @@ function takeMessage(frame: Frame, text: string): Frame {
     ...frame,
     answeredStep: hadAnswered ? frame.step - 1 : frame.answeredStep,
     counted: undefined,
-    units: withUnit(frame.units, { kind: "user", text, isInput: false }),
+    units: withUnit(frame.units, userUnit({ text, parts }, false)),
   };
 }
 

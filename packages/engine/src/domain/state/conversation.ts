@@ -1,4 +1,5 @@
 import type { RunCreated, RunPrepared } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Role } from "@reeve/contracts/thread";
 import type { Frame, Unit } from "./frame.ts";
@@ -9,14 +10,22 @@ import type { Frame, Unit } from "./frame.ts";
  * messages, which the summary replaces.
  */
 export function initialUnits(created: RunCreated, { history }: RunPrepared): readonly Unit[] {
-  const given = created.messages.map(({ role, text }): Unit =>
-    role === Role.ASSISTANT ? { kind: "assistant", text } : { kind: "user", text, isInput: false },
+  const given = created.messages.map(({ role, text, parts }): Unit =>
+    role === Role.ASSISTANT ? { kind: "assistant", text } : userUnit({ text, parts }, false),
   );
-  const input: Unit = { kind: "user", text: created.input, isInput: true };
+  const input = userUnit({ text: created.input, parts: created.parts }, true);
   const inherited = pastUnits(created.inherited?.messages ?? []);
   const past = pastUnits(history);
   const start = hasLaterHistory(created) ? [...given, ...past] : [...past, ...given];
   return [...start, input, ...inherited];
+}
+
+/** Returns a message of the user as a unit. */
+export function userUnit(
+  { text, parts }: { readonly text: string; readonly parts: readonly ContentPart[] },
+  isInput: boolean,
+): Unit {
+  return { kind: "user", text, isInput, ...(parts.length > 0 && { parts }) };
 }
 
 /** Whether the history has only what came after the summary with which the run begins. */
@@ -47,7 +56,7 @@ export function pastUnits(history: readonly HistoryMessage[]): readonly Unit[] {
     const last = units.at(-1);
     switch (message.message.case) {
       case "user":
-        units.push({ kind: "user", text: message.message.value.text, isInput: false });
+        units.push(userUnit(message.message.value, false));
         break;
       case "toolResult":
         if (last?.kind === "past") {

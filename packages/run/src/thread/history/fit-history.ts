@@ -1,8 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import type { HistoryMessage } from "@reeve/contracts/thread";
+import type { ContentPart } from "@reeve/contracts/content";
+import type { HistoryInput, HistoryMessage } from "@reeve/contracts/thread";
+import { ContentPartSchema } from "@reeve/contracts/content";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { bytesOf } from "./history-length.ts";
+import { userMessage } from "./turn-history.ts";
 
 /** Shortens a message. Returns the same object if it is short enough. */
 type Cut = (message: HistoryMessage) => HistoryMessage;
@@ -41,7 +44,7 @@ export function fitHistory(
 
 function note(left: number): HistoryMessage {
   const text = `[${left} older messages were dropped]`;
-  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+  return userMessage(text);
 }
 
 /** Returns the newest messages, starting where no result lacks its call, after a note about the dropped ones. */
@@ -73,8 +76,7 @@ function cutText(history: HistoryMessage, kept: number): HistoryMessage {
   const { message } = history;
   switch (message.case) {
     case "user": {
-      const value = { text: truncateToBytes(message.value.text, kept) };
-      return create(HistoryMessageSchema, { message: { case: "user", value } });
+      return userMessage(truncateToBytes(message.value.text, kept), cutParts(message.value, kept));
     }
     case "assistant": {
       const { text, calls, advisory } = message.value;
@@ -93,4 +95,15 @@ function cutText(history: HistoryMessage, kept: number): HistoryMessage {
       return history;
   }
   return history;
+}
+
+/** Cuts the texts among the parts of a message. A file is a reference, and stays. */
+function cutParts({ parts }: HistoryInput, kept: number): readonly ContentPart[] {
+  return parts.map((each) =>
+    each.part.case === "text"
+      ? create(ContentPartSchema, {
+          part: { case: "text", value: truncateToBytes(each.part.value, kept) },
+        })
+      : each,
+  );
 }

@@ -2,6 +2,7 @@ import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { toBinary } from "@bufbuild/protobuf";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
+import { fileTokens, partsTokens } from "../../parts/media-tokens.ts";
 
 /** Bytes of the tag and the length of a message in a list. */
 const overhead = 6;
@@ -15,7 +16,7 @@ export function bytesOf(message: HistoryMessage): number {
 export function tokensOf({ message }: HistoryMessage): number {
   switch (message.case) {
     case "user":
-      return tokensIn(message.value.text);
+      return tokensIn(message.value.text) + partsTokens(message.value.parts, "");
     case "assistant": {
       const { text, messageJson, calls } = message.value;
       if (messageJson.length > 0) return tokensIn(decoder.decode(messageJson));
@@ -25,7 +26,10 @@ export function tokensOf({ message }: HistoryMessage): number {
       );
     }
     case "toolResult":
-      return tokensIn(message.value.content);
+      return message.value.files.reduce(
+        (sum, file) => sum + fileTokens(file, ""),
+        tokensIn(message.value.content),
+      );
     case undefined:
       return 0;
   }

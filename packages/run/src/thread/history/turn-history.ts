@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ModelTurn, RunEvent } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content";
 import type { HistoryMessage, HistoryTurnSchema } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
@@ -24,10 +25,10 @@ export function turnHistory(
     if (parentId !== "" || phase === Phase.PLANNER) continue;
     switch (event.case) {
       case "runCreated":
-        messages.push(user(event.value.input));
+        messages.push(userMessage(event.value.input, event.value.parts));
         break;
       case "messageInjected":
-        messages.push(user(event.value.message?.text ?? ""));
+        messages.push(userMessage(event.value.message?.text ?? "", event.value.message?.parts));
         break;
       case "modelCallStarted":
         text = "";
@@ -144,12 +145,15 @@ function closed(
       .filter((part) => part !== "")
       .join("\n"),
     isError: result?.isError ?? true,
+    files: result?.files ?? [],
   };
   return create(HistoryMessageSchema, { message: { case: "toolResult", value } });
 }
 
-function user(text: string): HistoryMessage {
-  return create(HistoryMessageSchema, { message: { case: "user", value: { text } } });
+/** Returns a message of the user. */
+export function userMessage(text: string, parts: readonly ContentPart[] = []): HistoryMessage {
+  const value = { text, parts: [...parts] };
+  return create(HistoryMessageSchema, { message: { case: "user", value } });
 }
 
 function assistant(value: MessageInitShape<typeof HistoryTurnSchema>): HistoryMessage {

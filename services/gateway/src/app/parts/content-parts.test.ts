@@ -1,0 +1,196 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
+import { OnBusy, StartRunRequestSchema } from "@reeve/contracts/run";
+import type { FilePartSchema } from "@reeve/contracts/content";
+import { ContentPartSchema } from "@reeve/contracts/content";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
+import { describe, expect, test } from "vitest";
+import { png } from "@reeve/jetstream/test/support/images";
+import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
+import { ann, memoryPorts, storeAgent } from "../../../test/support/memory-ports.ts";
+import { sendMessage } from "../send-message.ts";
+import { startRun } from "../start-run.ts";
+
+const never = new AbortController().signal;
+
+type FileInit = Omit<MessageInitShape<typeof FilePartSchema>, "$typeName" | "$unknown">;
+type StartInit = Omit<MessageInitShape<typeof StartRunRequestSchema>, "$typeName" | "$unknown">;
+
+const file = (value: FileInit) => create(ContentPartSchema, { part: { case: "file", value } });
+const image = (content = png(640, 480), mediaType = "image/png") =>
+  file({ content, mediaType, name: "photo.png" });
+
+const sees = { id: "sees", provider: "openai", modalities: ["text", "image"] };
+const reads = { id: "reads", provider: "openai", modalities: ["text"] };
+
+async function ports(): Promise<MemoryPorts> {
+  const models = create(ModelCatalogSchema, {
+    models: [sees, reads],
+    providers: [{ name: "openai", modalities: ["text", "image"] }],
+  });
+  const base = memoryPorts();
+  const artifacts = new MemoryArtifactStore({ maxBytes: 30 * 1024 * 1024 });
+  const all = { ...base, artifacts, offer: () => ({ ...base.offer(), models }) };
+  await storeAgent(all, "writer", { model: "sees" });
+  await storeAgent(all, "blind", { model: "reads" });
+  await storeAgent(all, "careful", { model: "sees", fallbackModels: ["reads"] });
+  return all;
+}
+
+function start(all: MemoryPorts, init: StartInit) {
+  const request = create(StartRunRequestSchema, { agentId: "writer", input: "look", ...init });
+  return startRun(all, ann, request, never);
+}
+
+async function* smallImage() {
+  yield png(3, 4);
+}
+
+const storedIn = (all: MemoryPorts) => all.artifacts.list("acme", never);
+
+async function createdIn(all: MemoryPorts, run: string) {
+  const { events } = await all.log.read({ tenant: "acme", run }, emptyTail, never);
+  return events[0]?.event.case === "runCreated" ? events[0].event.value : undefined;
+}
+
+describe("an image in the input of a run", () => {
+  test("becomes an artifact of the run, to which the log refers", async () => {
+    const all = await ports();
+    const { run } = await start(all, { parts: [image()] });
+    const [artifact] = await storedIn(all);
+    expect(artifact).toMatchObject({ runId: run.runId, createdBy: "ann", name: "photo.png" });
+    const part = (await createdIn(all, run.runId))?.parts[0]?.part;
+    expect(part).toMatchObject({
+      case: "file",
+      value: { artifactId: artifact?.artifactId, width: 640, height: 480, mediaType: "image/png" },
+    });
+    expect(part?.case === "file" && part.value.content.length).toBe(0);
+  });
+
+  test("is stored once, however often the request is repeated", async () => {
+    const all = await ports();
+    const init = { parts: [image(), image()], requestId: "r" };
+    const runs = await Promise.all([start(all, init), start(all, init)]);
+    runs.push(await start(all, init));
+    expect(new Set(runs.map(({ run }) => run.runId)).size).toBe(1);
+    expect(await storedIn(all)).toHaveLength(1);
+  });
+
+  test("may be an artifact that was uploaded before", async () => {
+    const all = await ports();
+    const draft = { name: "a.png", mediaType: "image/png", runId: "" };
+    const { artifactId } = await all.artifacts.put("acme", draft, smallImage(), never);
+    const { run } = await start(all, { parts: [file({ artifactId })] });
+    expect((await createdIn(all, run.runId))?.parts[0]?.part.value).toMatchObject({
+      artifactId,
+      name: "a.png",
+      width: 3,
+      height: 4,
+    });
+    expect(await storedIn(all)).toHaveLength(1);
+  });
+
+  test("is deleted again if the thread of the run is busy", async () => {
+    const all = await ports();
+    const inThread = { threadId: "t", onBusy: OnBusy.REJECT };
+    await start(all, inThread);
+    const reason = ErrorReason.THREAD_BUSY;
+    await expect(start(all, { ...inThread, parts: [image()] })).rejects.toMatchObject({ reason });
+    expect(await storedIn(all)).toEqual([]);
+  });
+});
+
+describe("parts that are refused store nothing", () => {
+  const tooLarge = new Uint8Array(21 * 1024 * 1024);
+  const cases: readonly (readonly [why: string, StartInit, object])[] = [
+    [
+      "an image of 10^10 pixels",
+      { parts: [image(png(100_000, 100_000))] },
+      { reason: "TOO_LARGE" },
+    ],
+    ["a wrong media type", { parts: [image(png(), "image/jpeg")] }, { field: "parts[0].file" }],
+    [
+      "a media type that no model reads",
+      { parts: [image(png(), "text/csv")] },
+      { field: "parts[0].file.media_type", reason: "UNKNOWN_MEDIA_TYPE" },
+    ],
+    [
+      "an artifact that does not exist",
+      { parts: [file({ artifactId: "art_x" })] },
+      { reason: "NOT_FOUND" },
+    ],
+    [
+      "a file without content",
+      { parts: [file({ mediaType: "image/png" })] },
+      { reason: "CONTRADICTION" },
+    ],
+    [
+      "a name with a folder",
+      { parts: [file({ content: png(), mediaType: "image/png", name: "../x" })] },
+      { field: "parts[0].file.name" },
+    ],
+    ["the second of two", { parts: [image(), image(tooLarge)] }, { field: "parts[1].file" }],
+  ];
+
+  test.each(cases)("%s", async (_, init, violation) => {
+    const all = await ports();
+    await expect(start(all, { ...init, requestId: "r" })).rejects.toMatchObject({
+      reason: ErrorReason.INVALID_REQUEST,
+      violations: [expect.objectContaining(violation)],
+    });
+    expect(await storedIn(all)).toEqual([]);
+    expect(all.dispatch.length).toBe(0);
+  });
+
+  // Requirement: DUR-6, RES-2
+  test.each(["blind", "careful"])("a model of the agent %s does not read them", async (agentId) => {
+    const all = await ports();
+    await expect(start(all, { agentId, parts: [image()] })).rejects.toMatchObject({
+      kind: "unsupported",
+      reason: ErrorReason.UNSUPPORTED_CAPABILITY,
+      message: expect.stringContaining(`the model "reads" reads text only`),
+      violations: [{ field: "parts[0].file" }],
+    });
+    expect(await storedIn(all)).toEqual([]);
+  });
+
+  test("a runtime is alive that would ignore them", async () => {
+    const all = await ports();
+    const holder = create(QueueHolderSchema, { holder: "runtime-old", checks: [] });
+    await all.holders.put("runtime-old", holder, never);
+    await expect(start(all, { parts: [image()] })).rejects.toMatchObject({
+      reason: ErrorReason.RUNTIME_OUTDATED,
+    });
+    expect(await storedIn(all)).toEqual([]);
+  });
+});
+
+describe("a message with an image", () => {
+  test("is sent once, and another image under its id is refused", async () => {
+    const all = await ports();
+    const { run } = await start(all, {});
+    const message = { runId: run.runId, text: "and this?", messageId: "m", parts: [image()] };
+    const sent = await sendMessage(all, ann, message, never);
+    expect(await sendMessage(all, ann, message, never)).toEqual(sent);
+    expect(await storedIn(all)).toHaveLength(1);
+    const other = { ...message, parts: [image(png(5, 5))] };
+    await expect(sendMessage(all, ann, other, never)).rejects.toMatchObject({
+      reason: ErrorReason.REQUEST_ID_REUSED,
+    });
+    expect(await storedIn(all)).toHaveLength(1);
+  });
+
+  test("is refused if the model of the run does not read it", async () => {
+    const all = await ports();
+    const { run } = await start(all, { agentId: "blind" });
+    const message = { runId: run.runId, text: "and this?", messageId: "m", parts: [image()] };
+    await expect(sendMessage(all, ann, message, never)).rejects.toMatchObject({
+      reason: ErrorReason.UNSUPPORTED_CAPABILITY,
+    });
+    expect(await storedIn(all)).toEqual([]);
+  });
+});
