@@ -30,6 +30,11 @@ pub mod reeve {
             include!("reeve.bus.v1.rs");
         }
     }
+    pub mod content {
+        pub mod v1 {
+            include!("reeve.content.v1.rs");
+        }
+    }
     pub mod error {
         pub mod v1 {
             include!("reeve.error.v1.rs");

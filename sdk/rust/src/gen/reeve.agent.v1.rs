@@ -503,7 +503,7 @@ pub struct ModelSpec {
     /// Maximum number of output tokens. 0 if unknown.
     #[prost(uint32, tag = "5")]
     pub max_output_tokens: u32,
-    /// Modalities that the model accepts as input: `text`, `image`, `audio`.
+    /// Modalities that the model accepts as input: `text`, `image`, `audio`, `pdf`. Empty stands for `text`.
     #[prost(string, repeated, tag = "6")]
     pub modalities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Knowledge cutoff, in the provider's own format. Empty if unknown.
@@ -604,6 +604,9 @@ pub struct ProviderDescriptor {
     /// the provider is another server: then its models have no built-in prices.
     #[prost(string, tag = "5")]
     pub price_list: ::prost::alloc::string::String,
+    /// Modalities that its API can transfer to a model, as in `ModelSpec`. Empty stands for `text`.
+    #[prost(string, repeated, tag = "6")]
+    pub modalities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The models and providers that the runtimes announce. The catalog remains available after the
 /// runtimes have stopped.

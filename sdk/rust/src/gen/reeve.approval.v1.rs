@@ -115,12 +115,13 @@ pub struct Approval {
     /// groups of which nobody has used the inbox for seven days. Only in responses, as of their time.
     #[prost(string, repeated, tag = "41")]
     pub unseen_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Id of the agent that made the call, if the agent of the run called it as a delegate. Grants do not
-    /// approve such calls. Empty: the agent of the run made it.
+    /// Id of the delegate that made the call. Grants do not approve its calls. Empty: the agent of the run
+    /// made the call.
     #[prost(string, tag = "42")]
     pub delegate_id: ::prost::alloc::string::String,
-    /// Ids of the delegates between the agent of the run and `delegate_id`, the one that the agent of the
-    /// run called first: they take part in the call. Empty: there are none.
+    /// Ids of the delegates between the agent of the run and `delegate_id`, in the order of the calls: the
+    /// agent of the run called the first one, and the last one called `delegate_id`. Rules that name one of
+    /// them apply to the call. Empty: the agent of the run called `delegate_id`, or there is no delegate.
     #[prost(string, repeated, tag = "43")]
     pub calling_delegates: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }

@@ -238,7 +238,7 @@ pub struct ContextChanged {
     pub removed_messages: u32,
 }
 /// The run took up a message that was sent to it.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MessageInjected {
     /// Id that `SendMessage` returned.
     #[prost(string, tag = "1")]
@@ -459,6 +459,9 @@ pub struct RunCreated {
     /// by id. The run keeps these revisions.
     #[prost(message, repeated, tag = "26")]
     pub delegates: ::prost::alloc::vec::Vec<DelegateAgent>,
+    /// Parts of the input after its text. Their files are artifacts.
+    #[prost(message, repeated, tag = "27")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// An agent that a run can call as a tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -900,7 +903,7 @@ pub struct ModelCallFailed {
     pub fallback_model: ::prost::alloc::string::String,
 }
 /// A message was sent to the run.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MessageSubmitted {
     /// Id of the message.
     #[prost(string, tag = "1")]
@@ -1433,6 +1436,9 @@ pub struct Run {
     /// only by `GetRun`.
     #[prost(message, optional, tag = "25")]
     pub structured_output: ::core::option::Option<::prost_types::Struct>,
+    /// Parts of the input after its text. Returned only by `GetRun`.
+    #[prost(message, repeated, tag = "26")]
+    pub input_parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1510,6 +1516,10 @@ pub struct StartRunRequest {
     /// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
     #[prost(message, optional, tag = "15")]
     pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// Parts of the input after its text, at most 20: images, audio, documents, and more text. Refused with
+    /// UNIMPLEMENTED if the model of the agent, or one that takes over from it, does not read one of them.
+    #[prost(message, repeated, tag = "16")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// Media that a request asks for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1797,7 +1807,7 @@ pub struct DeleteRunResponse {
     pub existed: bool,
 }
 /// Request of `SendMessage`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SendMessageRequest {
     /// Id of the run.
     #[prost(string, tag = "1")]
@@ -1809,6 +1819,9 @@ pub struct SendMessageRequest {
     /// safe to repeat.
     #[prost(string, tag = "3")]
     pub message_id: ::prost::alloc::string::String,
+    /// Parts of the message after its text, as in `StartRunRequest`.
+    #[prost(message, repeated, tag = "4")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// Response of `SendMessage`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

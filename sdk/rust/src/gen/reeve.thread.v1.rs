@@ -74,11 +74,14 @@ pub mod history_message {
     }
 }
 /// A message of the user.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HistoryInput {
     /// The text.
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
+    /// Parts after the text.
+    #[prost(message, repeated, tag = "2")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// An answer of a model.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -116,7 +119,7 @@ pub struct HistoryCall {
 }
 /// Result of a call. Each HistoryTurn is followed immediately by one result for each of its calls,
 /// in the order of the calls.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct HistoryResult {
     /// Id that the provider assigned to the call.
     #[prost(string, tag = "1")]
@@ -130,9 +133,12 @@ pub struct HistoryResult {
     /// Whether `content` describes a failure.
     #[prost(bool, tag = "4")]
     pub is_error: bool,
+    /// Images that a model reads with `content`.
+    #[prost(message, repeated, tag = "5")]
+    pub files: ::prost::alloc::vec::Vec<super::super::content::v1::FilePart>,
 }
 /// A message of a conversation, as people and clients see it.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Message {
     /// Author of the message.
     #[prost(enumeration = "Role", tag = "1")]
@@ -140,6 +146,9 @@ pub struct Message {
     /// Text of the message, at most 262,144 bytes.
     #[prost(string, tag = "2")]
     pub text: ::prost::alloc::string::String,
+    /// Parts after the text, at most 20. Only in messages of the user.
+    #[prost(message, repeated, tag = "3")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -536,6 +545,9 @@ pub struct ThreadMessage {
     /// `text` leaves none out.
     #[prost(uint32, tag = "10")]
     pub omitted_text_bytes: u32,
+    /// Parts after the text. Set only in messages of the user.
+    #[prost(message, repeated, tag = "11")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// Request of `GetThread`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

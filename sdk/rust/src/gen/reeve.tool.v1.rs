@@ -94,6 +94,10 @@ pub struct ToolResult {
     /// then in `content` or in an artifact that `content` names.
     #[prost(message, optional, tag = "6")]
     pub structured: ::core::option::Option<::prost_types::Struct>,
+    /// Images that a model reads with `content`, which names their artifacts. A model that does not read images
+    /// gets `content` only.
+    #[prost(message, repeated, tag = "7")]
+    pub files: ::prost::alloc::vec::Vec<super::super::content::v1::FilePart>,
 }
 /// Details of the execution of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -221,6 +225,11 @@ pub struct PermissionDecision {
     /// versions that did not record it.
     #[prost(string, repeated, tag = "5")]
     pub asking_sources: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Id of the agent that has the rule, if a delegate made the call: the delegate, or an agent that called
+    /// it. Empty for calls of the agent of the run, for rules of the operator's policy, and in decisions of
+    /// versions that did not record it.
+    #[prost(string, tag = "6")]
+    pub agent_id: ::prost::alloc::string::String,
 }
 /// A permission rule.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

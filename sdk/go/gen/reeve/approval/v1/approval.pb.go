@@ -409,11 +409,12 @@ type Approval struct {
 	// Groups that the alternatives name, if it seems that nobody can decide: each alternative names only
 	// groups of which nobody has used the inbox for seven days. Only in responses, as of their time.
 	UnseenGroups []string `protobuf:"bytes,41,rep,name=unseen_groups,json=unseenGroups,proto3" json:"unseen_groups,omitempty"`
-	// Id of the agent that made the call, if the agent of the run called it as a delegate. Grants do not
-	// approve such calls. Empty: the agent of the run made it.
+	// Id of the delegate that made the call. Grants do not approve its calls. Empty: the agent of the run
+	// made the call.
 	DelegateId string `protobuf:"bytes,42,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
-	// Ids of the delegates between the agent of the run and `delegate_id`, the one that the agent of the
-	// run called first: they take part in the call. Empty: there are none.
+	// Ids of the delegates between the agent of the run and `delegate_id`, in the order of the calls: the
+	// agent of the run called the first one, and the last one called `delegate_id`. Rules that name one of
+	// them apply to the call. Empty: the agent of the run called `delegate_id`, or there is no delegate.
 	CallingDelegates []string `protobuf:"bytes,43,rep,name=calling_delegates,json=callingDelegates,proto3" json:"calling_delegates,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache

@@ -38,6 +38,8 @@ const (
 	CheckedRule_CHECKED_RULE_OUTPUT_SCHEMA CheckedRule = 3
 	// Agents that call other agents: `delegates`.
 	CheckedRule_CHECKED_RULE_DELEGATES CheckedRule = 4
+	// Messages with images and other files: `parts` of a message, or of the request that starts a run.
+	CheckedRule_CHECKED_RULE_CONTENT_PARTS CheckedRule = 5
 )
 
 // Enum value maps for CheckedRule.
@@ -48,6 +50,7 @@ var (
 		2: "CHECKED_RULE_STOP_CONDITIONS",
 		3: "CHECKED_RULE_OUTPUT_SCHEMA",
 		4: "CHECKED_RULE_DELEGATES",
+		5: "CHECKED_RULE_CONTENT_PARTS",
 	}
 	CheckedRule_value = map[string]int32{
 		"CHECKED_RULE_UNSPECIFIED":     0,
@@ -55,6 +58,7 @@ var (
 		"CHECKED_RULE_STOP_CONDITIONS": 2,
 		"CHECKED_RULE_OUTPUT_SCHEMA":   3,
 		"CHECKED_RULE_DELEGATES":       4,
+		"CHECKED_RULE_CONTENT_PARTS":   5,
 	}
 )
 
@@ -292,13 +296,14 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*\xa3\x01\n" +
+	"\vHolderProbe:\x00*\xc3\x01\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
 	"\x1cCHECKED_RULE_STOP_CONDITIONS\x10\x02\x12\x1e\n" +
 	"\x1aCHECKED_RULE_OUTPUT_SCHEMA\x10\x03\x12\x1a\n" +
-	"\x16CHECKED_RULE_DELEGATES\x10\x04BP\n" +
+	"\x16CHECKED_RULE_DELEGATES\x10\x04\x12\x1e\n" +
+	"\x1aCHECKED_RULE_CONTENT_PARTS\x10\x05BP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

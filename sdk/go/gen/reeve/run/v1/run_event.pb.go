@@ -18,6 +18,7 @@ import (
 	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
+	v15 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
@@ -2372,7 +2373,9 @@ type RunCreated struct {
 	OutputSchema *structpb.Struct `protobuf:"bytes,25,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
 	// Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
 	// by id. The run keeps these revisions.
-	Delegates     []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	Delegates []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Parts of the input after its text. Their files are artifacts.
+	Parts         []*v15.ContentPart `protobuf:"bytes,27,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2585,6 +2588,13 @@ func (x *RunCreated) GetOutputSchema() *structpb.Struct {
 func (x *RunCreated) GetDelegates() []*DelegateAgent {
 	if x != nil {
 		return x.Delegates
+	}
+	return nil
+}
+
+func (x *RunCreated) GetParts() []*v15.ContentPart {
+	if x != nil {
+		return x.Parts
 	}
 	return nil
 }
@@ -4611,7 +4621,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -4739,7 +4749,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xa1\t\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xd6\t\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4772,7 +4782,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
 	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x12<\n" +
 	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x129\n" +
-	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x1a9\n" +
+	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x123\n" +
+	"\x05parts\x18\x1b \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x01\n" +
@@ -5079,17 +5090,18 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v1.WorkspaceFile)(nil),         // 62: reeve.tool.v1.WorkspaceFile
 	(v14.Role)(0),                    // 63: reeve.access.v1.Role
 	(*structpb.Struct)(nil),          // 64: google.protobuf.Struct
-	(*v11.HistoryMessage)(nil),       // 65: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 66: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 67: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 68: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 69: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 70: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 71: reeve.agent.v1.ResolutionPlan
-	(v1.PermissionBehavior)(0),       // 72: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 73: reeve.tool.v1.PermissionRule
-	(*v1.PermissionDecision)(nil),    // 74: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 75: reeve.thread.v1.ExecutionTree
+	(*v15.ContentPart)(nil),          // 65: reeve.content.v1.ContentPart
+	(*v11.HistoryMessage)(nil),       // 66: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 67: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 68: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 69: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 70: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 71: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 72: reeve.agent.v1.ResolutionPlan
+	(v1.PermissionBehavior)(0),       // 73: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 74: reeve.tool.v1.PermissionRule
+	(*v1.PermissionDecision)(nil),    // 75: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 76: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	54, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
@@ -5144,51 +5156,52 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	63, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
 	64, // 50: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
 	26, // 51: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	61, // 52: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	65, // 53: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	44, // 54: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	53, // 55: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,  // 56: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 57: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	66, // 58: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	67, // 59: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	68, // 60: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	66, // 61: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	69, // 62: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	65, // 63: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	67, // 64: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	70, // 65: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	37, // 66: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	34, // 67: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	71, // 68: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	33, // 69: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	66, // 70: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	67, // 71: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	68, // 72: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	69, // 73: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	70, // 74: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	37, // 75: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	34, // 76: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	36, // 77: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	35, // 78: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	72, // 79: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	73, // 80: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	66, // 81: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	67, // 82: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 83: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	74, // 84: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	44, // 85: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 86: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	75, // 87: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	55, // 88: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	55, // 89: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	59, // 90: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 91: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	92, // [92:92] is the sub-list for method output_type
-	92, // [92:92] is the sub-list for method input_type
-	92, // [92:92] is the sub-list for extension type_name
-	92, // [92:92] is the sub-list for extension extendee
-	0,  // [0:92] is the sub-list for field type_name
+	65, // 52: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	61, // 53: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	66, // 54: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	44, // 55: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	53, // 56: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,  // 57: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 58: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	67, // 59: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	68, // 60: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	69, // 61: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	67, // 62: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	70, // 63: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	66, // 64: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	68, // 65: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	71, // 66: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	37, // 67: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	34, // 68: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	72, // 69: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	33, // 70: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	67, // 71: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	68, // 72: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	69, // 73: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	70, // 74: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	71, // 75: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	37, // 76: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	34, // 77: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	36, // 78: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	35, // 79: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	73, // 80: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	74, // 81: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	67, // 82: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	68, // 83: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 84: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	75, // 85: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	44, // 86: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 87: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	76, // 88: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	55, // 89: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	55, // 90: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	59, // 91: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 92: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	93, // [93:93] is the sub-list for method output_type
+	93, // [93:93] is the sub-list for method input_type
+	93, // [93:93] is the sub-list for extension type_name
+	93, // [93:93] is the sub-list for extension extendee
+	0,  // [0:93] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

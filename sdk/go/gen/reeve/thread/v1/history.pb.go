@@ -9,6 +9,7 @@ package threadv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -129,7 +130,9 @@ func (*HistoryMessage_ToolResult) isHistoryMessage_Message() {}
 type HistoryInput struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The text.
-	Text          string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Parts after the text.
+	Parts         []*v1.ContentPart `protobuf:"bytes,2,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -169,6 +172,13 @@ func (x *HistoryInput) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *HistoryInput) GetParts() []*v1.ContentPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
 }
 
 // An answer of a model.
@@ -330,7 +340,9 @@ type HistoryResult struct {
 	// Content that the model reads.
 	Content string `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
 	// Whether `content` describes a failure.
-	IsError       bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
+	IsError bool `protobuf:"varint,4,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
+	// Images that a model reads with `content`.
+	Files         []*v1.FilePart `protobuf:"bytes,5,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -393,19 +405,27 @@ func (x *HistoryResult) GetIsError() bool {
 	return false
 }
 
+func (x *HistoryResult) GetFiles() []*v1.FilePart {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
 var File_reeve_thread_v1_history_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_history_proto_rawDesc = "" +
 	"\n" +
-	"\x1dreeve/thread/v1/history.proto\x12\x0freeve.thread.v1\"\xd1\x01\n" +
+	"\x1dreeve/thread/v1/history.proto\x12\x0freeve.thread.v1\x1a\x1ereeve/content/v1/content.proto\"\xd1\x01\n" +
 	"\x0eHistoryMessage\x123\n" +
 	"\x04user\x18\x01 \x01(\v2\x1d.reeve.thread.v1.HistoryInputH\x00R\x04user\x12<\n" +
 	"\tassistant\x18\x02 \x01(\v2\x1c.reeve.thread.v1.HistoryTurnH\x00R\tassistant\x12A\n" +
 	"\vtool_result\x18\x03 \x01(\v2\x1e.reeve.thread.v1.HistoryResultH\x00R\n" +
 	"toolResultB\t\n" +
-	"\amessage\"\"\n" +
+	"\amessage\"W\n" +
 	"\fHistoryInput\x12\x12\n" +
-	"\x04text\x18\x01 \x01(\tR\x04text\"\xac\x01\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x123\n" +
+	"\x05parts\x18\x02 \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\"\xac\x01\n" +
 	"\vHistoryTurn\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\x12!\n" +
 	"\fmessage_json\x18\x02 \x01(\fR\vmessageJson\x12\x16\n" +
@@ -415,12 +435,13 @@ const file_reeve_thread_v1_history_proto_rawDesc = "" +
 	"\vHistoryCall\x12(\n" +
 	"\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12%\n" +
-	"\x0earguments_text\x18\x03 \x01(\tR\rargumentsText\"\x82\x01\n" +
+	"\x0earguments_text\x18\x03 \x01(\tR\rargumentsText\"\xb4\x01\n" +
 	"\rHistoryResult\x12(\n" +
 	"\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
 	"\acontent\x18\x03 \x01(\tR\acontent\x12\x19\n" +
-	"\bis_error\x18\x04 \x01(\bR\aisErrorBT\n" +
+	"\bis_error\x18\x04 \x01(\bR\aisError\x120\n" +
+	"\x05files\x18\x05 \x03(\v2\x1a.reeve.content.v1.FilePartR\x05filesBT\n" +
 	"\x13dev.reeve.thread.v1B\fHistoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (
@@ -442,17 +463,21 @@ var file_reeve_thread_v1_history_proto_goTypes = []any{
 	(*HistoryTurn)(nil),    // 2: reeve.thread.v1.HistoryTurn
 	(*HistoryCall)(nil),    // 3: reeve.thread.v1.HistoryCall
 	(*HistoryResult)(nil),  // 4: reeve.thread.v1.HistoryResult
+	(*v1.ContentPart)(nil), // 5: reeve.content.v1.ContentPart
+	(*v1.FilePart)(nil),    // 6: reeve.content.v1.FilePart
 }
 var file_reeve_thread_v1_history_proto_depIdxs = []int32{
 	1, // 0: reeve.thread.v1.HistoryMessage.user:type_name -> reeve.thread.v1.HistoryInput
 	2, // 1: reeve.thread.v1.HistoryMessage.assistant:type_name -> reeve.thread.v1.HistoryTurn
 	4, // 2: reeve.thread.v1.HistoryMessage.tool_result:type_name -> reeve.thread.v1.HistoryResult
-	3, // 3: reeve.thread.v1.HistoryTurn.calls:type_name -> reeve.thread.v1.HistoryCall
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	5, // 3: reeve.thread.v1.HistoryInput.parts:type_name -> reeve.content.v1.ContentPart
+	3, // 4: reeve.thread.v1.HistoryTurn.calls:type_name -> reeve.thread.v1.HistoryCall
+	6, // 5: reeve.thread.v1.HistoryResult.files:type_name -> reeve.content.v1.FilePart
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_history_proto_init() }

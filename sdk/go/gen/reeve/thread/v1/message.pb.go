@@ -11,6 +11,7 @@ package threadv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -82,7 +83,9 @@ type Message struct {
 	// Author of the message.
 	Role Role `protobuf:"varint,1,opt,name=role,proto3,enum=reeve.thread.v1.Role" json:"role,omitempty"`
 	// Text of the message, at most 262,144 bytes.
-	Text          string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// Parts after the text, at most 20. Only in messages of the user.
+	Parts         []*v1.ContentPart `protobuf:"bytes,3,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -131,14 +134,22 @@ func (x *Message) GetText() string {
 	return ""
 }
 
+func (x *Message) GetParts() []*v1.ContentPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
 var File_reeve_thread_v1_message_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_message_proto_rawDesc = "" +
 	"\n" +
-	"\x1dreeve/thread/v1/message.proto\x12\x0freeve.thread.v1\"L\n" +
+	"\x1dreeve/thread/v1/message.proto\x12\x0freeve.thread.v1\x1a\x1ereeve/content/v1/content.proto\"\x83\x01\n" +
 	"\aMessage\x12+\n" +
 	"\x04role\x18\x01 \x01(\x0e2\x15.reeve.thread.v1.RoleB\x00R\x04role\x12\x14\n" +
-	"\x04text\x18\x02 \x01(\tB\x00R\x04text*?\n" +
+	"\x04text\x18\x02 \x01(\tB\x00R\x04text\x125\n" +
+	"\x05parts\x18\x03 \x03(\v2\x1d.reeve.content.v1.ContentPartB\x00R\x05parts*?\n" +
 	"\x04Role\x12\x14\n" +
 	"\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n" +
 	"\tROLE_USER\x10\x01\x12\x12\n" +
@@ -160,16 +171,18 @@ func file_reeve_thread_v1_message_proto_rawDescGZIP() []byte {
 var file_reeve_thread_v1_message_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
 var file_reeve_thread_v1_message_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
 var file_reeve_thread_v1_message_proto_goTypes = []any{
-	(Role)(0),       // 0: reeve.thread.v1.Role
-	(*Message)(nil), // 1: reeve.thread.v1.Message
+	(Role)(0),              // 0: reeve.thread.v1.Role
+	(*Message)(nil),        // 1: reeve.thread.v1.Message
+	(*v1.ContentPart)(nil), // 2: reeve.content.v1.ContentPart
 }
 var file_reeve_thread_v1_message_proto_depIdxs = []int32{
 	0, // 0: reeve.thread.v1.Message.role:type_name -> reeve.thread.v1.Role
-	1, // [1:1] is the sub-list for method output_type
-	1, // [1:1] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	2, // 1: reeve.thread.v1.Message.parts:type_name -> reeve.content.v1.ContentPart
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_message_proto_init() }

@@ -10,6 +10,7 @@ import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -166,8 +167,10 @@ type ThreadMessage struct {
 	// Size in bytes of the typed answer that `text` leaves out. `structured_output` of the run has it. 0:
 	// `text` leaves none out.
 	OmittedTextBytes uint32 `protobuf:"varint,10,opt,name=omitted_text_bytes,json=omittedTextBytes,proto3" json:"omitted_text_bytes,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Parts after the text. Set only in messages of the user.
+	Parts         []*v1.ContentPart `protobuf:"bytes,11,rep,name=parts,proto3" json:"parts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ThreadMessage) Reset() {
@@ -268,6 +271,13 @@ func (x *ThreadMessage) GetOmittedTextBytes() uint32 {
 		return x.OmittedTextBytes
 	}
 	return 0
+}
+
+func (x *ThreadMessage) GetParts() []*v1.ContentPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
 }
 
 // Request of `GetThread`.
@@ -678,7 +688,7 @@ var File_reeve_thread_v1_thread_service_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/thread/v1/thread_service.proto\x12\x0freeve.thread.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\"reeve/thread/v1/thread_event.proto\"\xe1\x02\n" +
+	"$reeve/thread/v1/thread_service.proto\x12\x0freeve.thread.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\"reeve/thread/v1/thread_event.proto\"\xe1\x02\n" +
 	"\x06Thread\x12\x1b\n" +
 	"\tthread_id\x18\x01 \x01(\tR\bthreadId\x12\x14\n" +
 	"\x05title\x18\x02 \x01(\tR\x05title\x129\n" +
@@ -691,7 +701,7 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\vended_turns\x18\a \x01(\rR\n" +
 	"endedTurns\x12#\n" +
 	"\rlast_sequence\x18\b \x01(\rR\flastSequence\x12\x1c\n" +
-	"\tunsettled\x18\t \x01(\bR\tunsettled:\x00\"\xdb\x03\n" +
+	"\tunsettled\x18\t \x01(\bR\tunsettled:\x00\"\x90\x04\n" +
 	"\rThreadMessage\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12)\n" +
 	"\x04role\x18\x02 \x01(\x0e2\x15.reeve.thread.v1.RoleR\x04role\x12\x12\n" +
@@ -703,7 +713,8 @@ const file_reeve_thread_v1_thread_service_proto_rawDesc = "" +
 	"\x05error\x18\b \x01(\tR\x05error\x12R\n" +
 	"\x11incomplete_reason\x18\t \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x12,\n" +
 	"\x12omitted_text_bytes\x18\n" +
-	" \x01(\rR\x10omittedTextBytes\"1\n" +
+	" \x01(\rR\x10omittedTextBytes\x123\n" +
+	"\x05parts\x18\v \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\"1\n" +
 	"\x10GetThreadRequest\x12\x1d\n" +
 	"\tthread_id\x18\x01 \x01(\tB\x00R\bthreadId\"D\n" +
 	"\x11GetThreadResponse\x12/\n" +
@@ -763,6 +774,7 @@ var file_reeve_thread_v1_thread_service_proto_goTypes = []any{
 	(*ExecutionTree)(nil),              // 13: reeve.thread.v1.ExecutionTree
 	(*TurnCost)(nil),                   // 14: reeve.thread.v1.TurnCost
 	(TurnIncompleteReason)(0),          // 15: reeve.thread.v1.TurnIncompleteReason
+	(*v1.ContentPart)(nil),             // 16: reeve.content.v1.ContentPart
 }
 var file_reeve_thread_v1_thread_service_proto_depIdxs = []int32{
 	10, // 0: reeve.thread.v1.Thread.created_at:type_name -> google.protobuf.Timestamp
@@ -773,22 +785,23 @@ var file_reeve_thread_v1_thread_service_proto_depIdxs = []int32{
 	13, // 5: reeve.thread.v1.ThreadMessage.execution_tree:type_name -> reeve.thread.v1.ExecutionTree
 	14, // 6: reeve.thread.v1.ThreadMessage.cost:type_name -> reeve.thread.v1.TurnCost
 	15, // 7: reeve.thread.v1.ThreadMessage.incomplete_reason:type_name -> reeve.thread.v1.TurnIncompleteReason
-	0,  // 8: reeve.thread.v1.GetThreadResponse.thread:type_name -> reeve.thread.v1.Thread
-	0,  // 9: reeve.thread.v1.ListThreadsResponse.threads:type_name -> reeve.thread.v1.Thread
-	1,  // 10: reeve.thread.v1.ListThreadMessagesResponse.messages:type_name -> reeve.thread.v1.ThreadMessage
-	2,  // 11: reeve.thread.v1.ThreadService.GetThread:input_type -> reeve.thread.v1.GetThreadRequest
-	4,  // 12: reeve.thread.v1.ThreadService.ListThreads:input_type -> reeve.thread.v1.ListThreadsRequest
-	6,  // 13: reeve.thread.v1.ThreadService.ListThreadMessages:input_type -> reeve.thread.v1.ListThreadMessagesRequest
-	8,  // 14: reeve.thread.v1.ThreadService.DeleteThread:input_type -> reeve.thread.v1.DeleteThreadRequest
-	3,  // 15: reeve.thread.v1.ThreadService.GetThread:output_type -> reeve.thread.v1.GetThreadResponse
-	5,  // 16: reeve.thread.v1.ThreadService.ListThreads:output_type -> reeve.thread.v1.ListThreadsResponse
-	7,  // 17: reeve.thread.v1.ThreadService.ListThreadMessages:output_type -> reeve.thread.v1.ListThreadMessagesResponse
-	9,  // 18: reeve.thread.v1.ThreadService.DeleteThread:output_type -> reeve.thread.v1.DeleteThreadResponse
-	15, // [15:19] is the sub-list for method output_type
-	11, // [11:15] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	16, // 8: reeve.thread.v1.ThreadMessage.parts:type_name -> reeve.content.v1.ContentPart
+	0,  // 9: reeve.thread.v1.GetThreadResponse.thread:type_name -> reeve.thread.v1.Thread
+	0,  // 10: reeve.thread.v1.ListThreadsResponse.threads:type_name -> reeve.thread.v1.Thread
+	1,  // 11: reeve.thread.v1.ListThreadMessagesResponse.messages:type_name -> reeve.thread.v1.ThreadMessage
+	2,  // 12: reeve.thread.v1.ThreadService.GetThread:input_type -> reeve.thread.v1.GetThreadRequest
+	4,  // 13: reeve.thread.v1.ThreadService.ListThreads:input_type -> reeve.thread.v1.ListThreadsRequest
+	6,  // 14: reeve.thread.v1.ThreadService.ListThreadMessages:input_type -> reeve.thread.v1.ListThreadMessagesRequest
+	8,  // 15: reeve.thread.v1.ThreadService.DeleteThread:input_type -> reeve.thread.v1.DeleteThreadRequest
+	3,  // 16: reeve.thread.v1.ThreadService.GetThread:output_type -> reeve.thread.v1.GetThreadResponse
+	5,  // 17: reeve.thread.v1.ThreadService.ListThreads:output_type -> reeve.thread.v1.ListThreadsResponse
+	7,  // 18: reeve.thread.v1.ThreadService.ListThreadMessages:output_type -> reeve.thread.v1.ListThreadMessagesResponse
+	9,  // 19: reeve.thread.v1.ThreadService.DeleteThread:output_type -> reeve.thread.v1.DeleteThreadResponse
+	16, // [16:20] is the sub-list for method output_type
+	12, // [12:16] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_reeve_thread_v1_thread_service_proto_init() }

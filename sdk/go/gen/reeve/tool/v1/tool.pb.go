@@ -14,6 +14,7 @@ import (
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -733,7 +734,10 @@ type ToolResult struct {
 	Metadata *ToolResultMetadata `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// Structured form of the result, if the tool provides one. Omitted if it is large; its data is
 	// then in `content` or in an artifact that `content` names.
-	Structured    *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
+	Structured *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
+	// Images that a model reads with `content`, which names their artifacts. A model that does not read images
+	// gets `content` only.
+	Files         []*v1.FilePart `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -806,6 +810,13 @@ func (x *ToolResult) GetMetadata() *ToolResultMetadata {
 func (x *ToolResult) GetStructured() *structpb.Struct {
 	if x != nil {
 		return x.Structured
+	}
+	return nil
+}
+
+func (x *ToolResult) GetFiles() []*v1.FilePart {
+	if x != nil {
+		return x.Files
 	}
 	return nil
 }
@@ -1180,6 +1191,10 @@ type PermissionDecision struct {
 	// PERMISSION_BEHAVIOR_ASK: `rule` is of the first of them. Empty otherwise, and in decisions of
 	// versions that did not record it.
 	AskingSources []string `protobuf:"bytes,5,rep,name=asking_sources,json=askingSources,proto3" json:"asking_sources,omitempty"`
+	// Id of the agent that has the rule, if a delegate made the call: the delegate, or an agent that called
+	// it. Empty for calls of the agent of the run, for rules of the operator's policy, and in decisions of
+	// versions that did not record it.
+	AgentId       string `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1247,6 +1262,13 @@ func (x *PermissionDecision) GetAskingSources() []string {
 		return x.AskingSources
 	}
 	return nil
+}
+
+func (x *PermissionDecision) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
 }
 
 // A permission rule.
@@ -2537,7 +2559,7 @@ var File_reeve_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
+	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
 	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\xde\x03\n" +
@@ -2562,7 +2584,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
 	"\targuments\x18\x03 \x01(\v2\x17.google.protobuf.StructR\targuments\x12#\n" +
 	"\rraw_arguments\x18\x04 \x01(\tR\frawArguments\x12<\n" +
-	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\xe6\x01\n" +
+	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\x98\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2572,7 +2594,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\xfc\x06\n" +
+	"structured\x120\n" +
+	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\"\xfc\x06\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2607,14 +2630,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"size_bytes\x18\x03 \x01(\x04R\tsizeBytes\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x18\n" +
 	"\apreview\x18\x05 \x01(\tR\apreview\x124\n" +
-	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xc7\x01\n" +
+	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xe2\x01\n" +
 	"\x12PermissionDecision\x12=\n" +
 	"\bbehavior\x18\x01 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n" +
 	"\vpolicy_rule\x18\x04 \x01(\tR\n" +
 	"policyRule\x12%\n" +
-	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\"c\n" +
+	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\x12\x19\n" +
+	"\bagent_id\x18\x06 \x01(\tR\aagentId\"c\n" +
 	"\x0ePermissionRule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12=\n" +
 	"\bbehavior\x18\x02 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\"i\n" +
@@ -2804,9 +2828,10 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*CallStarted)(nil),           // 28: reeve.tool.v1.CallStarted
 	(*CallCancelled)(nil),         // 29: reeve.tool.v1.CallCancelled
 	(*structpb.Struct)(nil),       // 30: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 32: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
+	(*v1.FilePart)(nil),           // 31: reeve.content.v1.FilePart
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 33: google.protobuf.ListValue
+	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	8,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
@@ -2817,49 +2842,50 @@ var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	30, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
 	11, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
 	30, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	3,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	31, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	31, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	4,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	30, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	16, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	14, // 14: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	12, // 15: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	13, // 16: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	13, // 17: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	2,  // 18: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	2,  // 19: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	8,  // 20: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	31, // 21: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	19, // 22: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	9,  // 23: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	21, // 24: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	23, // 25: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	31, // 26: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	12, // 27: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	22, // 28: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	32, // 29: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	32, // 30: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	33, // 31: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	33, // 32: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	25, // 33: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	31, // 34: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	28, // 35: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	17, // 36: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	10, // 37: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	29, // 38: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	26, // 39: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	27, // 40: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	30, // 41: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	5,  // 42: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	30, // 43: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	6,  // 44: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	7,  // 45: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	45, // [45:46] is the sub-list for method output_type
-	44, // [44:45] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	31, // 8: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
+	3,  // 9: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	32, // 10: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	32, // 11: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	4,  // 12: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	30, // 13: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	16, // 14: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	14, // 15: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	12, // 16: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	13, // 17: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	13, // 18: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	2,  // 19: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	2,  // 20: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	8,  // 21: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	32, // 22: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	19, // 23: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	9,  // 24: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	21, // 25: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	23, // 26: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	32, // 27: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	12, // 28: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	22, // 29: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	33, // 30: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	33, // 31: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	34, // 32: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	34, // 33: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	25, // 34: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	32, // 35: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	28, // 36: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	17, // 37: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	10, // 38: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	29, // 39: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	26, // 40: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	27, // 41: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	30, // 42: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	5,  // 43: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	30, // 44: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	6,  // 45: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	7,  // 46: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	46, // [46:47] is the sub-list for method output_type
+	45, // [45:46] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }

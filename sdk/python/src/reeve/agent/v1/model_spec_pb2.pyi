@@ -76,18 +76,20 @@ class ProviderCapabilities(_message.Message):
     def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ..., counts_tokens: _Optional[bool] = ...) -> None: ...
 
 class ProviderDescriptor(_message.Message):
-    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list")
+    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list", "modalities")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     SCRIPTED_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_NAMES_FIELD_NUMBER: _ClassVar[int]
     PRICE_LIST_FIELD_NUMBER: _ClassVar[int]
+    MODALITIES_FIELD_NUMBER: _ClassVar[int]
     name: str
     capabilities: ProviderCapabilities
     scripted: bool
     upstream_names: _containers.RepeatedScalarFieldContainer[str]
     price_list: str
-    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ...) -> None: ...
+    modalities: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ..., modalities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
     __slots__ = ("models", "providers", "maxima", "retry")

@@ -8,6 +8,7 @@ from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
 from reeve.approval.v1 import approval_pb2 as _approval_pb2
+from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
 from reeve.thread.v1 import history_pb2 as _history_pb2
 from reeve.thread.v1 import message_pb2 as _message_pb2
@@ -397,7 +398,7 @@ class TextVoided(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
 
 class RunCreated(_message.Message):
-    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates")
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates", "parts")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -431,6 +432,7 @@ class RunCreated(_message.Message):
     EARLIER_REQUESTERS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     agent_id: str
     agent_revision: int
@@ -457,7 +459,8 @@ class RunCreated(_message.Message):
     earlier_requesters: _containers.RepeatedScalarFieldContainer[str]
     output_schema: _struct_pb2.Struct
     delegates: _containers.RepeatedCompositeFieldContainer[DelegateAgent]
-    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ...) -> None: ...
+    parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ...) -> None: ...
 
 class DelegateAgent(_message.Message):
     __slots__ = ("agent_id", "revision", "spec", "author")

@@ -22,9 +22,10 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from reeve.content.v1 import content_pb2 as reeve_dot_content_dot_v1_dot_content__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/thread/v1/history.proto\x12\x0freeve.thread.v1\"\xd1\x01\n\x0eHistoryMessage\x12\x33\n\x04user\x18\x01 \x01(\x0b\x32\x1d.reeve.thread.v1.HistoryInputH\x00R\x04user\x12<\n\tassistant\x18\x02 \x01(\x0b\x32\x1c.reeve.thread.v1.HistoryTurnH\x00R\tassistant\x12\x41\n\x0btool_result\x18\x03 \x01(\x0b\x32\x1e.reeve.thread.v1.HistoryResultH\x00R\ntoolResultB\t\n\x07message\"\"\n\x0cHistoryInput\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\"\xac\x01\n\x0bHistoryTurn\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12!\n\x0cmessage_json\x18\x02 \x01(\x0cR\x0bmessageJson\x12\x16\n\x06\x66ormat\x18\x03 \x01(\tR\x06\x66ormat\x12\x32\n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x1c.reeve.thread.v1.HistoryCallR\x05\x63\x61lls\x12\x1a\n\x08\x61\x64visory\x18\x05 \x01(\tR\x08\x61\x64visory\"r\n\x0bHistoryCall\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12%\n\x0e\x61rguments_text\x18\x03 \x01(\tR\rargumentsText\"\x82\x01\n\rHistoryResult\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x63ontent\x18\x03 \x01(\tR\x07\x63ontent\x12\x19\n\x08is_error\x18\x04 \x01(\x08R\x07isErrorBT\n\x13\x64\x65v.reeve.thread.v1B\x0cHistoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/thread/v1/history.proto\x12\x0freeve.thread.v1\x1a\x1ereeve/content/v1/content.proto\"\xd1\x01\n\x0eHistoryMessage\x12\x33\n\x04user\x18\x01 \x01(\x0b\x32\x1d.reeve.thread.v1.HistoryInputH\x00R\x04user\x12<\n\tassistant\x18\x02 \x01(\x0b\x32\x1c.reeve.thread.v1.HistoryTurnH\x00R\tassistant\x12\x41\n\x0btool_result\x18\x03 \x01(\x0b\x32\x1e.reeve.thread.v1.HistoryResultH\x00R\ntoolResultB\t\n\x07message\"W\n\x0cHistoryInput\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x33\n\x05parts\x18\x02 \x03(\x0b\x32\x1d.reeve.content.v1.ContentPartR\x05parts\"\xac\x01\n\x0bHistoryTurn\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12!\n\x0cmessage_json\x18\x02 \x01(\x0cR\x0bmessageJson\x12\x16\n\x06\x66ormat\x18\x03 \x01(\tR\x06\x66ormat\x12\x32\n\x05\x63\x61lls\x18\x04 \x03(\x0b\x32\x1c.reeve.thread.v1.HistoryCallR\x05\x63\x61lls\x12\x1a\n\x08\x61\x64visory\x18\x05 \x01(\tR\x08\x61\x64visory\"r\n\x0bHistoryCall\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12%\n\x0e\x61rguments_text\x18\x03 \x01(\tR\rargumentsText\"\xb4\x01\n\rHistoryResult\x12(\n\x10provider_call_id\x18\x01 \x01(\tR\x0eproviderCallId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x63ontent\x18\x03 \x01(\tR\x07\x63ontent\x12\x19\n\x08is_error\x18\x04 \x01(\x08R\x07isError\x12\x30\n\x05\x66iles\x18\x05 \x03(\x0b\x32\x1a.reeve.content.v1.FilePartR\x05\x66ilesBT\n\x13\x64\x65v.reeve.thread.v1B\x0cHistoryProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,14 +33,14 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.thread.v1.history_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023dev.reeve.thread.v1B\014HistoryProtoP\001Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1'
-  _globals['_HISTORYMESSAGE']._serialized_start=51
-  _globals['_HISTORYMESSAGE']._serialized_end=260
-  _globals['_HISTORYINPUT']._serialized_start=262
-  _globals['_HISTORYINPUT']._serialized_end=296
-  _globals['_HISTORYTURN']._serialized_start=299
-  _globals['_HISTORYTURN']._serialized_end=471
-  _globals['_HISTORYCALL']._serialized_start=473
-  _globals['_HISTORYCALL']._serialized_end=587
-  _globals['_HISTORYRESULT']._serialized_start=590
-  _globals['_HISTORYRESULT']._serialized_end=720
+  _globals['_HISTORYMESSAGE']._serialized_start=83
+  _globals['_HISTORYMESSAGE']._serialized_end=292
+  _globals['_HISTORYINPUT']._serialized_start=294
+  _globals['_HISTORYINPUT']._serialized_end=381
+  _globals['_HISTORYTURN']._serialized_start=384
+  _globals['_HISTORYTURN']._serialized_end=556
+  _globals['_HISTORYCALL']._serialized_start=558
+  _globals['_HISTORYCALL']._serialized_end=672
+  _globals['_HISTORYRESULT']._serialized_start=675
+  _globals['_HISTORYRESULT']._serialized_end=855
 # @@protoc_insertion_point(module_scope)

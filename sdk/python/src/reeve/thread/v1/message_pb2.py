@@ -22,9 +22,10 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from reeve.content.v1 import content_pb2 as reeve_dot_content_dot_v1_dot_content__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/thread/v1/message.proto\x12\x0freeve.thread.v1\"L\n\x07Message\x12+\n\x04role\x18\x01 \x01(\x0e\x32\x15.reeve.thread.v1.RoleB\x00R\x04role\x12\x14\n\x04text\x18\x02 \x01(\tB\x00R\x04text*?\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x12\n\x0eROLE_ASSISTANT\x10\x02\x42T\n\x13\x64\x65v.reeve.thread.v1B\x0cMessageProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1dreeve/thread/v1/message.proto\x12\x0freeve.thread.v1\x1a\x1ereeve/content/v1/content.proto\"\x83\x01\n\x07Message\x12+\n\x04role\x18\x01 \x01(\x0e\x32\x15.reeve.thread.v1.RoleB\x00R\x04role\x12\x14\n\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x35\n\x05parts\x18\x03 \x03(\x0b\x32\x1d.reeve.content.v1.ContentPartB\x00R\x05parts*?\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x12\n\x0eROLE_ASSISTANT\x10\x02\x42T\n\x13\x64\x65v.reeve.thread.v1B\x0cMessageProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,8 +33,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.thread.v1.message_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023dev.reeve.thread.v1B\014MessageProtoP\001Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1'
-  _globals['_ROLE']._serialized_start=128
-  _globals['_ROLE']._serialized_end=191
-  _globals['_MESSAGE']._serialized_start=50
-  _globals['_MESSAGE']._serialized_end=126
+  _globals['_ROLE']._serialized_start=216
+  _globals['_ROLE']._serialized_end=279
+  _globals['_MESSAGE']._serialized_start=83
+  _globals['_MESSAGE']._serialized_end=214
 # @@protoc_insertion_point(module_scope)

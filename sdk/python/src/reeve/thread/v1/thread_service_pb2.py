@@ -23,12 +23,13 @@ _sym_db = _symbol_database.Default()
 
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
+from reeve.content.v1 import content_pb2 as reeve_dot_content_dot_v1_dot_content__pb2
 from reeve.thread.v1 import execution_tree_pb2 as reeve_dot_thread_dot_v1_dot_execution__tree__pb2
 from reeve.thread.v1 import message_pb2 as reeve_dot_thread_dot_v1_dot_message__pb2
 from reeve.thread.v1 import thread_event_pb2 as reeve_dot_thread_dot_v1_dot_thread__event__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reeve/thread/v1/thread_service.proto\x12\x0freeve.thread.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\"reeve/thread/v1/thread_event.proto\"\xe1\x02\n\x06Thread\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\"\n\ractive_run_id\x18\x05 \x01(\tR\x0b\x61\x63tiveRunId\x12$\n\x0equeued_run_ids\x18\x06 \x03(\tR\x0cqueuedRunIds\x12\x1f\n\x0b\x65nded_turns\x18\x07 \x01(\rR\nendedTurns\x12#\n\rlast_sequence\x18\x08 \x01(\rR\x0clastSequence\x12\x1c\n\tunsettled\x18\t \x01(\x08R\tunsettled:\x00\"\xdb\x03\n\rThreadMessage\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12)\n\x04role\x18\x02 \x01(\x0e\x32\x15.reeve.thread.v1.RoleR\x04role\x12\x12\n\x04text\x18\x03 \x01(\tR\x04text\x12.\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x36\n\x07outcome\x18\x05 \x01(\x0e\x32\x1c.reeve.thread.v1.TurnOutcomeR\x07outcome\x12\x45\n\x0e\x65xecution_tree\x18\x06 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n\x04\x63ost\x18\x07 \x01(\x0b\x32\x19.reeve.thread.v1.TurnCostR\x04\x63ost\x12\x14\n\x05\x65rror\x18\x08 \x01(\tR\x05\x65rror\x12R\n\x11incomplete_reason\x18\t \x01(\x0e\x32%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x12,\n\x12omitted_text_bytes\x18\n \x01(\rR\x10omittedTextBytes\"1\n\x10GetThreadRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tB\x00R\x08threadId\"D\n\x11GetThreadResponse\x12/\n\x06thread\x18\x01 \x01(\x0b\x32\x17.reeve.thread.v1.ThreadR\x06thread\"T\n\x12ListThreadsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"p\n\x13ListThreadsResponse\x12\x31\n\x07threads\x18\x01 \x03(\x0b\x32\x17.reeve.thread.v1.ThreadR\x07threads\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"z\n\x19ListThreadMessagesRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tB\x00R\x08threadId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"\x80\x01\n\x1aListThreadMessagesResponse\x12:\n\x08messages\x18\x01 \x03(\x0b\x32\x1e.reeve.thread.v1.ThreadMessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"4\n\x13\x44\x65leteThreadRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tB\x00R\x08threadId\"\x16\n\x14\x44\x65leteThreadResponse2\x98\x03\n\rThreadService\x12W\n\tGetThread\x12!.reeve.thread.v1.GetThreadRequest\x1a\".reeve.thread.v1.GetThreadResponse\"\x03\x90\x02\x01\x12]\n\x0bListThreads\x12#.reeve.thread.v1.ListThreadsRequest\x1a$.reeve.thread.v1.ListThreadsResponse\"\x03\x90\x02\x01\x12r\n\x12ListThreadMessages\x12*.reeve.thread.v1.ListThreadMessagesRequest\x1a+.reeve.thread.v1.ListThreadMessagesResponse\"\x03\x90\x02\x01\x12[\n\x0c\x44\x65leteThread\x12$.reeve.thread.v1.DeleteThreadRequest\x1a%.reeve.thread.v1.DeleteThreadResponseBZ\n\x13\x64\x65v.reeve.thread.v1B\x12ThreadServiceProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reeve/thread/v1/thread_service.proto\x12\x0freeve.thread.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\"reeve/thread/v1/thread_event.proto\"\xe1\x02\n\x06Thread\x12\x1b\n\tthread_id\x18\x01 \x01(\tR\x08threadId\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\"\n\ractive_run_id\x18\x05 \x01(\tR\x0b\x61\x63tiveRunId\x12$\n\x0equeued_run_ids\x18\x06 \x03(\tR\x0cqueuedRunIds\x12\x1f\n\x0b\x65nded_turns\x18\x07 \x01(\rR\nendedTurns\x12#\n\rlast_sequence\x18\x08 \x01(\rR\x0clastSequence\x12\x1c\n\tunsettled\x18\t \x01(\x08R\tunsettled:\x00\"\x90\x04\n\rThreadMessage\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12)\n\x04role\x18\x02 \x01(\x0e\x32\x15.reeve.thread.v1.RoleR\x04role\x12\x12\n\x04text\x18\x03 \x01(\tR\x04text\x12.\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x04time\x12\x36\n\x07outcome\x18\x05 \x01(\x0e\x32\x1c.reeve.thread.v1.TurnOutcomeR\x07outcome\x12\x45\n\x0e\x65xecution_tree\x18\x06 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\rexecutionTree\x12-\n\x04\x63ost\x18\x07 \x01(\x0b\x32\x19.reeve.thread.v1.TurnCostR\x04\x63ost\x12\x14\n\x05\x65rror\x18\x08 \x01(\tR\x05\x65rror\x12R\n\x11incomplete_reason\x18\t \x01(\x0e\x32%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x12,\n\x12omitted_text_bytes\x18\n \x01(\rR\x10omittedTextBytes\x12\x33\n\x05parts\x18\x0b \x03(\x0b\x32\x1d.reeve.content.v1.ContentPartR\x05parts\"1\n\x10GetThreadRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tB\x00R\x08threadId\"D\n\x11GetThreadResponse\x12/\n\x06thread\x18\x01 \x01(\x0b\x32\x17.reeve.thread.v1.ThreadR\x06thread\"T\n\x12ListThreadsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"p\n\x13ListThreadsResponse\x12\x31\n\x07threads\x18\x01 \x03(\x0b\x32\x17.reeve.thread.v1.ThreadR\x07threads\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"z\n\x19ListThreadMessagesRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tB\x00R\x08threadId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"\x80\x01\n\x1aListThreadMessagesResponse\x12:\n\x08messages\x18\x01 \x03(\x0b\x32\x1e.reeve.thread.v1.ThreadMessageR\x08messages\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"4\n\x13\x44\x65leteThreadRequest\x12\x1d\n\tthread_id\x18\x01 \x01(\tB\x00R\x08threadId\"\x16\n\x14\x44\x65leteThreadResponse2\x98\x03\n\rThreadService\x12W\n\tGetThread\x12!.reeve.thread.v1.GetThreadRequest\x1a\".reeve.thread.v1.GetThreadResponse\"\x03\x90\x02\x01\x12]\n\x0bListThreads\x12#.reeve.thread.v1.ListThreadsRequest\x1a$.reeve.thread.v1.ListThreadsResponse\"\x03\x90\x02\x01\x12r\n\x12ListThreadMessages\x12*.reeve.thread.v1.ListThreadMessagesRequest\x1a+.reeve.thread.v1.ListThreadMessagesResponse\"\x03\x90\x02\x01\x12[\n\x0c\x44\x65leteThread\x12$.reeve.thread.v1.DeleteThreadRequest\x1a%.reeve.thread.v1.DeleteThreadResponseBZ\n\x13\x64\x65v.reeve.thread.v1B\x12ThreadServiceProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,26 +43,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_THREADSERVICE'].methods_by_name['ListThreads']._serialized_options = b'\220\002\001'
   _globals['_THREADSERVICE'].methods_by_name['ListThreadMessages']._loaded_options = None
   _globals['_THREADSERVICE'].methods_by_name['ListThreadMessages']._serialized_options = b'\220\002\001'
-  _globals['_THREAD']._serialized_start=196
-  _globals['_THREAD']._serialized_end=549
-  _globals['_THREADMESSAGE']._serialized_start=552
-  _globals['_THREADMESSAGE']._serialized_end=1027
-  _globals['_GETTHREADREQUEST']._serialized_start=1029
-  _globals['_GETTHREADREQUEST']._serialized_end=1078
-  _globals['_GETTHREADRESPONSE']._serialized_start=1080
-  _globals['_GETTHREADRESPONSE']._serialized_end=1148
-  _globals['_LISTTHREADSREQUEST']._serialized_start=1150
-  _globals['_LISTTHREADSREQUEST']._serialized_end=1234
-  _globals['_LISTTHREADSRESPONSE']._serialized_start=1236
-  _globals['_LISTTHREADSRESPONSE']._serialized_end=1348
-  _globals['_LISTTHREADMESSAGESREQUEST']._serialized_start=1350
-  _globals['_LISTTHREADMESSAGESREQUEST']._serialized_end=1472
-  _globals['_LISTTHREADMESSAGESRESPONSE']._serialized_start=1475
-  _globals['_LISTTHREADMESSAGESRESPONSE']._serialized_end=1603
-  _globals['_DELETETHREADREQUEST']._serialized_start=1605
-  _globals['_DELETETHREADREQUEST']._serialized_end=1657
-  _globals['_DELETETHREADRESPONSE']._serialized_start=1659
-  _globals['_DELETETHREADRESPONSE']._serialized_end=1681
-  _globals['_THREADSERVICE']._serialized_start=1684
-  _globals['_THREADSERVICE']._serialized_end=2092
+  _globals['_THREAD']._serialized_start=228
+  _globals['_THREAD']._serialized_end=581
+  _globals['_THREADMESSAGE']._serialized_start=584
+  _globals['_THREADMESSAGE']._serialized_end=1112
+  _globals['_GETTHREADREQUEST']._serialized_start=1114
+  _globals['_GETTHREADREQUEST']._serialized_end=1163
+  _globals['_GETTHREADRESPONSE']._serialized_start=1165
+  _globals['_GETTHREADRESPONSE']._serialized_end=1233
+  _globals['_LISTTHREADSREQUEST']._serialized_start=1235
+  _globals['_LISTTHREADSREQUEST']._serialized_end=1319
+  _globals['_LISTTHREADSRESPONSE']._serialized_start=1321
+  _globals['_LISTTHREADSRESPONSE']._serialized_end=1433
+  _globals['_LISTTHREADMESSAGESREQUEST']._serialized_start=1435
+  _globals['_LISTTHREADMESSAGESREQUEST']._serialized_end=1557
+  _globals['_LISTTHREADMESSAGESRESPONSE']._serialized_start=1560
+  _globals['_LISTTHREADMESSAGESRESPONSE']._serialized_end=1688
+  _globals['_DELETETHREADREQUEST']._serialized_start=1690
+  _globals['_DELETETHREADREQUEST']._serialized_end=1742
+  _globals['_DELETETHREADRESPONSE']._serialized_start=1744
+  _globals['_DELETETHREADRESPONSE']._serialized_end=1766
+  _globals['_THREADSERVICE']._serialized_start=1769
+  _globals['_THREADSERVICE']._serialized_end=2177
 # @@protoc_insertion_point(module_scope)

@@ -1,6 +1,7 @@
 import datetime
 
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
 from reeve.thread.v1 import message_pb2 as _message_pb2
 from reeve.thread.v1 import thread_event_pb2 as _thread_event_pb2
@@ -35,7 +36,7 @@ class Thread(_message.Message):
     def __init__(self, thread_id: _Optional[str] = ..., title: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., active_run_id: _Optional[str] = ..., queued_run_ids: _Optional[_Iterable[str]] = ..., ended_turns: _Optional[int] = ..., last_sequence: _Optional[int] = ..., unsettled: _Optional[bool] = ...) -> None: ...
 
 class ThreadMessage(_message.Message):
-    __slots__ = ("run_id", "role", "text", "time", "outcome", "execution_tree", "cost", "error", "incomplete_reason", "omitted_text_bytes")
+    __slots__ = ("run_id", "role", "text", "time", "outcome", "execution_tree", "cost", "error", "incomplete_reason", "omitted_text_bytes", "parts")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     ROLE_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
@@ -46,6 +47,7 @@ class ThreadMessage(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
     OMITTED_TEXT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     role: _message_pb2.Role
     text: str
@@ -56,7 +58,8 @@ class ThreadMessage(_message.Message):
     error: str
     incomplete_reason: _thread_event_pb2.TurnIncompleteReason
     omitted_text_bytes: int
-    def __init__(self, run_id: _Optional[str] = ..., role: _Optional[_Union[_message_pb2.Role, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[_Union[_thread_event_pb2.TurnOutcome, str]] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[_thread_event_pb2.TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[_thread_event_pb2.TurnIncompleteReason, str]] = ..., omitted_text_bytes: _Optional[int] = ...) -> None: ...
+    parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
+    def __init__(self, run_id: _Optional[str] = ..., role: _Optional[_Union[_message_pb2.Role, str]] = ..., text: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[_Union[_thread_event_pb2.TurnOutcome, str]] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[_thread_event_pb2.TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[_thread_event_pb2.TurnIncompleteReason, str]] = ..., omitted_text_bytes: _Optional[int] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ...) -> None: ...
 
 class GetThreadRequest(_message.Message):
     __slots__ = ("thread_id",)

@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
+from reeve.content.v1 import content_pb2 as _content_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -149,20 +150,22 @@ class ToolCall(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolResult(_message.Message):
-    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured")
+    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     IS_ERROR_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
     STRUCTURED_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     name: str
     content: str
     is_error: bool
     metadata: ToolResultMetadata
     structured: _struct_pb2.Struct
-    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    files: _containers.RepeatedCompositeFieldContainer[_content_pb2.FilePart]
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
     __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256")
@@ -227,18 +230,20 @@ class BoundFile(_message.Message):
     def __init__(self, path: _Optional[str] = ..., state: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., preview: _Optional[str] = ..., previous: _Optional[_Union[BoundFile, _Mapping]] = ...) -> None: ...
 
 class PermissionDecision(_message.Message):
-    __slots__ = ("behavior", "rule", "source", "policy_rule", "asking_sources")
+    __slots__ = ("behavior", "rule", "source", "policy_rule", "asking_sources", "agent_id")
     BEHAVIOR_FIELD_NUMBER: _ClassVar[int]
     RULE_FIELD_NUMBER: _ClassVar[int]
     SOURCE_FIELD_NUMBER: _ClassVar[int]
     POLICY_RULE_FIELD_NUMBER: _ClassVar[int]
     ASKING_SOURCES_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     behavior: PermissionBehavior
     rule: str
     source: str
     policy_rule: str
     asking_sources: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, behavior: _Optional[_Union[PermissionBehavior, str]] = ..., rule: _Optional[str] = ..., source: _Optional[str] = ..., policy_rule: _Optional[str] = ..., asking_sources: _Optional[_Iterable[str]] = ...) -> None: ...
+    agent_id: str
+    def __init__(self, behavior: _Optional[_Union[PermissionBehavior, str]] = ..., rule: _Optional[str] = ..., source: _Optional[str] = ..., policy_rule: _Optional[str] = ..., asking_sources: _Optional[_Iterable[str]] = ..., agent_id: _Optional[str] = ...) -> None: ...
 
 class PermissionRule(_message.Message):
     __slots__ = ("tool", "behavior")
