@@ -1,3 +1,5 @@
+import { Buffer } from "node:buffer";
+import { png } from "@reeve/jetstream/test/support/images";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
@@ -14,6 +16,12 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     await page.keyboard.press("Enter");
     await page.getByText("You said: Hello there").waitFor();
     await page.getByRole("link", { name: "Show the run" }).waitFor();
+    const photo = { name: "photo.png", mimeType: "image/png", buffer: Buffer.from(png(40, 30)) };
+    await page.getByLabel("Pictures and PDF").setInputFiles(photo);
+    await page.getByLabel("Message").fill("And a photo");
+    await page.keyboard.press("Enter");
+    await page.getByRole("img", { name: "photo.png" }).waitFor();
+    await page.getByText("You said: And a photo").waitFor();
     await expectAccessible(page);
     expect(shown.problems).toEqual([]);
   });

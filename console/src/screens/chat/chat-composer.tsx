@@ -1,13 +1,29 @@
 import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { useMutation as useAction } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { AgentService } from "@reeve/contracts/agent";
 import { OnBusy, RunService } from "@reeve/contracts/run";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { requestIds } from "../../api/request-ids.ts";
+import { runs } from "../../api/transport.ts";
 import { Icon } from "../../ui/icons.tsx";
 import { MessageBox } from "../../ui/message-box.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { useLeaving } from "../../ui/use-leaving.ts";
+import { FilePicker } from "../start/file-picker.tsx";
+import type { Uploads } from "../start/upload-files.ts";
+import { uploadFiles } from "../start/upload-files.ts";
+
+/** What a model may read beside text, of what browsers name reliably. */
+const accepted = "image/png,image/jpeg,image/gif,image/webp,application/pdf";
+
+/** What starts the next turn, beside the text and the files. */
+interface NextTurn {
+  readonly agentId: string;
+  readonly threadId: string;
+  readonly requestId: string;
+}
 
 interface ChatComposerProps {
   /** Empty: the message creates a thread. */
@@ -27,23 +43,29 @@ export function ChatComposer(props: ChatComposerProps) {
   const [chosen, setChosen] = useState<string | undefined>();
   const [text, setText] = useState("");
   const [ids] = useState(requestIds);
-  const start = useMutation(RunService.method.startRun);
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const uploads = useRef<Uploads>(new WeakMap());
+  const leaving = useLeaving();
+  const start = useAction({
+    mutationFn: async (turn: NextTurn) => {
+      const uploaded = await uploadFiles(files, uploads.current, leaving());
+      const parts = uploaded.map(({ artifactId }) => ({
+        part: { case: "file", value: { artifactId } } as const,
+      }));
+      return await runs.startRun({ ...turn, input: text, parts, onBusy: OnBusy.QUEUE });
+    },
+  });
   const cancel = useMutation(RunService.method.cancelRun);
   const agent = chosen ?? agentId ?? agents[0]?.spec?.id ?? "";
   const onSend = () => {
-    const requestId = ids.idFor(threadId, agent, text);
+    const requestId = ids.idFor(threadId, agent, text, files);
     const thread = threadId || `chat-${requestId.slice(0, 12)}`;
     start.mutate(
-      {
-        agentId: agent,
-        input: text,
-        threadId: thread,
-        requestId,
-        onBusy: OnBusy.QUEUE,
-      },
+      { agentId: agent, threadId: thread, requestId },
       {
         onSuccess: () => {
           ids.answered();
+          setFiles([]);
           setText((now) => (now === text ? "" : now));
           onStarted();
           if (threadId !== "") return;
@@ -90,6 +112,12 @@ export function ChatComposer(props: ChatComposerProps) {
         isBusy={start.isPending || agent === ""}
         onChange={setText}
         onSend={onSend}
+      />
+      <FilePicker
+        label="Pictures and PDF documents for the model"
+        accept={accepted}
+        files={files}
+        onChange={setFiles}
       />
     </div>
   );

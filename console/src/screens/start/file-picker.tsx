@@ -5,12 +5,17 @@ import { Icon } from "../../ui/icons.tsx";
 import { maxFileBytes, maxFiles } from "./upload-files.ts";
 
 interface FilePickerProps {
+  /** What the files are for. Default: the workspace. */
+  readonly label?: string;
+  /** The media types that the dialog offers. Default: all. */
+  readonly accept?: string;
   readonly files: readonly File[];
   readonly onChange: (files: readonly File[]) => void;
 }
 
 /** Files that a person drops or chooses. Of two with the same name, the last one counts. */
-export function FilePicker({ files, onChange }: FilePickerProps) {
+export function FilePicker(props: FilePickerProps) {
+  const { files, onChange, label = "Files for the workspace (drop them here)", accept } = props;
   const id = useId();
   const [refused, setRefused] = useState<readonly string[]>([]);
   const add = (chosen: readonly File[]) => {
@@ -30,11 +35,12 @@ export function FilePicker({ files, onChange }: FilePickerProps) {
   };
   return (
     <div className="drop" onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
-      <label htmlFor={id}>Files for the workspace (drop them here)</label>
+      <label htmlFor={id}>{label}</label>
       <input
         id={id}
         type="file"
         multiple
+        accept={accept}
         onChange={({ target }) => {
           add([...(target.files ?? [])]);
           // So that the same file can be chosen again after it was removed.

@@ -19,7 +19,8 @@ export type MediaProblem = readonly [reason: string, description: string];
 export function inspectMedia(head: Uint8Array, mediaType: string): MediaSize | MediaProblem {
   const actual = typeOf(head);
   if (actual !== mediaType) {
-    const found = actual === undefined ? "its content is of another type" : `its content is ${actual}`;
+    const found =
+      actual === undefined ? "its content is of another type" : `its content is ${actual}`;
     return ["MALFORMED", `is not ${mediaType}: ${found}; send the type of the content`];
   }
   if (modalityOf(mediaType) !== "image") return { width: 0, height: 0 };
