@@ -11,8 +11,8 @@ import { renderApproval } from "./render/approvals/approval.ts";
 import { jsonLine } from "./render/json-line.ts";
 import { millisOf } from "./render/numbers.ts";
 import { SilenceNotes } from "./render/silence-notes.ts";
-import type { TraceState } from "./render/trace-state.ts";
-import { emptyTrace } from "./render/trace-state.ts";
+import type { TraceState } from "./render/trace/trace-state.ts";
+import { emptyTrace } from "./render/trace/trace-state.ts";
 import { closeTrace, renderEvent } from "./render/trace.ts";
 import type { Terminal } from "./terminal.ts";
 

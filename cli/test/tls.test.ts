@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { HandlerContext } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
 import { systemClock } from "@reeve/platform/async/clock";
-import { peerOf } from "@reeve/platform/rpc/client-certificates";
+import { peerOf } from "@reeve/platform/rpc/credentials/client-certificates";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import { createLogger } from "@reeve/platform/telemetry/logger";

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { RunStatus } from "@reeve/contracts/run";
-import type { ContentPartSchema } from "@reeve/contracts/content";
+import type { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { png } from "@reeve/jetstream/test/support/images";
+import { png } from "@reeve/jetstream/test/support/files/png";
 import type { ModelServer, SeenRequest } from "../support/model-server.ts";
 import { startModelServer } from "../support/model-server.ts";
 import { Deployment } from "./support/deployment.ts";

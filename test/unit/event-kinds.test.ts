@@ -17,6 +17,7 @@ const deciders = [
   "packages/engine/src/domain/state/worked-time.ts",
   "packages/run/src/head/ledger.ts",
   "packages/run/src/head/ownership.ts",
+  "packages/run/src/head/run-answer.ts",
   "packages/run/src/head/run-head.ts",
   "packages/run/src/head/run-summary.ts",
   "packages/run/src/receipts/call-history.ts",

@@ -5,7 +5,7 @@ import type { Style } from "../style.ts";
 import { incompleteName } from "./incomplete.ts";
 import { formatCost, formatMs, millisOf, plural } from "./numbers.ts";
 import { oneLine } from "./plain-text.ts";
-import type { TraceState } from "./trace-state.ts";
+import type { TraceState } from "./trace/trace-state.ts";
 
 /** Renders the last line of a run: how it ended, its duration, its cost, and how many tool calls failed. Empty if the status is not terminal. */
 export function renderEnd(

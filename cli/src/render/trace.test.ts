@@ -8,7 +8,7 @@ import { ToolStatus } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { plainStyle } from "../../test/support/memory-terminal.ts";
 import { closeTrace, renderEvent } from "./trace.ts";
-import { emptyTrace } from "./trace-state.ts";
+import { emptyTrace } from "./trace/trace-state.ts";
 
 type Init = MessageInitShape<typeof RunEventSchema>;
 

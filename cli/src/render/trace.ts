@@ -13,12 +13,12 @@ import { incompleteName } from "./incomplete.ts";
 import { describeModelWait } from "./model-wait.ts";
 import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
-import { renderParts } from "./parts.ts";
+import { renderParts } from "./trace/parts.ts";
 import { renderEnd } from "./run-end.ts";
 import { renderCall, renderProgress, renderResult } from "./tool.ts";
 import type { Style } from "../style.ts";
-import type { TraceOptions } from "./trace-options.ts";
-import type { OpenLine, TraceState } from "./trace-state.ts";
+import type { TraceOptions } from "./trace/trace-options.ts";
+import type { OpenLine, TraceState } from "./trace/trace-state.ts";
 
 /** The state after an event, and the output for it. Streamed text may leave its line open. */
 export interface Rendered {

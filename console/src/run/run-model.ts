@@ -1,7 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { CostSummary, RunEvent, RunError, RunPrepared, Todo } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { ToolCall, ToolProgress, WorkspaceFile } from "@reeve/contracts/tool";
 import type { ToolResultEvent } from "@reeve/contracts/run";
 

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { createClient } from "@connectrpc/connect";
 import { RunService } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
-import { fixedCredentials } from "../src/rpc/bearer-tokens.ts";
+import { fixedCredentials } from "../src/rpc/credentials/bearer-tokens.ts";
 import { authenticate } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import type { Served } from "./support/served.ts";

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { failureFrom } from "../src/rpc/connect-failure.ts";
 import { authenticateInternally, principalHeaders } from "../src/rpc/internal-principal.ts";
-import { fixedCredentials } from "../src/rpc/bearer-tokens.ts";
+import { fixedCredentials } from "../src/rpc/credentials/bearer-tokens.ts";
 import { authenticate, mayCall, principalOf, recheck } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import { processMetrics } from "../src/telemetry/metrics.ts";

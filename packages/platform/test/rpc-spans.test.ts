@@ -13,7 +13,7 @@ import { RunService } from "@reeve/contracts/run";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { Health } from "../gen/grpc/health/v1/health_pb.ts";
 import { Failure } from "../src/failure.ts";
-import { fixedCredentials } from "../src/rpc/bearer-tokens.ts";
+import { fixedCredentials } from "../src/rpc/credentials/bearer-tokens.ts";
 import { authenticate } from "../src/rpc/principal.ts";
 import { allRoles } from "../src/rpc/roles.ts";
 import { traceClientRequests } from "../src/rpc/rpc-spans.ts";

@@ -1,8 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalFilterSchema } from "#contracts/approval";
 import type { AuditOutcome } from "#contracts/audit";
-import type { RunFilterSchema, RunStatus } from "#contracts/run";
-import type { ContentPartSchema } from "#contracts/content";
+import type { RunFilterSchema, RunStatus, SendMessageRequestSchema } from "#contracts/run";
 
 /** Ends a request early. */
 export interface CallOptions {
@@ -11,7 +10,7 @@ export interface CallOptions {
 
 export interface SendOptions extends CallOptions {
   /** Parts of the message after its text, such as images. */
-  readonly parts?: readonly MessageInitShape<typeof ContentPartSchema>[];
+  readonly parts?: NonNullable<MessageInitShape<typeof SendMessageRequestSchema>["parts"]>;
 }
 
 /** Which items of a list to return. A list requests its pages as the caller reads them. */

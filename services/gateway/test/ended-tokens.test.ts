@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { BenchWithAgent } from "./support/bench-with-agent.ts";

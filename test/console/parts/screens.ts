@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { png } from "@reeve/jetstream/test/support/images";
+import { png } from "@reeve/jetstream/test/support/files/png";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";

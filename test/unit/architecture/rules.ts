@@ -64,6 +64,7 @@ const folderOrder: Readonly<Record<string, Readonly<Record<string, readonly stri
 const pureFolders = [
   "packages/engine/src/domain/",
   "packages/run/src/head/",
+  "packages/run/src/parts/",
   "packages/run/src/tree/",
   "packages/run/src/thread/history/",
   "packages/run/src/approvals/votes/",
@@ -73,6 +74,7 @@ const pureImports = [
   "packages/contracts/",
   "packages/agent/",
   "packages/run/src/head/",
+  "packages/run/src/parts/",
   "packages/run/src/tree/",
   "packages/run/src/thread/history/",
   "packages/run/src/approvals/votes/",

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseTokenFile } from "@reeve/gateway/auth/token-file";
-import { tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { MemoryTerminal } from "../../../test/support/memory-terminal.ts";
 import { runCli } from "../../run-cli.ts";

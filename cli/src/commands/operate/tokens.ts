@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { parseTokenFile } from "@reeve/gateway/auth/token-file";
-import { tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { roleName } from "@reeve/platform/rpc/roles";
 import { Command } from "commander";
 import type { Context } from "../../context.ts";

@@ -11,7 +11,7 @@ import { renderNotes } from "./notes.ts";
 import { renderPermission } from "../permission.ts";
 import { oneLine } from "../plain-text.ts";
 import { skim } from "./skim.ts";
-import type { TraceOptions } from "../trace-options.ts";
+import type { TraceOptions } from "../trace/trace-options.ts";
 
 /** Renders a pending approval with the commands that decide it, or how it was decided. */
 export function renderApproval(

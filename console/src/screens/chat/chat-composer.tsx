@@ -49,7 +49,7 @@ export function ChatComposer(props: ChatComposerProps) {
   const start = useAction({
     mutationFn: async (turn: NextTurn) => {
       const uploaded = await uploadFiles(files, uploads.current, leaving());
-      const parts = uploaded.map(({ artifactId }) => ({
+      const parts = uploaded.map(({ artifactId = "" }) => ({
         part: { case: "file", value: { artifactId } } as const,
       }));
       return await runs.startRun({ ...turn, input: text, parts, onBusy: OnBusy.QUEUE });

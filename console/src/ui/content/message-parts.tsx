@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ContentPart, FilePart } from "@reeve/contracts/content";
+import type { ContentPart, FilePart } from "@reeve/contracts/content/parts";
 import { artifacts } from "../../api/transport.ts";
 import { saveAs } from "../../api/save-as.ts";
 import { formatBytes } from "../../format/amounts.ts";

@@ -1,6 +1,6 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Modality } from "@reeve/contracts/rules/media";
-import { modalitiesIn, modalitiesOf, modalityOf } from "@reeve/contracts/rules/media";
+import type { Modality } from "@reeve/contracts/content/media";
+import { modalitiesIn, modalitiesOf, modalityOf } from "@reeve/contracts/content/media";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { unsupportedCapability } from "../spec/unsupported-capability.ts";

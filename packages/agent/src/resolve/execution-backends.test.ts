@@ -22,6 +22,7 @@ const everything: RunRequirements = {
   threadId: "t",
   memoryEnabled: true,
   files: [{}],
+  parts: [{}],
   cancelOnDisconnect: true,
   spec: create(AgentSpecSchema, { ...executing, hitlTools: ["run_command"] }),
 };
@@ -87,6 +88,7 @@ describe("a capability", () => {
       "thread_id",
       "memory_enabled",
       "files",
+      "parts",
       "cancel_on_disconnect",
       "hitl_tools",
       "permission_classes",

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { FilePart } from "@reeve/contracts/content";
+import type { FilePart } from "@reeve/contracts/content/parts";
 import type { BoundContent, ToolDescriptor } from "@reeve/contracts/tool";
 import type { EndReason, Sandbox } from "@reeve/sandbox/port";
 import type { CallSettings } from "../settings/tool-settings.ts";

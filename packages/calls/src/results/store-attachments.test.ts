@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
-import { png } from "@reeve/jetstream/test/support/images";
+import { png } from "@reeve/jetstream/test/support/files/png";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { storeAttachments } from "./store-attachments.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import type { FilePart } from "@reeve/contracts/content";
-import { FilePartSchema } from "@reeve/contracts/content";
-import { modalityOf } from "@reeve/contracts/rules/media";
+import type { FilePart } from "@reeve/contracts/content/parts";
+import { FilePartSchema } from "@reeve/contracts/content/parts";
+import { modalityOf } from "@reeve/contracts/content/media";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { inspectMedia } from "@reeve/jetstream/objects/inspect-media";
 import type { Attachment } from "../ports/tool.ts";

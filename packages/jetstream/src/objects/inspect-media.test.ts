@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { png } from "../../test/support/images.ts";
+import { png } from "../../test/support/files/png.ts";
 import { inspectMedia } from "./inspect-media.ts";
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, "latin1"));

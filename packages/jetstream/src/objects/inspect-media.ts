@@ -1,4 +1,4 @@
-import { modalityOf } from "@reeve/contracts/rules/media";
+import { modalityOf } from "@reeve/contracts/content/media";
 import { imageSize } from "image-size";
 
 /** How many bytes of a file are enough to tell what it is. */

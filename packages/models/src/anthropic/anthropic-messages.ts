@@ -5,7 +5,7 @@ import type {
   TextBlockParam,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages";
-import { fileNote } from "@reeve/contracts/rules/media";
+import { fileNote } from "@reeve/contracts/content/media";
 import type { PromptMessage } from "@reeve/engine/ports/model-provider";
 import type { LoadedFiles, LoadedImage, LoadedPart } from "../wire/loaded-parts.ts";
 import { loadedImages, loadedParts } from "../wire/loaded-parts.ts";

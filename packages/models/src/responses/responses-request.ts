@@ -5,7 +5,7 @@ import type {
   ResponseInputItem,
 } from "openai/resources/responses/responses";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { fileNote } from "@reeve/contracts/rules/media";
+import { fileNote } from "@reeve/contracts/content/media";
 import type { ModelRequest, PromptMessage } from "@reeve/engine/ports/model-provider";
 import type { LoadedFiles, LoadedPart } from "../wire/loaded-parts.ts";
 import { dataUrl, loadedImages, loadedParts } from "../wire/loaded-parts.ts";

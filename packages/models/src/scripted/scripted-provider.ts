@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
-import { allModalities } from "@reeve/contracts/rules/media";
+import { allModalities } from "@reeve/contracts/content/media";
 import type {
   ModelPart,
   ModelProvider,

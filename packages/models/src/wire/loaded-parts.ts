@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { fileNote, modalityOf } from "@reeve/contracts/rules/media";
+import { fileNote, modalityOf } from "@reeve/contracts/content/media";
 import type { ModelRequest, PromptMessage, PromptPart } from "@reeve/engine/ports/model-provider";
 
 /** A part of a message of the user with its bytes. */

@@ -1,4 +1,4 @@
-import { modalityOf } from "@reeve/contracts/rules/media";
+import { modalityOf } from "@reeve/contracts/content/media";
 import type {
   ModelToolCall,
   ModelTurn,

@@ -26,7 +26,7 @@ import { matchPlainRoute, verbsOf } from "./plain/plain-route.ts";
 import { plainStream } from "./plain/plain-stream.ts";
 import type { Authenticate } from "./principal.ts";
 import { isOpenService, ownerOf } from "./principal.ts";
-import { setPeerOf } from "./client-certificates.ts";
+import { setPeerOf } from "./credentials/client-certificates.ts";
 import { peerCertificateOf } from "../tls/peer-certificate.ts";
 import type { ServerLimits } from "./server-limits.ts";
 

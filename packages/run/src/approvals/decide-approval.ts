@@ -25,7 +25,7 @@ import type { StaleReadOptions } from "./stale-reads.ts";
 import { missingApproval, searching } from "./stale-reads.ts";
 import { assertBreaksGlassAlone, breakGlass } from "./times/break-glass.ts";
 import { assertDecidable, decisionTime } from "./times/decidable.ts";
-import { toolsOfCaller } from "./tools-of-caller.ts";
+import { toolsOfCaller } from "../head/tools-of-caller.ts";
 import { applyingTo } from "./votes/applying-to.ts";
 import type { Decider } from "./votes/count-vote.ts";
 import { countVote, isReplaced, isSame, mayVoteAgain, voteOf } from "./votes/count-vote.ts";

@@ -1,7 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { MessageSubmitted, RunCreated, RunEvent, RunPrepared } from "@reeve/contracts/run";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { Ledger } from "./ledger.ts";

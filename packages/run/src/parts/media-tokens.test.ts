@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { tokensIn } from "@reeve/agent/text/count-tokens";
-import { ContentPartSchema, FilePartSchema } from "@reeve/contracts/content";
+import { ContentPartSchema, FilePartSchema } from "@reeve/contracts/content/parts";
 import { expect, test } from "vitest";
 import { fileTokens, partsTokens } from "./media-tokens.ts";
 

@@ -1,6 +1,6 @@
 import { tokensIn } from "@reeve/agent/text/count-tokens";
-import { modalityOf } from "@reeve/contracts/rules/media";
-import type { ContentPart, FilePart } from "@reeve/contracts/content";
+import { modalityOf } from "@reeve/contracts/content/media";
+import type { ContentPart, FilePart } from "@reeve/contracts/content/parts";
 
 /** Returns an estimate of the tokens of parts for a provider. */
 export function partsTokens(parts: readonly ContentPart[], provider: string): number {

@@ -1,5 +1,5 @@
-import { fileNote } from "@reeve/contracts/rules/media";
-import type { ContentPart } from "@reeve/contracts/content";
+import { fileNote } from "@reeve/contracts/content/media";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 
 /** Returns parts as lines of text, with a note for each file. */
 export function partLines(parts: readonly ContentPart[]): readonly string[] {

@@ -1,6 +1,6 @@
 import type { GivenFile } from "@reeve/agent/resolve/assert-reads";
 import type { RunCreated } from "@reeve/contracts/run";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 
 /** Returns the files among the parts that the first fact of a run records. */
 export function recordedFiles({

@@ -1,6 +1,6 @@
 import { equals } from "@bufbuild/protobuf";
-import type { ContentPart } from "@reeve/contracts/content";
-import { ContentPartSchema } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 
 /** Whether two messages have the same parts. */
 export function isSameParts(a: readonly ContentPart[], b: readonly ContentPart[]): boolean {

@@ -11,7 +11,7 @@ import {
 } from "@reeve/contracts/receipt";
 import type { BoundFile } from "@reeve/contracts/tool";
 import { specDigestOf } from "../approvals/grants/granted-digests.ts";
-import { toolsOfCaller } from "../approvals/tools-of-caller.ts";
+import { toolsOfCaller } from "../head/tools-of-caller.ts";
 import type { CallHistory, EndedCall } from "./call-history.ts";
 import { gateOf } from "./call-history.ts";
 import { canonicalSha256 } from "./canonical-sha256.ts";

@@ -34,6 +34,8 @@ export async function checkStartRequest(
   const artifactsOf = await Promise.all(
     request.files.map(({ artifactId }) => artifacts.get(key.tenant, artifactId, signal)),
   );
+  const count = [...request.messages, request].flatMap(({ parts }) => parts).length;
+  if (count > maxParts) throw invalidRequest([tooManyParts(count)]);
   const input = await checkParts(artifacts, key, { field: "parts", parts: request.parts }, signal);
   const messages: CheckedParts[] = [];
   for (const [index, { parts }] of request.messages.entries()) {
@@ -49,6 +51,14 @@ export async function checkStartRequest(
   if (violations.length > 0) throw invalidRequest(violations);
   const fileBytes = artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0);
   return { fileBytes, input, messages, files: [input, ...messages].flatMap(({ files }) => files) };
+}
+
+/** How many parts the input and the messages have together: each file is read before the run starts. */
+const maxParts = 50;
+
+function tooManyParts(count: number): Violation {
+  const description = `the input and the messages have ${count} parts in total; the limit is ${maxParts}; send fewer`;
+  return { field: "messages", description, reason: "TOO_MANY_ENTRIES" };
 }
 
 function partsOfAssistant({ messages }: StartRunRequest): readonly Violation[] {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { Message } from "@reeve/contracts/thread";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
 import type { RunKey } from "@reeve/jetstream/log/run-log";

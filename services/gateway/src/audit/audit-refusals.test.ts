@@ -3,7 +3,7 @@ import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditCredential_Kind } from "@reeve/contracts/audit";
 import { RunService } from "@reeve/contracts/run";
 import { systemClock } from "@reeve/platform/async/clock";
-import { refusedCertificate, setPeerOf } from "@reeve/platform/rpc/client-certificates";
+import { refusedCertificate, setPeerOf } from "@reeve/platform/rpc/credentials/client-certificates";
 import { expect, test } from "vitest";
 import { auditRefusals } from "./audit-refusals.ts";
 import { RepeatedRefusals } from "./repeated-refusals.ts";

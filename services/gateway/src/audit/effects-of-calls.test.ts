@@ -5,7 +5,7 @@ import type { AuditEvent } from "@reeve/contracts/audit";
 import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import { systemClock } from "@reeve/platform/async/clock";
 import { reportEffect } from "@reeve/platform/rpc/outcome/call-effect";
-import { fixedCredentials } from "@reeve/platform/rpc/bearer-tokens";
+import { fixedCredentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { authenticate } from "@reeve/platform/rpc/principal";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import { createLogger } from "@reeve/platform/telemetry/logger";

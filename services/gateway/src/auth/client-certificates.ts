@@ -1,6 +1,6 @@
 import type { Clock } from "@reeve/platform/async/clock";
-import type { ClientCertificates } from "@reeve/platform/rpc/client-certificates";
-import { refusedCertificate } from "@reeve/platform/rpc/client-certificates";
+import type { ClientCertificates } from "@reeve/platform/rpc/credentials/client-certificates";
+import { refusedCertificate } from "@reeve/platform/rpc/credentials/client-certificates";
 import type { PeerCertificate } from "@reeve/platform/tls/peer-certificate";
 import type { WatchedPrincipals } from "./watch-principals.ts";
 

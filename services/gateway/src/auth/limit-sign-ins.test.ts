@@ -3,7 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { RunService } from "@reeve/contracts/run";
 import { Failure } from "@reeve/platform/failure";
 import { setClientAddress } from "@reeve/platform/rpc/http/client-address";
-import { fixedCredentials } from "@reeve/platform/rpc/bearer-tokens";
+import { fixedCredentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { authenticate } from "@reeve/platform/rpc/principal";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import { expect, test } from "vitest";

@@ -4,7 +4,11 @@ import { Failure } from "@reeve/platform/failure";
 import { addressGroup } from "@reeve/platform/rpc/http/address-group";
 import { clientAddressOf } from "@reeve/platform/rpc/http/client-address";
 import type { Authenticate } from "@reeve/platform/rpc/principal";
-import { bearerTokenOf, isGuessable, tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import {
+  bearerTokenOf,
+  isGuessable,
+  tokenDigest,
+} from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { callerOf, isOpenService } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { hasValidSignature } from "./oidc/jwt-refusal.ts";

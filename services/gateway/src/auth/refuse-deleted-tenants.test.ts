@@ -6,7 +6,7 @@ import { RunService } from "@reeve/contracts/run";
 import { keysUnavailable, tenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { PayloadCipher } from "@reeve/jetstream/sealing/payload-cipher";
 import { sealPayloads } from "@reeve/jetstream/sealing/payload-cipher";
-import { fixedCredentials } from "@reeve/platform/rpc/bearer-tokens";
+import { fixedCredentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { authenticate, recheck } from "@reeve/platform/rpc/principal";
 import { expect, test } from "vitest";
 import { refuseDeletedTenants } from "./refuse-deleted-tenants.ts";

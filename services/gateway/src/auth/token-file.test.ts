@@ -1,5 +1,5 @@
 import { Role } from "@reeve/contracts/access/role";
-import { tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { expect, test } from "vitest";
 import { parseTokenFile } from "./token-file.ts";
 

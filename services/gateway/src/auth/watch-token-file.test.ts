@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Credential } from "@reeve/platform/rpc/principal";
-import { tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { WatchedTokens } from "./watch-token-file.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "@reeve/platform/async/clock";
-import type { Credentials } from "@reeve/platform/rpc/bearer-tokens";
-import { tokenDigest } from "@reeve/platform/rpc/bearer-tokens";
+import type { Credentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
+import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { parseTokenFile } from "./token-file.ts";
 import { watchPrincipals } from "./watch-principals.ts";

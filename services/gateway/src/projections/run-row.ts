@@ -53,6 +53,7 @@ export function rowOf(head: RunHead): Run {
     plan: [],
     agentRevision: 0,
     planHash: "",
+    inputParts: [],
   });
   delete row.modelWait;
   delete row.structuredOutput;

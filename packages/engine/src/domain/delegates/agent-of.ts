@@ -3,7 +3,7 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import type { PreparedDelegate, RunPrepared } from "@reeve/contracts/run";
 import { RunPreparedSchema } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { withShared } from "@reeve/run/approvals/tools-of-caller";
+import { withShared } from "@reeve/run/head/tools-of-caller";
 import type { RunState } from "../state/run-state.ts";
 
 /** An agent as the log of a run records it, so that a change of the agent changes nothing in the run. */

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { ContentPartSchema } from "@reeve/contracts/content";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
 import { pastUnits } from "../state/conversation.ts";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";

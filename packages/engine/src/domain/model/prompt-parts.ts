@@ -1,6 +1,6 @@
-import { fileNote, modalitiesOf, modalityOf } from "@reeve/contracts/rules/media";
+import { fileNote, modalitiesOf, modalityOf } from "@reeve/contracts/content/media";
 import type { ModelSpec } from "@reeve/contracts/agent";
-import type { ContentPart, FilePart } from "@reeve/contracts/content";
+import type { ContentPart, FilePart } from "@reeve/contracts/content/parts";
 import { fileTokens } from "@reeve/run/parts/media-tokens";
 import type { Unit } from "../state/frame.ts";
 import type { PromptFile, PromptPart } from "./model.ts";

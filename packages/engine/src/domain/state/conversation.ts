@@ -1,5 +1,5 @@
 import type { RunCreated, RunPrepared } from "@reeve/contracts/run";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { Role } from "@reeve/contracts/thread";
 import type { Frame, Unit } from "./frame.ts";

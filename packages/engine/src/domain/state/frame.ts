@@ -7,7 +7,7 @@ import type {
   ModelTurn,
 } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import type {
   PermissionDecision,

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { HistoryInput, HistoryMessage } from "@reeve/contracts/thread";
-import { ContentPartSchema } from "@reeve/contracts/content";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { bytesOf } from "./history-length.ts";
 import { userMessage } from "./turn-history.ts";

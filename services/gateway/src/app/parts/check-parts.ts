@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { GivenFile } from "@reeve/agent/resolve/assert-reads";
-import { mediaTypes, modalityOf } from "@reeve/contracts/rules/media";
-import type { ContentPart, FilePart } from "@reeve/contracts/content";
-import { ContentPartSchema, FilePartSchema } from "@reeve/contracts/content";
+import { mediaTypes, modalityOf } from "@reeve/contracts/content/media";
+import type { ContentPart, FilePart } from "@reeve/contracts/content/parts";
+import { ContentPartSchema, FilePartSchema } from "@reeve/contracts/content/parts";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { artifactIdOf, draftViolations } from "@reeve/jetstream/objects/artifact-draft";
 import type { Violation } from "@reeve/platform/failure";

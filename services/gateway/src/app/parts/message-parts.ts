@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { resolveAgent, starterOf, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import { CheckedRule } from "@reeve/contracts/queue";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { Message } from "@reeve/contracts/thread";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
 import type { RunKey } from "@reeve/jetstream/log/run-log";

@@ -1,6 +1,6 @@
 import type { Clock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
-import type { Credentials } from "@reeve/platform/rpc/bearer-tokens";
+import type { Credentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type {
   CompactJWSHeaderParameters,

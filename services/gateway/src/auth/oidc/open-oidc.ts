@@ -4,7 +4,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { readDiscovery } from "@reeve/platform/oidc/discovery";
 import { fetchJson } from "@reeve/platform/oidc/fetch-json";
-import type { Credentials } from "@reeve/platform/rpc/bearer-tokens";
+import type { Credentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { JSONWebKeySet } from "jose";
 import { z } from "zod";

@@ -1,6 +1,6 @@
-import type { ContentPart } from "@reeve/contracts/content";
-import { oneLine } from "./plain-text.ts";
-import type { Style } from "../style.ts";
+import type { ContentPart } from "@reeve/contracts/content/parts";
+import { oneLine } from "../plain-text.ts";
+import type { Style } from "../../style.ts";
 
 /** Returns a line for each part of a message after its text. */
 export function renderParts(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Credential, Grant } from "./credential.ts";
+import type { Credential, Grant } from "../credential.ts";
 
 /** The bearer tokens that are valid. */
 export interface Credentials {

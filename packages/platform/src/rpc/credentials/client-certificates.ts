@@ -2,9 +2,9 @@ import type { ContextValues } from "@connectrpc/connect";
 import { createContextKey } from "@connectrpc/connect";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Role } from "@reeve/contracts/access/role";
-import { Failure } from "../failure.ts";
-import type { PeerCertificate } from "../tls/peer-certificate.ts";
-import type { Credential, Grant } from "./credential.ts";
+import { Failure } from "../../failure.ts";
+import type { PeerCertificate } from "../../tls/peer-certificate.ts";
+import type { Credential, Grant } from "../credential.ts";
 
 const peerKey = createContextKey<PeerCertificate | undefined>(undefined, {
   description: "certificate of the client",

@@ -1,5 +1,5 @@
 import type { CostSummary } from "@reeve/contracts/run";
-import type { ContentPart } from "@reeve/contracts/content";
+import type { ContentPart } from "@reeve/contracts/content/parts";
 
 /** What a trace carries from one event to the next. */
 export interface TraceState {

@@ -1,4 +1,4 @@
-import type { Style } from "../style.ts";
+import type { Style } from "../../style.ts";
 
 /** How the events of a run are shown. */
 export interface TraceOptions {

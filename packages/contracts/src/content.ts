@@ -1,1 +1,0 @@
-export * from "../gen/reeve/content/v1/content_pb.ts";

@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/content/v1/content_pb.ts";
