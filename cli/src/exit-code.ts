@@ -13,6 +13,8 @@ export const exitCodes = {
   unreachable: 4,
   /** A log is not what its writers appended, or a receipt is not what was signed. */
   altered: 5,
+  /** `apply --dry-run --exit-code` found something to change. */
+  changes: 6,
   /** Ctrl-C: 128 plus the number of SIGINT. */
   interrupted: 130,
 } as const;
@@ -26,7 +28,8 @@ Exit codes:
   2  invalid usage
   3  this machine lacks a required program
   4  the server cannot be reached
-  5  \`verify\` found a problem in the log of the run, or in the receipt`;
+  5  \`verify\` found a problem in the log of the run, or in the receipt
+  6  \`apply --dry-run --exit-code\` found something to change`;
 
 /** Invalid usage: wrong arguments, options, or environment variables. */
 export class UsageError extends Error {

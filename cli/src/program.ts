@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { agentsCommand } from "./commands/agents.ts";
+import { applyCommand } from "./commands/apply/apply.ts";
 import { approvalCommands } from "./commands/approvals.ts";
 import { artifactsCommand } from "./commands/artifacts.ts";
 import { auditCommand } from "./commands/operate/audit.ts";
@@ -65,6 +66,7 @@ export function createProgram(context: Context): Command {
     memoriesCommand(context),
     ...approvalCommands(context),
     ...receiptCommands(context),
+    applyCommand(context),
     agentsCommand(context),
     toolsCommand(context),
     modelsCommand(context),

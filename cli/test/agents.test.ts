@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { GatewayBench } from "@reeve/gateway/test/support/gateway-bench";
@@ -136,4 +136,73 @@ test("explain lists what an agent may use, and why not", async () => {
     '"zoe" has started no run',
   );
   expect((await agents("explain", "nobody")).stderr).toContain("agent nobody not found");
+});
+
+// Requirement: CFG-15
+test("apply creates and updates the agents of a folder, in the order of their delegates", async () => {
+  const team = join(folder, "team");
+  mkdirSync(team);
+  const write = (name: string, text: string) => writeFileSync(join(team, `${name}.yaml`), text);
+  write("a-lead", "id: lead\nname: Lead\nmodel: known\ndelegates: [helper]\n");
+  write("b-helper", "id: helper\nname: Helper\nmodel: known\n");
+  const apply = (...args: readonly string[]) =>
+    reeve("apply", "-f", team, "--set", "team", ...args);
+
+  const planned = await apply("--dry-run", "--exit-code");
+  expect(planned).toMatchObject({ code: 6, stdout: expect.stringContaining("2 to create") });
+  const created = await apply();
+  expect(created.stdout).toMatch(/agent helper created \(revision 1\)\nagent lead created/);
+  expect(await apply("--dry-run", "--exit-code")).toMatchObject({ code: 0 });
+
+  write("b-helper", "id: helper\nname: Helper\nmodel: known\ninstructions: Be brief.\n");
+  const updated = await apply();
+  expect(updated.stdout).toMatch(/~ update helper .*: instructions\n[\s\S]* {4}\+instructions: Be/);
+  expect(updated.stdout).toContain("agent helper updated (revision 2)");
+
+  write("c-bad", "id: bad\nname: Bad\nmodel: known\nsudo: true\ndelegates: [lead, nobody]\n");
+  write("d-cycle", "id: cycle\nname: C\nmodel: known\ndelegates: [cycle]\n");
+  write("b-helper", "id: helper\nname: Changed\nmodel: known\n");
+  const refused = await apply();
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/2 of the files cannot be applied; nothing was changed/);
+  expect(refused.stderr).toMatch(/c-bad\.yaml +sudo +/);
+  expect(refused.stderr).toMatch(/c-bad\.yaml +delegates\[1\] +agent "nobody"/);
+  expect(refused.stderr).toMatch(/d-cycle\.yaml +delegates\[0\] +.*DELEGATE_CYCLE/);
+  expect((await agents("get", "helper")).stdout).toContain("name: Helper");
+
+  for (const name of ["a-lead", "c-bad", "d-cycle"]) rmSync(join(team, `${name}.yaml`));
+  expect(await apply("--prune")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("--yes"),
+  });
+  const pruned = await apply("--prune", "--yes", "--json");
+  expect(JSON.parse(pruned.stdout)).toMatchObject({
+    agents: [
+      {
+        agent: "helper",
+        action: "update",
+        applied: true,
+        revision: 3,
+        fields: [{}, { field: "name" }],
+      },
+      { agent: "lead", action: "delete", applied: true },
+    ],
+    problems: [],
+  });
+  expect((await agents("get", "lead")).code).toBe(1);
+  expect((await agents("get", "valid")).stderr).not.toContain("team");
+  expect(await reeve("apply", "-f", team, "--prune")).toMatchObject({ code: 2 });
+});
+
+test("revisions of an agent are listed, compared, and stored again", async () => {
+  expect((await agents("revisions", "helper")).stdout.match(/^\d/gm)).toEqual(["3", "2", "1"]);
+  expect((await agents("diff", "helper")).stdout).toContain("-instructions: Be brief.");
+  const { fields } = JSON.parse((await agents("diff", "helper", "1", "2", "--json")).stdout) as {
+    fields: object[];
+  };
+  expect(fields).toEqual([{ field: "instructions", after: "Be brief." }]);
+  const rolled = await agents("rollback", "helper", "2");
+  expect(rolled.stdout).toContain("has the spec of revision 2 again (revision 4)");
+  expect((await agents("rollback", "helper", "2")).stdout).toContain("nothing was changed");
+  expect((await agents("diff", "helper", "9")).stderr).toContain("it has 1 to 4");
 });

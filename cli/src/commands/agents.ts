@@ -18,6 +18,7 @@ import { oneLine } from "../render/plain-text.ts";
 import { table } from "../render/table.ts";
 import { explainCommand } from "./agents/explain.ts";
 import { previewRuleCommand } from "./agents/preview-rule.ts";
+import { diffCommand, revisionsCommand, rollbackCommand } from "./agents/revisions.ts";
 import { printList } from "./print-list.ts";
 
 export function agentsCommand(context: Context): Command {
@@ -27,6 +28,9 @@ export function agentsCommand(context: Context): Command {
     .addCommand(validateCommand(context))
     .addCommand(listCommand(context))
     .addCommand(getCommand(context))
+    .addCommand(revisionsCommand(context))
+    .addCommand(diffCommand(context))
+    .addCommand(rollbackCommand(context))
     .addCommand(explainCommand(context))
     .addCommand(previewRuleCommand(context))
     .addCommand(deleteCommand(context));

@@ -12,12 +12,31 @@ import type { CallOptions, ListOptions } from "./call-options.ts";
 import { ReeveError } from "./reeve-error.ts";
 import type { Requests } from "./requests.ts";
 
-/** The result of `apply`. */
-export interface AppliedAgent {
+/** A stored agent, and the warnings about its spec. */
+export interface StoredAgent {
   readonly agent: Agent;
-  readonly action: "created" | "updated";
   /** Properties of the spec that are valid but probably not intended. */
   readonly warnings: readonly string[];
+}
+
+/** The result of `apply`. */
+export interface AppliedAgent extends StoredAgent {
+  readonly action: "created" | "updated";
+}
+
+export interface CreateAgentOptions extends CallOptions {
+  /** The set of agents that the agent belongs to. Default: none. */
+  readonly managedBy?: string;
+}
+
+export interface RevisionOptions extends CallOptions {
+  /** The revision that the caller has seen. If the agent has another one, the request is refused with REVISION_CONFLICT. Default: any. */
+  readonly revision?: number;
+}
+
+export interface ValidateAgentOptions extends CallOptions {
+  /** Specs that are to be stored before this one, in which delegates are looked up first. Default: none. */
+  readonly others?: readonly SpecInit[];
 }
 
 /** Whose runs `explain` is about. */
@@ -43,25 +62,46 @@ export class Agents {
   /** Stores an agent: creates it, or replaces the agent with the same id. Not repeated if the connection breaks. */
   async apply(spec: SpecInit, options: CallOptions = {}): Promise<AppliedAgent> {
     try {
-      const created = await this.#requests.once(
-        ({ agents }, call) => agents.createAgent({ spec }, call),
-        options,
-      );
-      return applied(created, "created");
+      return { ...(await this.create(spec, options)), action: "created" };
     } catch (error) {
       if (!(error instanceof ReeveError) || error.reason !== "AGENT_EXISTS") throw error;
     }
-    const updated = await this.#requests.once(
-      ({ agents }, call) => agents.updateAgent({ spec }, call),
-      options,
+    return { ...(await this.update(spec, options)), action: "updated" };
+  }
+
+  /** Stores a new agent. Throws a ReeveError with the reason AGENT_EXISTS if its id is taken. Not repeated if the connection breaks. */
+  async create(
+    spec: SpecInit,
+    { managedBy = "", ...options }: CreateAgentOptions = {},
+  ): Promise<StoredAgent> {
+    return storedOf(
+      await this.#requests.once(
+        ({ agents }, call) => agents.createAgent({ spec, managedBy }, call),
+        options,
+      ),
     );
-    return applied(updated, "updated");
+  }
+
+  /** Replaces the agent with the id of the spec. Not repeated if the connection breaks. */
+  async update(
+    spec: SpecInit,
+    { revision = 0, ...options }: RevisionOptions = {},
+  ): Promise<StoredAgent> {
+    return storedOf(
+      await this.#requests.once(
+        ({ agents }, call) => agents.updateAgent({ spec, revision }, call),
+        options,
+      ),
+    );
   }
 
   /** Returns everything that is wrong with a spec. Stores nothing. */
-  async validate(spec: SpecInit, options: CallOptions = {}): Promise<ValidateAgentResponse> {
+  async validate(
+    spec: SpecInit,
+    { others = [], ...options }: ValidateAgentOptions = {},
+  ): Promise<ValidateAgentResponse> {
     return await this.#requests.repeatable(
-      ({ agents }, call) => agents.validateAgent({ spec }, call),
+      ({ agents }, call) => agents.validateAgent({ spec, others: [...others] }, call),
       options,
     );
   }
@@ -99,15 +139,30 @@ export class Agents {
     }, options);
   }
 
+  /** Lists the stored revisions of an agent, at most the last 64, the newest first. */
+  revisions(agentId: string, options: ListOptions = {}): AsyncGenerator<Agent, void, undefined> {
+    return this.#requests.list(async ({ agents }, page, call) => {
+      const request = { agentId, ...page };
+      const { revisions: items, nextPageToken } = await agents.listAgentRevisions(request, call);
+      return { items, nextPageToken };
+    }, options);
+  }
+
   /** Deletes an agent. Its runs continue. Not repeated if the connection breaks. */
-  async delete(agentId: string, options: CallOptions = {}): Promise<void> {
-    await this.#requests.once(({ agents }, call) => agents.deleteAgent({ agentId }, call), options);
+  async delete(agentId: string, { revision = 0, ...options }: RevisionOptions = {}): Promise<void> {
+    await this.#requests.once(
+      ({ agents }, call) => agents.deleteAgent({ agentId, revision }, call),
+      options,
+    );
   }
 }
 
-function applied(
-  { agent, warnings }: { readonly agent?: Agent | undefined; readonly warnings: readonly string[] },
-  action: AppliedAgent["action"],
-): AppliedAgent {
-  return { agent: agent ?? create(AgentSchema), action, warnings };
+function storedOf({
+  agent,
+  warnings,
+}: {
+  readonly agent?: Agent | undefined;
+  readonly warnings: readonly string[];
+}): StoredAgent {
+  return { agent: agent ?? create(AgentSchema), warnings };
 }

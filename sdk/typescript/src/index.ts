@@ -16,7 +16,15 @@ export type { Run, RunEvent } from "#contracts/run";
 export { EventFamily, RunStatus, StepState } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
-export type { Agents, AppliedAgent, ExplainOptions } from "./agents.ts";
+export type {
+  Agents,
+  AppliedAgent,
+  CreateAgentOptions,
+  ExplainOptions,
+  RevisionOptions,
+  StoredAgent,
+  ValidateAgentOptions,
+} from "./agents.ts";
 export type { WatchApprovalsOptions } from "./watch/approval-watch.ts";
 export { ApprovalWatch } from "./watch/approval-watch.ts";
 export type { Approvals } from "./approvals.ts";

@@ -10,7 +10,8 @@ import type { SpecInit } from "../../test/check.ts";
 import { check, violationsOf } from "../../test/check.ts";
 import { offer, tool } from "../../test/offer.ts";
 import { resolveAgent } from "../resolve/resolve-agent.ts";
-import { checkSpec, slugOf } from "./check-spec.ts";
+import { checkSpec } from "./check-spec.ts";
+import { defaultAgentId } from "./default-agent-id.ts";
 import { unrestricted } from "../policy/caller-policy.ts";
 import { parseSpecFile } from "./spec-file.ts";
 
@@ -109,7 +110,7 @@ describe("a spec is stored with", () => {
   test("an id derived from its name, if it has none", () => {
     expect(check({ name: "Ops Supervisor (v2)" }).spec.id).toBe("ops-supervisor-v2");
     expect(check({ id: "mine", name: "Ops" }).spec.id).toBe("mine");
-    expect(slugOf(`--${"x".repeat(62)} y`)).toBe("x".repeat(62));
+    expect(defaultAgentId(`--${"x".repeat(62)} y`)).toBe("x".repeat(62));
   });
 
   // Requirement: CFG-12

@@ -18,6 +18,7 @@ import { stepUpProblems } from "../deciders/step-up.ts";
 import { operatorWaitProblems, waitWarnings } from "../deciders/wait-of.ts";
 import { checkFields } from "./check-fields.ts";
 import { checkModels } from "./check-models.ts";
+import { defaultAgentId } from "./default-agent-id.ts";
 import type { SpecWarning } from "./spec-warning.ts";
 import { warningOf, warningText } from "./spec-warning.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
@@ -111,18 +112,8 @@ function normalized(given: AgentSpec): AgentSpec {
   const spec: MessageShape<typeof AgentSpecSchema> = clone(AgentSpecSchema, given);
   if (spec.maxSteps !== undefined) spec.maxRounds ??= spec.maxSteps;
   delete spec.maxSteps;
-  if (spec.id === "") spec.id = slugOf(spec.name);
+  if (spec.id === "") spec.id = defaultAgentId(spec.name);
   return spec;
-}
-
-/** Returns the default id of an agent: `ops-supervisor` for the name `Ops Supervisor`. */
-export function slugOf(name: string): string {
-  return name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+/g, "")
-    .slice(0, 63)
-    .replaceAll(/-+$/g, "");
 }
 
 function idViolations({ id, name }: AgentSpec): readonly Violation[] {

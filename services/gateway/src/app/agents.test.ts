@@ -163,14 +163,37 @@ describe("an agent", () => {
 
   test("that is deleted is not found, and its id is free", async () => {
     const ports = await withAgents("writer");
-    await deleteAgent(ports, "acme", "writer", never);
+    await deleteAgent(ports, "acme", { agentId: "writer" }, never);
     const refusal = { kind: "not_found", reason: ErrorReason.AGENT_NOT_FOUND };
     await expect(getAgent(ports, "acme", "writer", never)).rejects.toMatchObject(refusal);
-    await expect(deleteAgent(ports, "acme", "writer", never)).rejects.toMatchObject(refusal);
+    await expect(deleteAgent(ports, "acme", { agentId: "writer" }, never)).rejects.toMatchObject(
+      refusal,
+    );
     await expect(updateAgent(ports, ann, specOf("writer"), 0, never)).rejects.toMatchObject(
       refusal,
     );
     await createAgent(ports, ann, specOf("writer"), never);
+  });
+
+  test("is only deleted at the revision that the caller has seen", async () => {
+    const ports = await withAgents("writer");
+    await updateAgent(ports, ann, specOf("writer"), 1, never);
+    const seen = { agentId: "writer", revision: 1 };
+    await expect(deleteAgent(ports, "acme", seen, never)).rejects.toMatchObject({
+      kind: "conflict",
+      reason: ErrorReason.REVISION_CONFLICT,
+    });
+    await deleteAgent(ports, "acme", { ...seen, revision: 2 }, never);
+  });
+
+  test("stays in the set in which it was created", async () => {
+    const ports = memoryPorts();
+    await createAgent(ports, ann, { ...specOf("writer"), managedBy: "newsroom" }, never);
+    await updateAgent(ports, ann, specOf("writer"), 0, never);
+    expect(await getAgent(ports, "acme", "writer", never)).toMatchObject({
+      revision: 2,
+      managedBy: "newsroom",
+    });
   });
 
   // Requirement: CFG-11, HITL-5
@@ -202,7 +225,9 @@ describe("an agent", () => {
     const ports = await withAgents("writer");
     const refusal = { kind: "not_found" };
     await expect(getAgent(ports, "globex", "writer", never)).rejects.toMatchObject(refusal);
-    await expect(deleteAgent(ports, "globex", "writer", never)).rejects.toMatchObject(refusal);
+    await expect(deleteAgent(ports, "globex", { agentId: "writer" }, never)).rejects.toMatchObject(
+      refusal,
+    );
     expect((await idsOf(ports, "globex")).ids).toEqual([]);
   });
 });
@@ -212,7 +237,7 @@ describe("the list of agents", () => {
     const ports = await withAgents("a", "b", "d", "e");
     const first = await idsOf(ports, "acme", { pageSize: 2, pageToken: "" });
     expect(first.ids).toEqual(["a", "b"]);
-    await deleteAgent(ports, "acme", "b", never);
+    await deleteAgent(ports, "acme", { agentId: "b" }, never);
     await createAgent(ports, ann, specOf("c"), never);
     await createAgent(ports, ann, specOf("a0"), never);
     const rest = await idsOf(ports, "acme", { pageSize: 9, pageToken: first.nextPageToken });

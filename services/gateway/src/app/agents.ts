@@ -35,6 +35,10 @@ export interface SentSpec {
   readonly spec: AgentSpec | undefined;
   /** What the request had in the place of the spec that the contract does not allow, with paths relative to the request. */
   readonly shape: readonly Violation[];
+  /** Specs that are to be stored before it, in which delegates are looked up first. Default: none. */
+  readonly others?: readonly AgentSpec[];
+  /** The set of agents that a new agent belongs to. Default: none. */
+  readonly managedBy?: string;
 }
 
 /** Stores a new agent of an author. Throws a Failure if its spec is invalid or its id is taken. */
@@ -50,7 +54,8 @@ export async function createAgent(
   await assertChecked(holders, ignorableRules(spec), signal);
   const now = timestampNow();
   const times = { createdAt: now, updatedAt: now };
-  const agent = create(AgentSchema, { spec, revision: 1, ...times, createdBy });
+  const { managedBy = "" } = sent;
+  const agent = create(AgentSchema, { spec, revision: 1, ...times, createdBy, managedBy });
   const row = await agents.create(agentKey({ tenant, agent: spec.id }), agent, signal);
   if (row !== undefined) return { agent, warnings };
   throw new Failure(
@@ -90,6 +95,7 @@ export async function updateAgent(
       revision: before.revision + 1,
       updatedAt: timestampNow(),
       createdBy,
+      managedBy: before.managedBy,
       ...(before.createdAt && { createdAt: before.createdAt }),
     });
     const written = await agents.update(key, agent, row.revision, signal);
@@ -108,14 +114,21 @@ export async function getAgent(
   return row.record;
 }
 
+/** Deletes an agent. Throws a Failure if it does not exist, or is not at `revision` (0, the default, matches any revision). */
 export async function deleteAgent(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
-  agentId: string,
+  { agentId, revision = 0 }: { readonly agentId: string; readonly revision?: number },
   signal: AbortSignal,
 ): Promise<void> {
-  await getAgent({ agents }, tenant, agentId, signal);
-  await agents.delete(agentKey({ tenant, agent: agentId }), signal);
+  const { revision: current } = await getAgent({ agents }, tenant, agentId, signal);
+  const key = agentKey({ tenant, agent: agentId });
+  if (revision === 0) return await agents.delete(key, signal);
+  const row = await agents.get(key, signal);
+  const seen = row?.record.revision ?? current;
+  if (row === undefined || seen !== revision) throw revisionConflict(agentId, seen);
+  const isDeleted = await agents.deleteVersion(key, row.revision, signal);
+  if (!isDeleted) throw revisionConflict(agentId, seen);
 }
 
 /** Returns a page of a tenant's agents, ordered by id. */
@@ -149,7 +162,7 @@ interface CheckedAgent {
 export async function checkAgent(
   { offer, policy, agents }: Pick<GatewayPorts, "offer" | "policy" | "agents">,
   tenant: string,
-  { spec: given, shape }: SentSpec,
+  { spec: given, shape, others: stagedSpecs = [] }: SentSpec,
   signal: AbortSignal,
 ): Promise<CheckedAgent> {
   if (given === undefined) {
@@ -166,7 +179,7 @@ export async function checkAgent(
   const isMalformed = violations.some(({ field }) => field.startsWith("delegates"));
   const { agents: delegates, violations: ofDelegates } = isMalformed
     ? { agents: [], violations: [] }
-    : await delegatesOf({ agents }, tenant, spec, signal);
+    : await delegatesOf({ agents }, tenant, { spec, others: stagedSpecs }, signal);
   const others = [...violations, ...ofDelegates].map((violation) => ({
     ...violation,
     field: `spec.${violation.field}`,

@@ -110,3 +110,22 @@ test("an agent is not stored with a delegate that has another approval policy, a
     { field: "delegates", description: expect.stringContaining('agent "checker"') },
   ]);
 });
+
+test("a spec is checked with others that are to be stored before it", async () => {
+  const ports = await withAgents();
+  const { spec: writer } = specOf("writer");
+  const check = async (...others: (typeof writer)[]) => {
+    const { checked } = await checkAgent(
+      ports,
+      "acme",
+      { ...specOf("editor", "writer"), others },
+      never,
+    );
+    return checked.violations.map(({ field, reason }) => `${field} ${reason}`);
+  };
+  expect(await check()).toEqual(["spec.delegates[0] AGENT_NOT_FOUND"]);
+  expect(await check(writer)).toEqual([]);
+  expect(await check(specOf("writer", "editor").spec)).toEqual([
+    "spec.delegates[0] DELEGATE_CYCLE",
+  ]);
+});

@@ -12,15 +12,28 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 
 const { key: agentKey } = bucketOf(AgentSchema);
 
-/** Finds the agents of a tenant that an agent can reach through its delegates, each at the revision of now. */
+/** A spec, and specs that are to be stored before it. */
+interface StagedSpec {
+  readonly spec: AgentSpec;
+  /** Default: none. */
+  readonly others?: readonly AgentSpec[];
+}
+
+/**
+ * Finds the agents of a tenant that an agent can reach through its delegates, each at the revision of now. One of `others` counts
+ * instead of the stored agent with its id, and has the revision 0.
+ */
 export async function delegatesOf(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
-  spec: AgentSpec,
+  { spec, others = [] }: StagedSpec,
   signal: AbortSignal,
 ): Promise<CollectedDelegates> {
   if (spec.delegates.length === 0) return { agents: [], violations: [] };
+  const staged = new Map(others.map((other) => [other.id, other]));
   return await collectDelegates(spec, async (agentId) => {
+    const next = staged.get(agentId);
+    if (next !== undefined) return create(DelegateAgentSchema, { agentId, spec: next });
     const row = await agents.get(agentKey({ tenant, agent: agentId }), signal);
     if (row === undefined) return undefined;
     const { spec: found, revision, createdBy: author } = row.record;
@@ -41,7 +54,7 @@ export async function delegatesToStart(
   signal: AbortSignal,
 ): Promise<readonly DelegateAgent[]> {
   if (spec === undefined) return [];
-  const { agents, violations } = await delegatesOf(ports, tenant, spec, signal);
+  const { agents, violations } = await delegatesOf(ports, tenant, { spec }, signal);
   const [first] = violations;
   if (first === undefined) return agents;
   const isUnknown = first.reason === "AGENT_NOT_FOUND";

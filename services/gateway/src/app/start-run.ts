@@ -71,7 +71,7 @@ export async function startRun(
   const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
   const start = { ...request, delegates };
   const warnings = resolvable(ports, agent.spec, start, { tenant, roles }, checked);
-  await assertChecked(ports.holders, ignorableRules(agent.spec, request), signal);
+  await assertChecked(ports.holders, ignorableRules(agent.spec, start), signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,

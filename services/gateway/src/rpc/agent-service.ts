@@ -35,11 +35,11 @@ export function agentService(
 ): ServiceImpl<typeof AgentService> {
   const reads = limitRevisionReads();
   return {
-    createAgent: async ({ spec }, context) => {
+    createAgent: async ({ spec, managedBy }, context) => {
       const { agent, warnings } = await createAgent(
         ports,
         principalOf(context),
-        sent(spec, context),
+        { ...sent(spec, context), managedBy },
         context.signal,
       );
       return { agent, warnings: warnings.slice(0, maxWarnings) };
@@ -65,23 +65,25 @@ export function agentService(
       const stored = await updateAgent(ports, author, given, revision, context.signal);
       return { agent: stored.agent, warnings: stored.warnings.slice(0, maxWarnings) };
     },
-    deleteAgent: async ({ agentId }, context) => {
-      await deleteAgent(ports, principalOf(context).tenant, agentId, context.signal);
+    deleteAgent: async ({ agentId, revision }, context) => {
+      const { tenant } = principalOf(context);
+      await deleteAgent(ports, tenant, { agentId, revision }, context.signal);
       noteEffect(context);
       return {};
     },
     explainAgent: (request, context) =>
       explainAgentAccess(ports, credentialOf(context), request, context.signal),
     listModels: () => {
-      const { models, providers } = ports.offer().models;
+      const { models, providers, skills } = ports.offer().models;
       return {
         models: models.toSorted((a, b) => (a.id < b.id ? -1 : 1)),
         providers: providers.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+        skills: skills.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       };
     },
-    validateAgent: async ({ spec }, context) => {
+    validateAgent: async ({ spec, others }, context) => {
       const credential = credentialOf(context);
-      const given = sent(spec, context);
+      const given = { ...sent(spec, context), others };
       const { tenant } = credential;
       const found = await checkAgent(ports, tenant, given, context.signal);
       const { checked, delegates } = found;

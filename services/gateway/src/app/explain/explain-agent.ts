@@ -51,7 +51,7 @@ export async function explainAgentAccess(
   const roles = new Set([Role.RUNNER, ...caller]);
   const context = runContexts.find((known) => known === name) ?? "plain";
   const { agents: delegates, violations } = spec
-    ? await delegatesOf(ports, tenant, spec, signal)
+    ? await delegatesOf(ports, tenant, { spec }, signal)
     : { agents: [], violations: [] };
   const now = policy();
   const decided = policyFor(now, { tenant, roles, context });

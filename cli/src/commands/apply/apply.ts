@@ -1,0 +1,166 @@
+import type { Client } from "@reeve/client";
+import { Command, InvalidArgumentError } from "commander";
+import type { Context } from "../../context.ts";
+import { withClient } from "../../context.ts";
+import type { ExitCode } from "../../exit-code.ts";
+import { exitCodes, UsageError } from "../../exit-code.ts";
+import { escapeUnsafe, oneLine } from "../../render/plain-text.ts";
+import type { ApplyPlan } from "./apply-plan.ts";
+import { planChanges } from "./apply-plan.ts";
+import { listAgentFiles } from "./list-agent-files.ts";
+import type { MadeChange } from "./make-changes.ts";
+import { makeChanges } from "./make-changes.ts";
+import { readAgentFiles } from "./read-agent-files.ts";
+import { jsonOfChange, renderChanges, renderProblems } from "./render-plan.ts";
+import { validateFiles } from "./validate-files.ts";
+
+interface Options {
+  readonly file: readonly string[];
+  readonly recursive?: true;
+  readonly set?: string;
+  readonly prune?: true;
+  readonly dryRun?: true;
+  readonly exitCode?: true;
+  readonly yes?: true;
+  readonly json?: true;
+}
+
+/** Makes the agents of a deployment equal to files. */
+export function applyCommand(context: Context): Command {
+  const command = new Command("apply")
+    .description(
+      "Create and update agents from files or folders of files. Shows what changes first; stores nothing if one file is invalid.",
+    )
+    .requiredOption(
+      "-f, --file <path...>",
+      "agent specs, as YAML or JSON, or folders with such files; - reads standard input",
+    )
+    .option("-R, --recursive", "read the folders in folders too")
+    .option("--set <name>", "name of the set of agents that the files are", parseSet)
+    .option("--prune", "delete the agents that an apply of the same --set created and no file has")
+    .option("--dry-run", "show what would change, and change nothing")
+    .option("--exit-code", "with --dry-run: exit with 6 if something would change")
+    .option("-y, --yes", "do not ask for confirmation")
+    .option("--json", "print the changes as JSON");
+  return command.action((options: Options) => {
+    assertUsable(options);
+    return withClient(context, command, async (reeve) => await apply(context, reeve, options));
+  });
+}
+
+function parseSet(text: string): string {
+  if (/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) return text;
+  throw new InvalidArgumentError("Use at most 63 lowercase letters, digits, and hyphens.");
+}
+
+function assertUsable({ set, prune, dryRun, exitCode }: Options): void {
+  if (prune === true && set === undefined) {
+    throw new UsageError(
+      "--prune needs --set: only agents that an apply of the same set created are deleted",
+    );
+  }
+  if (exitCode === true && dryRun !== true) throw new UsageError("--exit-code needs --dry-run");
+}
+
+async function apply(context: Context, reeve: Client, options: Options): Promise<ExitCode> {
+  const { terminal, signal } = context;
+  const { json, dryRun, set } = options;
+  const plan = await planOf(context, reeve, options);
+  const { problems, warnings } = plan;
+  const changes = plan.changes.filter(({ action }) => action !== "unchanged");
+  if (json !== true || problems.length > 0) {
+    for (const warning of warnings) terminal.note(`warning: ${oneLine(warning, 500)}\n`);
+  }
+  if (problems.length > 0) {
+    const files = new Set(problems.map(({ file }) => file)).size;
+    if (json === true) printJson(context, plan, []);
+    terminal.note(
+      `${terminal.style("red", "error:")} ${files} of the files cannot be applied; nothing was changed\n${renderProblems(problems)}`,
+    );
+    return exitCodes.failed;
+  }
+  if (json !== true) terminal.out(await renderChanges(plan.changes, terminal));
+  if (dryRun === true) {
+    if (json === true) printJson(context, plan, []);
+    return options.exitCode === true && changes.length > 0 ? exitCodes.changes : exitCodes.ok;
+  }
+  if (changes.length > 0 && !(await isConfirmed(context, plan, options))) return exitCodes.failed;
+  const made: MadeChange[] = [];
+  try {
+    for await (const each of makeChanges(reeve, changes, { set, signal })) {
+      made.push(each);
+      if (json !== true) terminal.out(lineOf(each));
+    }
+  } finally {
+    if (json === true) printJson(context, plan, made);
+    else if (made.length < changes.length) {
+      const left = changes.slice(made.length).map(({ agentId }) => oneLine(agentId, 63));
+      terminal.note(`not applied: ${left.join(", ")}\n`);
+    }
+  }
+  return exitCodes.ok;
+}
+
+async function planOf(
+  { terminal, signal }: Context,
+  reeve: Client,
+  { file, recursive, set, prune }: Options,
+): Promise<ApplyPlan> {
+  const paths = await listAgentFiles(file, { recursive: recursive === true });
+  const { files, problems } = await readAgentFiles(paths, terminal);
+  const stored = await Array.fromAsync(reeve.agents.list({ signal }));
+  const validated = await validateFiles(reeve, files, stored, signal);
+  // A file that is not valid still has its agent, so that it is not seen as removed.
+  const planned = files.map(({ file: path, spec }) => {
+    const found = validated.valid.find((valid) => valid.file === path);
+    return found ?? { file: path, spec };
+  });
+  // A file that cannot be read may have an agent that would look removed.
+  const isComplete = problems.length === 0;
+  const plan = planChanges(planned, stored, { set, prune: prune === true && isComplete });
+  return {
+    changes: plan.changes,
+    problems: [...problems, ...validated.problems, ...plan.problems],
+    warnings: [...validated.warnings, ...plan.warnings],
+  };
+}
+
+/** Asks a person. Without one, only deletions need `--yes`. */
+async function isConfirmed(
+  { terminal, signal }: Context,
+  { changes }: ApplyPlan,
+  { yes, json }: Options,
+): Promise<boolean> {
+  if (yes === true) return true;
+  const deletions = changes.filter(({ action }) => action === "delete").length;
+  if (terminal.isInteractive && json !== true) {
+    const answer = await terminal.ask("Apply these changes? [y/N] ", signal);
+    if (/^y(?:es)?$/i.test(answer?.trim() ?? "")) return true;
+    terminal.note("nothing was changed\n");
+    return false;
+  }
+  if (deletions === 0) return true;
+  throw new UsageError(
+    `${deletions} agents would be deleted, and nobody can be asked; nothing was changed: add --yes to delete them`,
+  );
+}
+
+function lineOf({ change: { action, agentId }, revision }: MadeChange): string {
+  const id = oneLine(agentId, 63);
+  if (action === "delete") return `agent ${id} deleted\n`;
+  return `agent ${id} ${action === "create" ? "created" : "updated"} (revision ${revision})\n`;
+}
+
+function printJson({ terminal }: Context, plan: ApplyPlan, made: readonly MadeChange[]): void {
+  const revisions = new Map(made.map(({ change, revision }) => [change, revision]));
+  const agents = plan.changes.map((change) => {
+    const revision = revisions.get(change);
+    return {
+      ...jsonOfChange(change),
+      applied: revision !== undefined,
+      ...(revision !== undefined && revision > 0 && { revision }),
+    };
+  });
+  const { problems, warnings } = plan;
+  terminal.out(`${escapeUnsafe(JSON.stringify({ agents, problems, warnings }))}\n`);
+}

@@ -1,0 +1,82 @@
+import type { Agent, AgentSpec, Client } from "@reeve/client";
+import { ReeveError } from "@reeve/client";
+import { forEach } from "@reeve/platform/async/for-each";
+import { mergeViolations } from "@reeve/platform/strict/merge-violations";
+import type { PlannedFile } from "./apply-plan.ts";
+import { reachableFrom } from "./delegate-order.ts";
+import type { FileProblem, ReadAgentFile } from "./read-agent-files.ts";
+
+/** How many files the server validates at a time. */
+const maxConcurrent = 4;
+/** More agents than a run can reach are refused, so that further ones change nothing. */
+const maxOthers = 40;
+
+export interface ValidatedFiles {
+  /** The files without problems, in the form in which they are stored. */
+  readonly valid: readonly PlannedFile[];
+  readonly problems: readonly FileProblem[];
+  readonly warnings: readonly string[];
+}
+
+/** Has the server validate each file together with the other files that its agent can reach, and stores nothing. */
+export async function validateFiles(
+  reeve: Client,
+  files: readonly ReadAgentFile[],
+  stored: readonly Agent[],
+  signal: AbortSignal,
+): Promise<ValidatedFiles> {
+  const specs = new Map(files.map(({ spec }) => [spec.id, spec]));
+  const known = new Map<string, AgentSpec>([
+    ...stored.flatMap(({ spec }) => (spec === undefined ? [] : [[spec.id, spec] as const])),
+    ...specs,
+  ]);
+  const results = new Map<ReadAgentFile, ValidatedFiles>();
+  const work = async (each: ReadAgentFile, until: AbortSignal) => {
+    const reachable = reachableFrom(each.spec.id, known).slice(0, maxOthers);
+    const others = reachable.flatMap((id) => specs.get(id) ?? []);
+    results.set(each, await validateFile(reeve, each, others, until));
+  };
+  await forEach(
+    {
+      items: async function* () {
+        yield* files;
+      },
+      max: maxConcurrent,
+      work,
+    },
+    signal,
+  );
+  // In the order of the files, whichever was answered first.
+  const all = files.flatMap((file) => results.get(file) ?? []);
+  return {
+    valid: all.flatMap(({ valid }) => valid),
+    problems: all.flatMap(({ problems }) => problems),
+    warnings: all.flatMap(({ warnings }) => warnings),
+  };
+}
+
+async function validateFile(
+  reeve: Client,
+  { file, spec, shape }: ReadAgentFile,
+  others: readonly AgentSpec[],
+  signal: AbortSignal,
+): Promise<ValidatedFiles> {
+  const checked = await reeve.agents.validate(spec, { others, signal }).catch((error: unknown) => {
+    // The request itself was refused, for example because it is too large.
+    if (!(error instanceof ReeveError) || error.isTransient || error.violations.length === 0)
+      throw error;
+    return { violations: error.violations, warnings: [], normalized: undefined };
+  });
+  const violations = mergeViolations(shape, checked.violations);
+  const problems = violations.map(({ field, description, reason }) => ({
+    file,
+    field,
+    description,
+    reason,
+  }));
+  const warnings = checked.warnings.map((warning) => `${file}: ${warning}`);
+  const { normalized } = checked;
+  const valid =
+    problems.length === 0 && normalized !== undefined ? [{ file, spec: normalized }] : [];
+  return { valid, problems, warnings };
+}
