@@ -1,6 +1,6 @@
 /**
- * Generates the TypeScript of the contracts, the users of NATS with their permissions, and the OpenAPI document: `npm run gen`. With `--check` it
- * changes nothing, and fails if something is out of date.
+ * Generates the TypeScript of the contracts, the users of NATS with their permissions, the OpenAPI document, and the JSON Schemas of
+ * files: `npm run gen`. With `--check` it changes nothing, and fails if something is out of date.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -19,6 +19,8 @@ const { writeNatsUsers } = await import("./write-nats-users.ts");
 writeNatsUsers({ isCheck: process.argv.includes("--check") });
 const { writeOpenapi } = await import("./write-openapi.ts");
 writeOpenapi({ isCheck: process.argv.includes("--check") });
+const { writeSchemas } = await import("./write-schemas.ts");
+writeSchemas({ isCheck: process.argv.includes("--check") });
 
 function compareWithGenerated(): void {
   const fresh = mkdtempSync(join(tmpdir(), "reeve-gen-"));

@@ -18,6 +18,7 @@ import { provisionCommand } from "./commands/provision.ts";
 import { receiptCommands } from "./commands/receipts/receipt.ts";
 import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
+import { schemaCommand } from "./commands/schema/schema.ts";
 import { sendCommand } from "./commands/send.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { tenantsCommand } from "./commands/operate/tenants.ts";
@@ -81,6 +82,7 @@ export function createProgram(context: Context): Command {
     natsAccountsCommand(context),
     provisionCommand(context),
     rebuildCommand(context),
+    schemaCommand(context),
     completionCommand(context),
   ];
   for (const command of commands) program.addCommand(command);

@@ -40,6 +40,7 @@ export const publishedPrograms: readonly PublishedProgram[] = [
       ),
       "proto/reeve/tool/v1/tool_provider.proto",
       "console/dist",
+      "docs/schemas",
     ],
     engines: { node: ">=20" },
   },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -15,17 +15,28 @@ async function init(...args: readonly string[]) {
 const newFolder = () => mkdtempSync(join(tmpdir(), "reeve-init-"));
 
 test.each([
-  ["csv-report", ["agent.yaml", "sales.csv"]],
-  ["release-check", ["agent.yaml", "scripts"]],
+  ["csv-report", ["agent.schema.json", "agent.yaml", "sales.csv"]],
+  ["release-check", ["agent.schema.json", "agent.yaml", "scripts"]],
   [
     "tool-provider",
-    ["agent.yaml", "provider.py", "providers.json", "reeve", "requirements.txt", "scripts"],
+    [
+      "agent.schema.json",
+      "agent.yaml",
+      "provider.py",
+      "providers.json",
+      "reeve",
+      "requirements.txt",
+      "scripts",
+    ],
   ],
 ])("init writes the example %s and prints the commands that use it", async (example, files) => {
   const folder = newFolder();
   const { code, stdout } = await init(folder, "--example", example);
   expect(code).toBe(0);
   expect(readdirSync(folder).toSorted()).toEqual(files);
+  expect(readFileSync(join(folder, "agent.yaml"), "utf8")).toMatch(
+    /^# yaml-language-server: \$schema=agent\.schema\.json$/m,
+  );
   expect(stdout).toMatch(/reeve up\n.*reeve agents apply -f \S+\/agent\.yaml\n.*reeve run /s);
 });
 

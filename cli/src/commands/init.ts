@@ -1,10 +1,11 @@
-import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import process from "node:process";
 import { Command, Option } from "commander";
 import type { Context } from "../context.ts";
 import { UsageError } from "../exit-code.ts";
 import { quoted } from "../reeve-command.ts";
+import { schemasFolder } from "./schema/schema.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -16,6 +17,8 @@ interface Start {
   commands(folder: string, reeve: string): readonly string[];
 }
 
+/** The JSON Schema that the agent file of an example names. */
+const agentSchema = "agent.schema.json";
 const contract = "reeve/tool/v1/tool_provider.proto";
 const starts: Readonly<Record<string, Start>> = {
   "csv-report": {
@@ -57,7 +60,10 @@ const starts: Readonly<Record<string, Start>> = {
 };
 
 function filesOf(example: string, names: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(names.map((name) => [name, join("examples", example, name)]));
+  return {
+    ...Object.fromEntries(names.map((name) => [name, join("examples", example, name)])),
+    [agentSchema]: join(schemasFolder, agentSchema),
+  };
 }
 
 interface Options {
@@ -104,6 +110,10 @@ function write({ files }: Start, folder: string): void {
       mkdirSync(dirname(to), { recursive: true });
       cpSync(join(root, from), to, { recursive: true });
     }
+    const agent = join(folder, "agent.yaml");
+    const text = readFileSync(agent, "utf8");
+    // The examples of the repository name the schema by its place there.
+    writeFileSync(agent, text.replace(/(?<=\$schema=)\S+/, agentSchema));
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${folder} cannot be written: ${problem}; choose another folder`);

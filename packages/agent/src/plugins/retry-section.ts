@@ -13,7 +13,7 @@ const duration = z
   .string('must be a time in seconds, such as "30s"')
   .regex(/^\d{1,9}(\.\d{1,9})?s$/, 'must be a time in seconds, such as "30s"');
 
-const retrySchema = z.strictObject({
+export const retrySchema = z.strictObject({
   max_retries: z
     .int("must be an integer")
     .min(0, "must be 0 or more")

@@ -19,6 +19,12 @@ export function permissionClassOf(name: string): PermissionClass | undefined {
     : (value.number as PermissionClass);
 }
 
+/** The names of all classes, as specs write them. */
+export const classNames: readonly string[] = PermissionClassSchema.values
+  .filter(({ number }) => number !== 0)
+  // The numbers of the enum's descriptor are its values.
+  .map(({ number }) => nameOfClass(number as PermissionClass));
+
 /** Returns the name of a class as specs write it. */
 export function nameOfClass(permissionClass: PermissionClass): string {
   const { name = "" } = PermissionClassSchema.value[permissionClass] ?? {};

@@ -56,7 +56,8 @@ const quota = z
     "limits nothing: it has none of requests_per_second, streams, open_runs, runs_per_day, queued_runs, cost_per_day_usd, and artifact_bytes",
   );
 
-const quotaFile = z.strictObject({
+/** The content of a file of quotas. */
+export const quotaFileSchema = z.strictObject({
   quotas: z
     .array(quota)
     .max(1_000)
@@ -68,7 +69,7 @@ const quotaFile = z.strictObject({
 
 /** Parses a file of quotas. Throws an Error that lists all its mistakes, each with its path. */
 export function parseQuotaFile(text: string): readonly Quota[] {
-  const parsed = quotaFile.safeParse(parseJson(text));
+  const parsed = quotaFileSchema.safeParse(parseJson(text));
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
   return parsed.data.quotas;
 }

@@ -91,6 +91,9 @@ const config = z.strictObject({
   servers: named(server),
 });
 
+/** What a file of MCP servers may contain, for the editors of people. */
+export const mcpFileSchema = z.strictObject({ servers: named(z.union([http, stdio])) });
+
 /** A server that runs as a program on this host. */
 export type StdioServerConfig = z.infer<typeof stdio>;
 /** A server that is reached over HTTP. */

@@ -40,7 +40,7 @@ const provider = z.strictObject({
 });
 
 /** With the name `mcp`, tools would have the names of those of MCP servers. */
-const config = z.strictObject({ providers: named(provider, ["mcp"]) });
+export const providersFileSchema = z.strictObject({ providers: named(provider, ["mcp"]) });
 
 /** The contents of the TLS files. */
 export interface ProviderTls {
@@ -64,7 +64,7 @@ export async function readProviderConfig(
   environment: Environment,
 ): Promise<ReadonlyMap<string, ProviderConfig>> {
   if (path === undefined) return new Map();
-  const { providers } = await readJsonConfig(setting, path, config);
+  const { providers } = await readJsonConfig(setting, path, providersFileSchema);
   for (const [name, { metadata, catalog_tenant: tenant }] of Object.entries(providers)) {
     checkReferences(setting, metadata);
     if (usesSecrets(metadata) && tenant === undefined) {
