@@ -2,6 +2,7 @@ import type { ListModelsResponse, Pricing } from "@reeve/contracts/agent";
 import { ListModelsResponseSchema } from "@reeve/contracts/agent";
 import { Command } from "commander";
 import type { Context } from "../context.ts";
+import { validateModelsCommand } from "./schema/validate-models.ts";
 import { withClient } from "../context.ts";
 import { jsonLine } from "../render/json-line.ts";
 import { oneLine } from "../render/plain-text.ts";
@@ -11,7 +12,8 @@ import { table } from "../render/table.ts";
 export function modelsCommand(context: Context): Command {
   const command = new Command("models")
     .description("List the models that agents may name, with their prices and providers.")
-    .option("--json", "print the models and providers as JSON");
+    .option("--json", "print the models and providers as JSON")
+    .addCommand(validateModelsCommand(context));
   return command.action(({ json }: { readonly json?: true }) =>
     withClient(context, command, async (reeve) => {
       const { terminal } = context;

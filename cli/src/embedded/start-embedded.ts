@@ -77,7 +77,13 @@ export async function startEmbedded(
   );
   let activeRuns = 0;
   const onActiveRuns = (count: number) => void (activeRuns = count);
-  starting.use(await startRuntime(configs.runtime, { ...ports("runtime"), onActiveRuns }, signal));
+  starting.use(
+    await startRuntime(
+      configs.runtime,
+      { ...ports("runtime"), environment: settings, onActiveRuns },
+      signal,
+    ),
+  );
   const approvals = starting.use(
     await startApprovals(
       configs.approvals,

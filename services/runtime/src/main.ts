@@ -11,9 +11,9 @@ const service = {
   address: ({ REEVE_RUNTIME_LISTEN: address }: RuntimeConfig) => address,
 };
 
-await runService(service, async (config, { log, signal, resources, listener }) => {
+await runService(service, async (config, { log, environment, signal, resources, listener }) => {
   const options = { name: "runtime", log, ...credentialsOf(config) };
   const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
-  resources.use(await startRuntime(config, { nats, log }, signal));
+  resources.use(await startRuntime(config, { nats, log, environment }, signal));
   await serveProbes(listener, { nats, log }, signal);
 });

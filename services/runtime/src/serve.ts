@@ -10,6 +10,7 @@ import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
+import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
@@ -22,6 +23,8 @@ import { openPorts } from "./open-ports.ts";
 interface RuntimeDependencies {
   readonly nats: Nats;
   readonly log: Logger;
+  /** The variables that the registry of models may name for the keys of its providers. Default: none. */
+  readonly environment?: Environment;
   /** Called with the number of runs that this runtime drives, whenever it changes. */
   readonly onActiveRuns?: (count: number) => void;
 }
@@ -29,7 +32,7 @@ interface RuntimeDependencies {
 /** Starts a runtime, which drives runs until it is disposed. It then releases its runs, so that other runtimes continue them. */
 export async function startRuntime(
   config: RuntimeConfig,
-  { nats, log: logger, onActiveRuns }: RuntimeDependencies,
+  { nats, log: logger, environment, onActiveRuns }: RuntimeDependencies,
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
@@ -40,7 +43,7 @@ export async function startRuntime(
   const holder = starting.use(await QueueHolder.open(nats, known, signal));
   const standstill = starting.use(new StandstillMeter(systemClock));
   const background = starting.use(new Background(logger, signal));
-  const providers = await openProviders(config, signal);
+  const providers = await openProviders({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   await models.put("default", providers.catalog, signal);
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);

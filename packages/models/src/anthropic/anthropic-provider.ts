@@ -14,13 +14,14 @@ import { anthropicCountRequest, anthropicRequest } from "./anthropic-request.ts"
 import { MessageAssembly } from "./assemble-message.ts";
 
 export interface AnthropicOptions extends ProviderOptions {
-  /** Undefined: the default of each model. */
+  /** Default: the default of each model. */
   readonly thinking?: "adaptive" | undefined;
 }
 
 /** Creates a provider that calls models over the Messages API of Anthropic or of a compatible server. */
 export function anthropicProvider(options: AnthropicOptions): ModelProvider {
   const {
+    name = "anthropic",
     apiKey,
     baseUrl = "https://api.anthropic.com",
     idleTimeoutMs = defaultIdleTimeoutMs,
@@ -36,7 +37,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     fetch: keepAliveFetch(idleTimeoutMs),
   });
   const descriptor = create(ProviderDescriptorSchema, {
-    name: "anthropic",
+    name,
     // The API dropped the temperature in version 2026-10-21.
     capabilities: {
       tools: true,

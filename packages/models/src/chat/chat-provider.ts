@@ -14,7 +14,7 @@ export function chatProvider(options: ProviderOptions): ModelProvider {
   const client = openaiClient(options);
   const maxTokensField = options.baseUrl === undefined ? "max_completion_tokens" : "max_tokens";
   const descriptor = create(ProviderDescriptorSchema, {
-    name: "openai",
+    name: options.name ?? "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
     modalities: ["text", "image", "audio", "pdf"],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),

@@ -3,11 +3,18 @@ import { z } from "zod";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
+import type { RegisteredProvider } from "./registered-provider.ts";
+import { registeredProviderSchema } from "./registered-provider.ts";
 
 /**
  * Parses a registry of models. Throws a Failure with every problem of the file.
  *
  * ```yaml
+ * providers:
+ *   - name: local                   # agents name its models as local:MODEL
+ *     api: chat                     # or responses, anthropic
+ *     base_url: http://127.0.0.1:8000/v1
+ *     api_key: ${LOCAL_KEY}         # or api_key_file; default: none
  * models:
  *   - id: fast                      # the name that agents use
  *     provider: openai
@@ -34,21 +41,34 @@ import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
  *
  * A capability that is omitted is true.
  */
-export function parseModelRegistry(text: string, file: string): readonly ModelSpec[] {
-  return parseYamlFile(text, file, registrySchema).models.map(
-    ({ pricing, capabilities, upstream_name: upstreamName, ...model }) =>
-      create(ModelSpecSchema, {
-        id: model.id,
-        provider: model.provider,
-        upstreamName: upstreamName ?? model.id,
-        contextWindow: model.context_window,
-        maxOutputTokens: model.max_output_tokens,
-        modalities: model.modalities,
-        knowledgeCutoff: model.knowledge_cutoff,
-        ...(pricing !== undefined && { pricing: pricingOf(pricing) }),
-        ...(capabilities !== undefined && { capabilities: capabilitiesOf(capabilities) }),
-      }),
-  );
+export function parseModelRegistry(text: string, file: string): ModelRegistry {
+  const { providers, models } = parseYamlFile(text, file, registrySchema);
+  return { providers, models: models.map(modelOf) };
+}
+
+/** What a registry says. */
+export interface ModelRegistry {
+  readonly providers: readonly RegisteredProvider[];
+  readonly models: readonly ModelSpec[];
+}
+
+function modelOf({
+  pricing,
+  capabilities,
+  upstream_name: upstreamName,
+  ...model
+}: z.infer<typeof modelSchema>): ModelSpec {
+  return create(ModelSpecSchema, {
+    id: model.id,
+    provider: model.provider,
+    upstreamName: upstreamName ?? model.id,
+    contextWindow: model.context_window,
+    maxOutputTokens: model.max_output_tokens,
+    modalities: model.modalities,
+    knowledgeCutoff: model.knowledge_cutoff,
+    ...(pricing !== undefined && { pricing: pricingOf(pricing) }),
+    ...(capabilities !== undefined && { capabilities: capabilitiesOf(capabilities) }),
+  });
 }
 
 const price = z.number().min(0);
@@ -90,18 +110,29 @@ const modelSchema = z.strictObject({
   capabilities: capabilitiesSchema.optional(),
 });
 
-const registrySchema = z.strictObject({
-  models: z.array(modelSchema).superRefine((models, context) => {
-    models.forEach(({ id }, index) => {
-      if (models.findIndex((model) => model.id === id) === index) return;
-      context.addIssue({
-        code: "custom",
-        path: [index, "id"],
-        message: `${id} is also the id of another model`,
-      });
-    });
-  }),
+/** The content of a registry of models. */
+export const registrySchema = z.strictObject({
+  providers: z
+    .array(registeredProviderSchema)
+    .max(50, "has more than 50 providers")
+    .superRefine(refuseRepeated("name", "provider"))
+    .default([]),
+  models: z.array(modelSchema).superRefine(refuseRepeated("id", "model")).default([]),
 });
+
+/** Reports each entry of a list whose key an earlier one has. */
+function refuseRepeated<Key extends string>(key: Key, noun: string) {
+  return (entries: readonly Readonly<Record<Key, string>>[], context: z.RefinementCtx) => {
+    const seen = new Set<string>();
+    for (const [index, { [key]: value }] of entries.entries()) {
+      if (seen.has(value)) {
+        const message = `${value} is also the ${key} of another ${noun}`;
+        context.addIssue({ code: "custom", path: [index, key], message });
+      }
+      seen.add(value);
+    }
+  };
+}
 
 function pricingOf({ long_requests: longRequests, ...pricing }: z.infer<typeof pricingSchema>) {
   return {

@@ -7,16 +7,20 @@ import { parseLimitsFile } from "@reeve/agent/spec/limits";
 import type { ModelCatalog, ModelSpec, RetryPolicySchema } from "@reeve/contracts/agent";
 import { ModelCatalogSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import type { Environment } from "@reeve/platform/config";
 import { parseModelRegistry } from "./model-registry.ts";
 import type { OpenedProvider } from "./provider-module.ts";
 import type { ProviderSettings } from "./provider-modules.ts";
 import { providerModules } from "./provider-modules.ts";
 import { readSetting } from "./read-setting.ts";
+import { openRegistered } from "./registered-provider.ts";
 
 /** The settings that say which models exist. */
 export interface RegistrySettings extends ProviderSettings {
   /** The file with the registry of models. */
   readonly REEVE_MODELS?: string | undefined;
+  /** The variables that the registry of models may name for the keys of its providers. Default: none. */
+  readonly environment?: Environment | undefined;
   /** The file with the limits that no agent may exceed. */
   readonly REEVE_LIMITS?: string | undefined;
   /** How failed model calls are repeated, for the fields that an agent does not set. */
@@ -45,14 +49,21 @@ export async function openProviders(
     if (provider !== undefined) opened.push(provider);
   }
   const readText = (path: string) => readFile(path, { encoding: "utf8", signal });
-  const registered =
-    (await readSetting("REEVE_MODELS", settings.REEVE_MODELS, async (path) =>
-      parseModelRegistry(await readText(path), path),
-    )) ?? [];
+  const { providers: named, models: registered } = (await readSetting(
+    "REEVE_MODELS",
+    settings.REEVE_MODELS,
+    async (path) => parseModelRegistry(await readText(path), path),
+  )) ?? { providers: [], models: [] };
+  const connection = {
+    environment: settings.environment ?? {},
+    idleTimeoutMs: settings.REEVE_MODEL_IDLE_MS,
+  };
+  const further: ModelProvider[] = [];
+  for (const each of named) further.push(await openRegistered(each, connection, signal));
   const maxima = await readSetting("REEVE_LIMITS", settings.REEVE_LIMITS, async (path) =>
     parseLimitsFile(await readText(path), path),
   );
-  const providers = opened.map(({ provider }) => provider);
+  const providers = [...opened.map(({ provider }) => provider), ...further];
   const models = [...registered, ...defaultModel(opened, registered)];
   return {
     byName: new Map(providers.map((provider) => [provider.descriptor.name, provider])),

@@ -19,7 +19,7 @@ export interface ResponsesOptions extends ProviderOptions {
 export function responsesProvider(options: ResponsesOptions): ModelProvider {
   const client = openaiClient(options);
   const descriptor = create(ProviderDescriptorSchema, {
-    name: "openai",
+    name: options.name ?? "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
     modalities: ["text", "image", "pdf"],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),

@@ -1,5 +1,7 @@
 /** The connection to a provider. */
 export interface ProviderOptions {
+  /** Name of the provider. Default: that of its vendor. */
+  readonly name?: string | undefined;
   readonly apiKey: string;
   /** Undefined: the public address of the provider. */
   readonly baseUrl?: string | undefined;
