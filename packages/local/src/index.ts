@@ -14,5 +14,7 @@ export type { ProviderOptions } from "./providers.ts";
 export { anthropic, openai } from "./providers.ts";
 export type { LocalRun, RunAgentOptions } from "./run-agent.ts";
 export { runAgent } from "./run-agent.ts";
+export type { Reeve, RunOptions } from "./reeve.ts";
+export { ReeveBuilder } from "./reeve-builder.ts";
 export type { ToolOptions } from "./tool.ts";
 export { tool } from "./tool.ts";

@@ -1,0 +1,69 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { parseScript } from "@reeve/models/scripted/script";
+import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
+import { expect, test } from "vitest";
+import { ReeveBuilder } from "./reeve-builder.ts";
+import { tool } from "./tool.ts";
+
+const signal = new AbortController().signal;
+const leads = parseScript(
+  `turns:
+  - tool_calls: [{ name: agent_run_finder, arguments: { prompt: "find it" } }]
+  - text: "The finder says {{last_result}}."
+`,
+  "leads.yaml",
+);
+const finds = parseScript(`turns: [{ text: "four" }]`, "finds.yaml");
+const provider = () => scriptedProvider([leads, finds]);
+const lead = { id: "lead", name: "lead", model: "scripted:leads", delegates: ["finder"] };
+const finder = { name: "Finder", model: "small" };
+const clock = () =>
+  tool({
+    name: "clock",
+    description: "Tells the time.",
+    inputSchema: { type: "object" },
+    call: () => "12",
+  });
+
+// Requirement: RES-12
+test("built agents run with their delegates and registered models", async () => {
+  const reeve = new ReeveBuilder()
+    .withProvider(provider())
+    .withModel({ id: "small", provider: "scripted", upstreamName: "finds" })
+    .withTool(clock())
+    .withAgent(lead, finder)
+    .build();
+  expect(reeve.agentIds).toEqual(["lead", "finder"]);
+  expect(await reeve.run("lead", "go", { signal }).ended).toMatchObject({
+    status: RunStatus.COMPLETED,
+    cost: { subtasks: 1 },
+  });
+  expect(() => reeve.run("leed", "go", { signal })).toThrow("did you mean lead?");
+});
+
+// Requirement: RES-12
+test("build reports every mistake of all parts at once, and buildUnchecked only names that are taken", () => {
+  const builder = new ReeveBuilder()
+    .withProvider(provider())
+    .withAgent({ ...lead, delegates: ["nobody"] }, { ...finder, model: "gone", hitlTools: ["x"] });
+  expect(builder.buildUnchecked().agentIds).toEqual(["lead", "finder"]);
+  builder.withTool(clock(), clock()).withAgent(finder).withProvider(provider());
+  const problems = (build: () => unknown) => {
+    try {
+      build();
+    } catch (error) {
+      return (error as { violations: readonly { field: string }[] }).violations.map(
+        ({ field }) => field,
+      );
+    }
+    return [];
+  };
+  const taken = ['tools["clock"]', 'agents["finder"]', 'providers["scripted"]'];
+  expect(problems(() => builder.buildUnchecked())).toEqual(taken);
+  expect(problems(() => builder.build())).toEqual([
+    ...taken,
+    'agents["lead"].delegates[0]',
+    'agents["finder"].model',
+    'agents["finder"].hitl_tools[0]',
+  ]);
+});
