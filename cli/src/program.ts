@@ -20,6 +20,7 @@ import { rebuildCommand } from "./commands/rebuild.ts";
 import { runCommands } from "./commands/runs.ts";
 import { schemaCommand } from "./commands/schema/schema.ts";
 import { sendCommand } from "./commands/send.ts";
+import { skillsCommand } from "./commands/skills/skills.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { tenantsCommand } from "./commands/operate/tenants.ts";
 import { tokensCommand } from "./commands/operate/tokens.ts";
@@ -71,6 +72,7 @@ export function createProgram(context: Context): Command {
     agentsCommand(context),
     toolsCommand(context),
     modelsCommand(context),
+    skillsCommand(context),
     artifactsCommand(context),
     filesCommand(context),
     ...signInCommands(context),

@@ -131,6 +131,7 @@ function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
   return create(ModelCatalogSchema, {
     models: catalogs.flatMap(({ models }) => models),
     providers: catalogs.flatMap(({ providers }) => providers),
+    skills: catalogs.flatMap(({ skills }) => skills),
     ...(maxima && { maxima }),
   });
 }

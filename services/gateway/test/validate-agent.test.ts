@@ -23,6 +23,7 @@ beforeAll(async () => {
       { id: "two", provider: "scripted", upstreamName: "gone", contextWindow: 2 },
     ],
     providers: [{ name: "scripted", scripted: true, upstreamNames: ["known", "gone"] }],
+    skills: [{ name: "tables", description: "Draws tables.", digest: "abc" }],
   });
   await models.put("default", catalog, never);
   await vi.waitFor(
@@ -48,6 +49,7 @@ test.each<[string, object, readonly string[]]>([
   ["a model that does not exist", { model: "gpt" }, ["model MODEL_NOT_FOUND"]],
   ["an ambiguous model", { model: "scripted:gone" }, ["model AMBIGUOUS_MODEL_REFERENCE"]],
   ["a provider that does not exist", { model: "x:y" }, ["model PROVIDER_NOT_FOUND"]],
+  ["a skill that does not exist", { skills: ["tabels"] }, ["skills[0] SKILL_NOT_FOUND"]],
   ["a plugin that does not exist", { pluginIds: ["p"] }, ["plugin_ids[0] PLUGIN_NOT_FOUND"]],
   [
     "a section that does not fit",
@@ -89,6 +91,25 @@ test("each mistake that does not prevent a run is a warning with its path", asyn
     warningDetails.map(({ field, description }) => `${field}: ${description}`),
   );
   expect(plan?.tools.map(({ name }) => name)).toEqual(["read_file", "retrieve_artifact"]);
+});
+
+// Requirement: CFG-17
+test("the plan of an agent with skills has their digests, and the tool that opens them", async () => {
+  const { violations, plan, warnings } = await validate({
+    skills: ["tables"],
+    allowedTools: named("add_todo"),
+  });
+  expect(violations).toEqual([]);
+  expect(plan?.skills).toMatchObject([{ name: "tables", digest: "abc" }]);
+  expect(plan?.tools.map(({ name, admittedBy }) => `${name} ${admittedBy}`)).toEqual([
+    "add_todo allowed_tools",
+    "open_skill companion",
+  ]);
+  expect(plan?.hash).not.toBe((await validate({ allowedTools: named("add_todo") })).plan?.hash);
+  expect(warnings).toEqual([]);
+  const without = await validate({ skills: ["tables"], excludedTools: ["open_skill"] });
+  expect(without.warnings).toEqual([expect.stringContaining("the agent cannot open them")]);
+  expect((await bench.acme.agents.listModels({})).skills).toMatchObject([{ name: "tables" }]);
 });
 
 // Requirement: RES-1, RES-11

@@ -13,6 +13,8 @@ export const runtimeConfig = z.object({
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** The file with the registry of models. */
   REEVE_MODELS: z.string().optional(),
+  /** The folder of the skills that agents may name, one folder each. It is read again when it changes. */
+  REEVE_SKILLS: z.string().min(1).optional(),
   /** The file with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
   /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */

@@ -1,9 +1,11 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
+import type { ModelCatalog } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { Dispatch } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
+import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
@@ -46,7 +48,10 @@ interface PortDependencies {
   /** The name of this worker, under which it holds messages. */
   readonly worker: string;
   readonly standstill: StandstillMeter;
-  readonly providers: Providers;
+  readonly providers: Pick<Providers, "byName">;
+  /** Returns the models, providers, and skills of now. */
+  readonly catalog: () => ModelCatalog;
+  readonly skills: SkillSource;
   readonly policy: RunPorts["policy"];
   readonly logger: Logger;
 }
@@ -54,11 +59,21 @@ interface PortDependencies {
 /** Opens the ports of a runtime on NATS. Their live view follows NATS until `signal` aborts. */
 export async function openPorts(
   { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
-  { nats, holder, worker, standstill, providers, policy, logger }: PortDependencies,
+  {
+    nats,
+    holder,
+    worker,
+    standstill,
+    providers,
+    catalog,
+    skills,
+    policy,
+    logger,
+  }: PortDependencies,
   signal: AbortSignal,
 ): Promise<RuntimePorts> {
   const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
-  const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: providers.catalog });
+  const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: catalog() });
   const count = runMetrics(catalogs);
   const byName = new Map(
     [...providers.byName].map(([name, provider]) => [name, observedProvider(provider)]),
@@ -75,6 +90,7 @@ export async function openPorts(
     toolCalls: toolCallQueues(nats, ackWaitMs),
     catalogs,
     policy,
+    skills,
     provider: (name) => byName.get(name),
     reportActiveRuns,
     // A runtime only reads artifacts.

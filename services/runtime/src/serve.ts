@@ -19,6 +19,8 @@ import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
+import { SkillStore } from "./skills/skill-store.ts";
+import { loadSkills, watchSkills } from "./skills/watch-skills.ts";
 
 interface RuntimeDependencies {
   readonly nats: Nats;
@@ -45,11 +47,15 @@ export async function startRuntime(
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
-  await models.put("default", providers.catalog, signal);
+  const skillFolder = { path: config.REEVE_SKILLS, log: logger };
+  const loaded = await loadSkills(skillFolder, signal);
+  const skills = new SkillStore(loaded.skills);
+  const catalog = () => ({ ...providers.catalog, skills: [...skills.descriptors] });
+  await models.put("default", catalog(), signal);
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const ports = await openPorts(
     config,
-    { nats, holder, worker, standstill, providers, policy, logger },
+    { nats, holder, worker, standstill, providers, catalog, skills, policy, logger },
     background.signal,
   );
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
@@ -60,6 +66,13 @@ export async function startRuntime(
   };
   const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
+  const useSkills = async (changed: typeof loaded.skills) => {
+    skills.replace(changed);
+    await models.put("default", catalog(), background.signal);
+  };
+  if (skillFolder.path !== undefined) {
+    background.run((until) => watchSkills(skillFolder, loaded, useSkills, until));
+  }
   background.run((until) => watchReserve(nats, { log: logger }, until));
   background.run((drain) =>
     workRuns(ports.dispatch, driving, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),

@@ -27,6 +27,7 @@ export function explainedPlan(explained: ExplainAgentResponse): string {
     "\n",
     table(["PLUGIN", "ORIGIN", "ADDED BY", "SECTIONS"], plugged),
     ...(delegates.length === 0 ? [] : ["\n", delegateTable(delegates)]),
+    ...(plan.skills.length === 0 ? [] : ["\n", skillTable(plan.skills)]),
     "\n",
     `approvals are decided by: ${oneLine(deciders.join(", "), 500)}\n`,
     `resolution plan: ${hash}\n`,
@@ -42,6 +43,15 @@ function delegateTable(delegates: ResolutionPlan["delegates"]): string {
     oneLine(tools.join(", "), 500),
   ]);
   return table(["DELEGATE", "REVISION", "MODELS", "TOOLS"], rows);
+}
+
+function skillTable(skills: ResolutionPlan["skills"]): string {
+  const rows = skills.map(({ name, digest, description }) => [
+    oneLine(name, 64),
+    oneLine(digest, 12),
+    oneLine(description, 200),
+  ]);
+  return table(["SKILL", "DIGEST", "DESCRIPTION"], rows);
 }
 
 function toolRows({ plan, callers }: ExplainAgentResponse): readonly (readonly string[])[] {

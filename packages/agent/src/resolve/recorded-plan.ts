@@ -48,6 +48,7 @@ export function planOfRun(prepared: RunPrepared | undefined): ResolutionPlan | u
     ...plan,
     models: modelsOf(prepared),
     delegates: prepared.delegates.map(delegateOf),
+    skills: prepared.skills,
     ...(prepared.limits && { limits: prepared.limits }),
     tools: plan.tools.map((tool) => {
       const { permissionClass, source, pool } = descriptors.get(tool.name) ?? {};

@@ -8,6 +8,7 @@ import type {
   PlannedModelSchema,
   PlannedToolSchema,
   ResolutionPlan,
+  SkillDescriptor,
 } from "@reeve/contracts/agent";
 import { ExcludedToolSchema, ResolutionPlanSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
@@ -40,12 +41,14 @@ interface Stages {
   readonly finish?: ToolDescriptor | undefined;
   /** The agents that the run can call as tools. */
   readonly delegates?: MessageInitShape<typeof PlannedDelegateSchema>[];
+  /** The skills that the agent may open. */
+  readonly skills?: readonly SkillDescriptor[];
 }
 
 /** Returns the plan of a resolution, with its hash. */
 export function resolutionPlan(
   spec: AgentSpec,
-  { lookup, plugins: { plugins }, belt, gated, finish, delegates = [] }: Stages,
+  { lookup, plugins: { plugins }, belt, gated, finish, delegates = [], skills = [] }: Stages,
   policy: CallerPolicy,
 ): ResolutionPlan {
   const levels = [agentLevel(spec), policyLevel(policy.permissions)].filter(
@@ -65,6 +68,7 @@ export function resolutionPlan(
     models: plannedModels(lookup),
     limits: lookup.limits,
     delegates,
+    skills: [...skills],
   });
   // The message has no maps, so that equal plans have equal bytes.
   const hash = bytesDigest(toBinary(ResolutionPlanSchema, plan));

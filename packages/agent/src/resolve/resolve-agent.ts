@@ -25,6 +25,7 @@ import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
+import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills.ts";
 import { answerProblem, callsTools } from "./fallback-problem.ts";
 import { invalidAgent, lookupStage } from "./lookup-stage.ts";
 import { resolutionPlan } from "./resolution-plan.ts";
@@ -57,6 +58,8 @@ function resolveOne(
   const lookup = lookupStage(spec, offer, policy);
   const plugins = pluginStage(spec, { policy, hasMemory: context.extraTools.length > 0 });
   assertPlugins(plugins.violations);
+  assertSkills(skillViolations(spec, offer.models.skills));
+  const skills = skillsOf(spec, offer.models.skills);
   const { belt, gated, sandboxWarnings } = toolStage(spec, offer, context);
   const hosts = permittedHosts(policy, spec);
   const credentials = permittedCredentials(policy, spec);
@@ -66,7 +69,15 @@ function resolveOne(
   const tools = callsTools(executor) ? belt.tools : [];
   const finish = finishOf(spec, executor, context);
   const planned = plannedDelegates(delegates);
-  const stages = { lookup, plugins, belt: { ...belt, tools }, gated, finish, delegates: planned };
+  const stages = {
+    lookup,
+    plugins,
+    belt: { ...belt, tools },
+    gated,
+    finish,
+    delegates: planned,
+    skills,
+  };
   const details = [
     ...[...lookup.warnings, ...sandboxWarnings].map(warningOf),
     ...plugins.warnings,
@@ -79,6 +90,7 @@ function resolveOne(
       ...hosts.warnings,
       ...credentials.warnings,
       ...memory,
+      ...skillWarnings(spec, belt),
       ...lookup.limitWarnings,
       ...delegateWarnings(delegates),
     ].map(warningOf),
@@ -104,6 +116,7 @@ function resolveOne(
     recalls: noRecall === undefined,
     finish,
     delegates,
+    skills,
     plan: resolutionPlan(spec, stages, policy),
     warnings: [...new Set(details.map(warningText))],
     details,
@@ -130,6 +143,14 @@ function assertPlugins(violations: readonly Violation[]): void {
   const reason = isMissing ? ErrorReason.PLUGIN_NOT_FOUND : ErrorReason.INVALID_PLUGIN_CONFIG;
   const message = truncateToBytes(list, maxProblemBytes);
   throw new Failure("precondition", reason, message, { violations });
+}
+
+/** Throws if the deployment has lost a skill: a run must not start without a part of its instructions. */
+function assertSkills(violations: readonly Violation[]): void {
+  const [first] = violations;
+  if (first === undefined) return;
+  const message = `${first.field}: ${first.description}`;
+  throw new Failure("precondition", ErrorReason.INVALID_AGENT, message, { violations });
 }
 
 const maxProblemBytes = 4_000;

@@ -1,4 +1,4 @@
-import type { Limits, ResolutionPlan, RetryPolicy } from "@reeve/contracts/agent";
+import type { Limits, ResolutionPlan, RetryPolicy, SkillDescriptor } from "@reeve/contracts/agent";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Withheld } from "../policy/policy.ts";
@@ -36,6 +36,8 @@ export interface ResolvedAgent {
   readonly finish: ToolDescriptor | undefined;
   /** The agents that the run can call as tools, and what they become, ordered by id. */
   readonly delegates: readonly ResolvedDelegate[];
+  /** The skills that the agent may open, in the versions of now, ordered by name. */
+  readonly skills: readonly SkillDescriptor[];
   /** What the agent becomes, and why. */
   readonly plan: ResolutionPlan;
   readonly warnings: readonly string[];

@@ -12,6 +12,7 @@ import { permissionWarnings } from "../permission/permission-problems.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { checkDelegates } from "../delegates/check-delegates.ts";
+import { skillViolations, skillWarnings } from "../skills/check-skills.ts";
 import { endpointViolations } from "../resolve/remote-endpoint.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
 import { stepUpProblems } from "../deciders/step-up.ts";
@@ -79,6 +80,7 @@ export function checkSpec(
     ...operatorWaitProblems(spec, policy.waitMs),
     ...plugins.violations,
     ...checkDelegates(spec),
+    ...skillViolations(spec, offer.models.skills),
     ...endpointViolations(spec),
     ...models.violations,
     ...limitViolations(spec, offer.models.maxima),
@@ -97,6 +99,7 @@ export function checkSpec(
     ...[
       ...waitWarnings(spec.approvalPolicy, belt.tools),
       ...withheld.warnings,
+      ...skillWarnings(spec, belt),
       ...unlistedWarnings(spec, offer.tools),
     ].map(warningOf),
   ];

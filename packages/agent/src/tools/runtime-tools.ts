@@ -1,8 +1,9 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionClass, ToolCategory, ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
+import { openSkill } from "./open-skill.ts";
+import { runtimeSource, runtimeTool } from "./runtime-tool.ts";
 
 export const runSubtaskName = "run_subtask";
 export const parallelSubtasksName = "run_parallel_subtasks";
@@ -12,8 +13,7 @@ export const retrieveArtifactName = "retrieve_artifact";
 export const memoryReadName = "memory_read";
 export const askUserName = "ask_user";
 
-/** The source of the tools that the runtime itself executes. */
-export const runtimeSource = "runtime";
+export { runtimeSource };
 
 /** Upper limit of the jobs of one call, whatever an agent configures. */
 export const maxParallelJobs = 7;
@@ -42,6 +42,7 @@ export function runtimeTools(spec: AgentSpec): readonly ToolDescriptor[] {
     ...memoryTools,
     ...todoTools,
     ...(spec.questions === undefined ? [] : [askUser]),
+    ...(spec.skills.length === 0 ? [] : [openSkill]),
   ];
 }
 
@@ -217,21 +218,3 @@ export const retrieveArtifact = runtimeTool(
   },
   ["artifact_id"],
 );
-
-function runtimeTool(
-  name: string,
-  permissionClass: PermissionClass,
-  description: string,
-  properties: JsonObject,
-  required: readonly string[],
-): ToolDescriptor {
-  return create(ToolDescriptorSchema, {
-    name,
-    description,
-    permissionClass,
-    source: runtimeSource,
-    category: ToolCategory.GENERAL,
-    idempotent: true,
-    inputSchema: { type: "object", properties, required: [...required] },
-  });
-}

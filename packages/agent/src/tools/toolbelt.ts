@@ -110,7 +110,7 @@ export function toolbelt(
   }
   // A result must not name a tool that the agent lacks, unless the agent excludes it expressly.
   const isExcluded = exclusionFilter(spec);
-  for (const name of companionsOf(tools)) {
+  for (const name of companionsOf(tools, spec)) {
     const tool = offered.get(name);
     if (tool === undefined || !excluded.has(name)) continue;
     if (isExcluded(name) || ownReasonOf(tool) !== undefined) continue;

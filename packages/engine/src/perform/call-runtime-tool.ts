@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { openSkillName } from "@reeve/agent/tools/open-skill";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
@@ -10,6 +11,7 @@ import { frameOf } from "../domain/state/run-state.ts";
 import { refusalOfCall } from "./policy-now.ts";
 import { refuse, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { openSkill } from "./open-skill.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
 import { inRuntimeToolSpan } from "../tracing/runtime-tool-span.ts";
 
@@ -31,11 +33,16 @@ export async function* callRuntimeTool(
     return;
   }
   const owner = { tenant: created?.tenant ?? "", user: created?.startedBy ?? "" };
-  const outcome = await inRuntimeToolSpan(approved, () =>
-    name === retrieveArtifactName
-      ? retrieveArtifact(state, args, ports, signal)
-      : callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal),
-  );
+  const outcome = await inRuntimeToolSpan(approved, async () => {
+    switch (name) {
+      case retrieveArtifactName:
+        return await retrieveArtifact(state, args, ports, signal);
+      case openSkillName:
+        return openSkill(state, frame, args, ports);
+      default:
+        return await callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal);
+    }
+  });
   const result = create(ToolResultSchema, { callId, name, ...outcome });
   yield [toolResultFact(call, scope, result, ports.clock.now())];
 }

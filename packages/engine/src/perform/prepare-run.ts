@@ -76,6 +76,7 @@ async function prepared(
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
       warnings: [...warnings],
       plan: planForLog(resolved.plan),
+      skills: [...resolved.skills],
       delegates: delegates.map((each) => preparedDelegate(each, tools, policy !== undefined)),
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },

@@ -26,6 +26,7 @@ export function preparedDelegate(
     fallbacks: fallbacksOf(resolved),
     gatedTools: [...gated],
     planHash: plan.hash,
+    skills: [...resolved.skills],
     // The rest of the policy's decision is the same for all agents of the run.
     ...(hasPolicy && { policy: { networkAllow: [...resolved.network] } }),
   };

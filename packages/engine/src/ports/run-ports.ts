@@ -11,6 +11,7 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { ModelProvider } from "./model-provider.ts";
+import type { SkillSource } from "./skill-source.ts";
 
 /**
  * `alive`: the worker is connected, and was too slow or hands the run over. `ended`: it has ended in order. `crashed`: it is
@@ -30,6 +31,8 @@ export interface RunPorts {
   provider(name: string): ModelProvider | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
   readonly memory: LongTermMemory;
+  /** The skills of this process. Default: none. */
+  readonly skills?: SkillSource;
   readonly threads: ThreadLog;
   /** The queue of dispatch messages: to dispatch the next run of a thread, and to see whether a run's owner has its message. */
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;

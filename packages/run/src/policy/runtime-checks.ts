@@ -17,6 +17,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.OUTPUT_SCHEMA,
   CheckedRule.DELEGATES,
   CheckedRule.CONTENT_PARTS,
+  CheckedRule.SKILLS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -26,6 +27,7 @@ const fieldOf = {
   [CheckedRule.OUTPUT_SCHEMA]: "output_schema",
   [CheckedRule.DELEGATES]: "delegates",
   [CheckedRule.CONTENT_PARTS]: "parts",
+  [CheckedRule.SKILLS]: "skills",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -38,6 +40,13 @@ type StatedByRun = Partial<Pick<RunCreated, "outputSchema" | "parts" | "messages
 export function ignorableRules(
   spec: Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema" | "delegates"> | undefined,
   { outputSchema = spec?.outputSchema, parts = [], messages = [] }: StatedByRun = {},
+  spec:
+    | Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills">
+    | undefined,
+  {
+    outputSchema = spec?.outputSchema,
+    delegates = [],
+  }: Pick<RunCreated, "outputSchema"> & Partial<Pick<RunCreated, "delegates">> = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
     [CheckedRule.STEP_UP, spec?.approvalPolicy?.stepUp !== undefined],
@@ -45,8 +54,18 @@ export function ignorableRules(
     [CheckedRule.OUTPUT_SCHEMA, outputSchema !== undefined],
     [CheckedRule.DELEGATES, (spec?.delegates.length ?? 0) > 0],
     [CheckedRule.CONTENT_PARTS, [...parts, ...messages.flatMap((each) => each.parts)].length > 0],
+    [CheckedRule.SKILLS, hasSkills(spec, delegates)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
+}
+
+/** Whether an agent, or an agent that it can call, has skills. */
+function hasSkills(
+  spec: Pick<AgentSpec, "skills"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  const specs = [spec, ...delegates.map((each) => each.spec)];
+  return specs.some((each) => each !== undefined && each.skills.length > 0);
 }
 
 /** The processes that take work. */

@@ -10,9 +10,9 @@ import { boundedLabel } from "@reeve/platform/telemetry/metrics";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";
 
 const own: ReadonlySet<string> = new Set([
-  ...runtimeTools(create(AgentSpecSchema, { allowParallelSubagents: true, questions: {} })).map(
-    ({ name }) => name,
-  ),
+  ...runtimeTools(
+    create(AgentSpecSchema, { allowParallelSubagents: true, questions: {}, skills: ["any"] }),
+  ).map(({ name }) => name),
   ...longTermMemoryTools.map(({ name }) => name),
   retrieveArtifactName,
   finishSubtaskName,

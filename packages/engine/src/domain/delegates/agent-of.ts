@@ -39,11 +39,12 @@ function preparedOf(prepared: RunPrepared): ReadonlyMap<string, RunPrepared> {
 }
 
 function asPrepared(delegate: PreparedDelegate, ofRun: readonly ToolDescriptor[]): RunPrepared {
-  const { model, capabilities, limits, retry, policy, fallbacks, gatedTools } = delegate;
+  const { model, capabilities, limits, retry, policy, fallbacks, gatedTools, skills } = delegate;
   return create(RunPreparedSchema, {
     tools: withShared(delegate, ofRun).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     fallbacks,
     gatedTools,
+    skills,
     ...(model && { model }),
     ...(capabilities && { capabilities }),
     ...(limits && { limits }),

@@ -12,17 +12,21 @@ import { plannerId, rootId } from "../state/frame.ts";
 import { plannerPrompt } from "../planner/planner-prompt.ts";
 import type { RunState } from "../state/run-state.ts";
 import { requiresResult } from "../subtasks/finish-subtask.ts";
+import { skillsPrompt } from "./skills-prompt.ts";
 
 /** Returns the system prompt of a frame: the agent's instructions, and the rules for a planner, the root, or a subtask. */
 export function systemPrompt(state: RunState, frame: Frame): string {
   const { spec } = workingAgent(state, frame);
   const agent = spec?.instructions ?? "";
-  if (frame.id === plannerId) return paragraphs(agent, plannerPrompt(spec));
+  const skills = skillsPrompt(state, frame);
+  if (frame.id === plannerId) return paragraphs(agent, skills, plannerPrompt(spec));
   if (frame.id === rootId) {
-    return paragraphs(agent, rootRules(state, frame), requiresResult(frame) ? finishRunRule : "");
+    const finish = requiresResult(frame) ? finishRunRule : "";
+    return paragraphs(agent, skills, rootRules(state, frame), finish);
   }
   return paragraphs(
     agent,
+    skills,
     childRules(frame),
     frame.subtask?.job.systemPrompt ?? "",
     subtaskRules(state, frame),

@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { limitsOf } from "../budget/limits.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { RuntimeToolResult } from "./runtime-tool-result.ts";
+import { textPart } from "./text-part.ts";
 import { numberArgument, errorResult, successResult, textArgument } from "./runtime-tool-result.ts";
 
 const maxKeyCharacters = 128;
@@ -24,22 +25,7 @@ export function memoryRead(state: RunState, args: JsonObject): RuntimeToolResult
     return errorResult(`there is no entry "${key}"; there are: ${known === "" ? "none" : known}`);
   }
   const offset = numberArgument(args, "offset") ?? 0;
-  // A character has at most three bytes in UTF-8, a pair of surrogates four.
-  const maxCharacters = Math.max(1, Math.floor((limitsOf(state).resultBytes - noteBytes) / 3));
-  const part = wellFormed(value.slice(offset, offset + maxCharacters));
-  const end = offset + part.length;
-  return successResult(
-    end >= value.length
-      ? part
-      : `${part}\n[characters ${offset} to ${end} of ${value.length}; read on with offset ${end}]`,
-  );
-}
-
-const noteBytes = 100;
-
-/** Removes an unpaired surrogate from the end of a part. */
-function wellFormed(part: string): string {
-  return part.length > 1 && /[\uD800-\uDBFF]$/.test(part) ? part.slice(0, -1) : part;
+  return successResult(textPart(value, offset, limitsOf(state).resultBytes));
 }
 
 export function memoryWrite({ memory }: RunState, args: JsonObject): RuntimeToolResult {

@@ -1,0 +1,69 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { utf8 } from "@reeve/agent/skills/parse-skill";
+import type { Skill } from "@reeve/agent/skills/skill";
+import { limitsOf } from "../domain/budget/limits.ts";
+import { workingAgent } from "../domain/delegates/working-agent.ts";
+import { textPart } from "../domain/runtime-tools/text-part.ts";
+import { numberArgument, textArgument } from "../domain/runtime-tools/runtime-tool-result.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { frameOf } from "../domain/state/run-state.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+
+interface Opened {
+  readonly content: string;
+  readonly isError: boolean;
+}
+
+/**
+ * Returns the instructions of a skill and the list of its files, or one of the files, in the version with which the run was prepared. A
+ * process that has only another version says so by name: the model never reads two versions.
+ */
+export function openSkill(
+  state: RunState,
+  frame: string,
+  args: JsonObject,
+  { skills }: Pick<RunPorts, "skills">,
+): Opened {
+  const pinned = workingAgent(state, frameOf(state, frame)).prepared?.skills ?? [];
+  const name = textArgument(args, "name");
+  const descriptor = pinned.find((each) => each.name === name);
+  if (descriptor === undefined) {
+    const known = pinned.map((each) => each.name).join(", ");
+    return failed(`there is no skill "${name.slice(0, 100)}"; the skills are: ${known}`);
+  }
+  const { digest } = descriptor;
+  const skill = skills?.version(name, digest);
+  if (skill === undefined) {
+    return failed(
+      `the skill ${name} has changed since this run started: its version ${digest.slice(0, 12)} is gone; go on without it`,
+    );
+  }
+  const path = textArgument(args, "file");
+  const text = path === "" ? withFiles(skill) : textOfFile(skill, path);
+  if (text === undefined) return failed(problemWith(skill, path));
+  const part = textPart(text, numberArgument(args, "offset") ?? 0, limitsOf(state).resultBytes);
+  return { content: part, isError: false };
+}
+
+function withFiles({ instructions, files }: Skill): string {
+  if (files.length === 0) return instructions;
+  const list = files.map(({ path, content }) => `- ${path} (${content.length} bytes)`);
+  return `${instructions}\n\n[files of this skill, which open_skill reads with \`file\`]\n${list.join("\n")}`;
+}
+
+function textOfFile({ files }: Skill, path: string): string | undefined {
+  const file = files.find((each) => each.path === path);
+  return file && utf8(file.content);
+}
+
+function problemWith({ descriptor: { name }, files }: Skill, path: string): string {
+  const file = files.find((each) => each.path === path);
+  if (file !== undefined) return `${path} of the skill ${name} is no text`;
+  const known = files.slice(0, 50).map((each) => each.path);
+  const list = known.length === 0 ? "it has no files" : `its files are: ${known.join(", ")}`;
+  return `the skill ${name} has no file "${path.slice(0, 200)}"; ${list}`;
+}
+
+function failed(content: string): Opened {
+  return { content, isError: true };
+}

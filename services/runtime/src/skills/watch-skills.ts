@@ -1,0 +1,91 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Skill } from "@reeve/agent/skills/skill";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { readSkills } from "./read-skills.ts";
+
+/** How often the folder is looked at. A change takes effect after at most twice as long. */
+const defaultIntervalMs = 2_000;
+/** A folder with more files than this is looked at up to there. */
+const maxFiles = 40_000;
+
+export interface SkillFolder {
+  /** The folder of the skills. Undefined: there are none. */
+  readonly path: string | undefined;
+  readonly log: Pick<Logger, "info" | "error">;
+  /** Default: two seconds. */
+  readonly intervalMs?: number;
+}
+
+/** The skills of a folder, and what tells whether it has changed since. */
+interface LoadedSkills {
+  readonly skills: readonly Skill[];
+  readonly signature: string;
+}
+
+/** Reads the skills of a folder. Throws a Failure that lists everything that is wrong with them. */
+export async function loadSkills(
+  { path }: Pick<SkillFolder, "path">,
+  signal: AbortSignal,
+): Promise<LoadedSkills> {
+  if (path === undefined) return { skills: [], signature: "" };
+  // Before the files: a change in between is then seen later.
+  const signature = await signatureOf(path, signal);
+  return { skills: await readSkills(path, signal), signature };
+}
+
+/**
+ * Reads the skills again when their folder changes, until `signal` aborts, and passes them to `use`. Skills with a mistake change
+ * nothing, and the log says once what is wrong. What `use` throws is tried again.
+ */
+export async function watchSkills(
+  { path, log, intervalMs = defaultIntervalMs }: SkillFolder,
+  { signature: first }: Pick<LoadedSkills, "signature">,
+  use: (skills: readonly Skill[]) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  if (path === undefined) return;
+  let used = first;
+  let before = first;
+  let refused = "";
+  for (;;) {
+    await sleep(intervalMs, signal);
+    try {
+      const next = await signatureOf(path, signal);
+      // Somebody may be writing the files: a change counts once it is seen twice.
+      const isWhole = next === before;
+      before = next;
+      if (!isWhole || next === used || next === refused) continue;
+      refused = next;
+      const skills = await readSkills(path, signal);
+      // An error from here on is none of the files.
+      refused = "";
+      await use(skills);
+      used = next;
+      log.info({ path, skills: skills.length }, "the skills were read again");
+    } catch (error) {
+      signal.throwIfAborted();
+      const problem = error instanceof Error ? error.message : String(error);
+      log.error({ path, problem }, "the changed skills are not used");
+    }
+  }
+}
+
+/** Returns a text that changes when a file below the folder does. */
+async function signatureOf(folder: string, signal: AbortSignal): Promise<string> {
+  const lines: string[] = [];
+  const folders = [folder];
+  for (let next = folders.shift(); next !== undefined; next = folders.shift()) {
+    signal.throwIfAborted();
+    const entries = await readdir(next, { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (entry.name.startsWith(".") || lines.length >= maxFiles) continue;
+      const path = join(next, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      const found = await stat(path).catch(() => undefined);
+      lines.push(`${path} ${found?.ino} ${found?.size} ${found?.mtimeMs} ${found?.ctimeMs}`);
+    }
+  }
+  return lines.toSorted().join("\n");
+}
