@@ -19,7 +19,7 @@ const { writeNatsUsers } = await import("./write-nats-users.ts");
 writeNatsUsers({ isCheck: process.argv.includes("--check") });
 const { writeOpenapi } = await import("./write-openapi.ts");
 writeOpenapi({ isCheck: process.argv.includes("--check") });
-const { writeSchemas } = await import("./write-schemas.ts");
+const { writeSchemas } = await import("./schemas/write-schemas.ts");
 writeSchemas({ isCheck: process.argv.includes("--check") });
 
 function compareWithGenerated(): void {

@@ -36,8 +36,11 @@ const agents = (...args: readonly string[]) => reeve("agents", ...args);
 
 const reeve = (...args: readonly string[]) => typed({}, "--token", tokens.acme, ...args);
 
-async function typed({ input }: { readonly input?: string }, ...args: readonly string[]) {
-  const terminal = new MemoryTerminal({ ...(input !== undefined && { input }) });
+async function typed(
+  options: { readonly input?: string; readonly answers?: readonly string[] },
+  ...args: readonly string[]
+) {
+  const terminal = new MemoryTerminal(options);
   const signal = new AbortController().signal;
   const code = await runCli(["--url", bench.url, ...args], { terminal, environment: {}, signal });
   return { code, stdout: terminal.stdout, stderr: terminal.stderr };
@@ -192,6 +195,20 @@ test("apply creates and updates the agents of a folder, in the order of their de
   expect((await agents("get", "lead")).code).toBe(1);
   expect((await agents("get", "valid")).stderr).not.toContain("team");
   expect(await reeve("apply", "-f", team, "--prune")).toMatchObject({ code: 2 });
+});
+
+test("apply asks a person on a terminal, and changes nothing without a yes", async () => {
+  const asked = join(folder, "asked.yaml");
+  writeFileSync(asked, "id: asked\nname: Asked\nmodel: known\n");
+  const apply = (...answers: readonly string[]) =>
+    typed({ answers }, "--token", tokens.acme, "apply", "-f", asked);
+  expect(await apply("n")).toMatchObject({
+    code: 1,
+    stdout: expect.stringContaining("Apply these changes? [y/N]"),
+    stderr: expect.stringContaining("nothing was changed"),
+  });
+  expect(await apply()).toMatchObject({ code: 1 });
+  expect((await apply("y")).stdout).toContain("agent asked created (revision 1)");
 });
 
 test("revisions of an agent are listed, compared, and stored again", async () => {

@@ -67,7 +67,7 @@ test("an editor sees unknown fields, wrong types, and values that a field does n
     answer_policy: { truncated: "maybe" },
     sections: { stop: { consecutive_errors: "many" }, own: { anything: 1 } },
   });
-  expect(problems.map((problem) => problem.split(" ")[0]).toSorted()).toEqual([
+  expect(problems.map((problem) => problem.split(" ")[0] ?? "").toSorted()).toEqual([
     "",
     "",
     "/answer_policy/truncated",

@@ -25,6 +25,18 @@ const clock = () =>
     call: () => "12",
   });
 
+/** Returns the places of what a build reports. */
+const problems = (build: () => unknown) => {
+  try {
+    build();
+  } catch (error) {
+    return (error as { violations: readonly { field: string }[] }).violations.map(
+      ({ field }) => field,
+    );
+  }
+  return [];
+};
+
 // Requirement: RES-12
 test("built agents run with their delegates and registered models", async () => {
   const reeve = new ReeveBuilder()
@@ -48,16 +60,6 @@ test("build reports every mistake of all parts at once, and buildUnchecked only 
     .withAgent({ ...lead, delegates: ["nobody"] }, { ...finder, model: "gone", hitlTools: ["x"] });
   expect(builder.buildUnchecked().agentIds).toEqual(["lead", "finder"]);
   builder.withTool(clock(), clock()).withAgent(finder).withProvider(provider());
-  const problems = (build: () => unknown) => {
-    try {
-      build();
-    } catch (error) {
-      return (error as { violations: readonly { field: string }[] }).violations.map(
-        ({ field }) => field,
-      );
-    }
-    return [];
-  };
   const taken = ['tools["clock"]', 'agents["finder"]', 'providers["scripted"]'];
   expect(problems(() => builder.buildUnchecked())).toEqual(taken);
   expect(problems(() => builder.build())).toEqual([

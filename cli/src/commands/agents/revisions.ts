@@ -7,7 +7,7 @@ import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import { oneLine } from "../../render/plain-text.ts";
-import { changedFields, changedNames, specDiff } from "../../render/spec-diff.ts";
+import { changedFields, changedNames, specDiff } from "./spec-diff.ts";
 import { printList } from "../print-list.ts";
 import { parseLimit } from "../parse-option.ts";
 

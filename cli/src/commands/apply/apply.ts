@@ -141,7 +141,7 @@ async function isConfirmed(
   }
   if (deletions === 0) return true;
   throw new UsageError(
-    `${deletions} agents would be deleted, and nobody can be asked; nothing was changed: add --yes to delete them`,
+    `--prune would delete ${deletions === 1 ? "an agent" : `${deletions} agents`}, and nobody can be asked; nothing was changed: add --yes`,
   );
 }
 

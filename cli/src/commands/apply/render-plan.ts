@@ -1,6 +1,6 @@
 import { oneLine } from "../../render/plain-text.ts";
-import type { ChangedField } from "../../render/spec-diff.ts";
-import { changedFields, changedNames, specDiff } from "../../render/spec-diff.ts";
+import type { ChangedField } from "../agents/spec-diff.ts";
+import { changedFields, changedNames, specDiff } from "../agents/spec-diff.ts";
 import { table } from "../../render/table.ts";
 import type { Terminal } from "../../terminal.ts";
 import type { AgentChange } from "./apply-plan.ts";

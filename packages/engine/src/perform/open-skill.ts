@@ -35,7 +35,7 @@ export function openSkill(
   const skill = skills?.version(name, digest);
   if (skill === undefined) {
     return failed(
-      `the skill ${name} has changed since this run started: its version ${digest.slice(0, 12)} is gone; go on without it`,
+      `the skill ${name} has changed since this run started: its version ${digest.slice(0, 12)} is gone; continue without it`,
     );
   }
   const path = textArgument(args, "file");

@@ -51,12 +51,14 @@ test("a link that leaves the folder of its skill is refused by name, and one ins
   symlinkSync("../secret", join(own, "up"));
   symlinkSync("..", join(own, "loop"));
   symlinkSync("nothing", join(own, "dangling"));
-  expect((await problems()).toSorted()).toEqual([
-    "tables/dangling is a link to a file that does not exist",
-    "tables/loop is a link that leaves the folder of the skill",
-    "tables/passwd is a link that leaves the folder of the skill",
-    "tables/up is a link that leaves the folder of the skill",
-  ]);
+  expect(new Set(await problems())).toEqual(
+    new Set([
+      "tables/dangling is a link to a file that does not exist",
+      "tables/loop is a link that leaves the folder of the skill",
+      "tables/passwd is a link that leaves the folder of the skill",
+      "tables/up is a link that leaves the folder of the skill",
+    ]),
+  );
 });
 
 test("a link in place of a skill, and a pipe, are refused by name", async () => {

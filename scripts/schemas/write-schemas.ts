@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { contractsWithComments } from "./schemas/contracts-with-comments.ts";
-import { schemaFiles } from "./schemas/schema-files.ts";
+import { contractsWithComments } from "./contracts-with-comments.ts";
+import { schemaFiles } from "./schema-files.ts";
 
 const folder = "docs/schemas";
 

@@ -3,9 +3,9 @@ import { toJson } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/client";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { structuredPatch } from "diff";
-import { formatAgentFile } from "../files/agent-file.ts";
-import type { Style } from "../style.ts";
-import { oneLine, plainText } from "./plain-text.ts";
+import { formatAgentFile } from "../../files/agent-file.ts";
+import type { Style } from "../../style.ts";
+import { oneLine, plainText } from "../../render/plain-text.ts";
 
 /** A field that two specs have different values of. */
 export interface ChangedField {
