@@ -633,6 +633,10 @@ pub struct RunPrepared {
     /// What each of `delegates` of the start became, ordered by id.
     #[prost(message, repeated, tag = "16")]
     pub delegates: ::prost::alloc::vec::Vec<PreparedDelegate>,
+    /// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
+    /// only another one refuses to open it.
+    #[prost(message, repeated, tag = "30")]
+    pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
 }
 /// What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -676,6 +680,9 @@ pub struct PreparedDelegate {
     /// Revision of the agent, as in `delegates` of the start.
     #[prost(uint32, tag = "12")]
     pub revision: u32,
+    /// Skills that it may open, as in `RunPrepared`.
+    #[prost(message, repeated, tag = "30")]
+    pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
 }
 /// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
 /// only withhold more.

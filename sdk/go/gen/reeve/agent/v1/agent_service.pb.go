@@ -67,7 +67,9 @@ type ListModelsResponse struct {
 	Models []*ModelSpec `protobuf:"bytes,1,rep,name=models,proto3" json:"models,omitempty"`
 	// The providers, ordered by name. An agent may also name a model of a provider that is not
 	// registered, as `provider:model`; it then has no known price and context window.
-	Providers     []*ProviderDescriptor `protobuf:"bytes,2,rep,name=providers,proto3" json:"providers,omitempty"`
+	Providers []*ProviderDescriptor `protobuf:"bytes,2,rep,name=providers,proto3" json:"providers,omitempty"`
+	// The skills that agents may name, ordered by name.
+	Skills        []*SkillDescriptor `protobuf:"bytes,7,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,6 +118,13 @@ func (x *ListModelsResponse) GetProviders() []*ProviderDescriptor {
 	return nil
 }
 
+func (x *ListModelsResponse) GetSkills() []*SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
 // A stored agent.
 type Agent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -128,7 +137,10 @@ type Agent struct {
 	// Time of the last update.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// Who created this revision: the subject of the request. Empty for revisions of older versions.
-	CreatedBy     string `protobuf:"bytes,5,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	CreatedBy string `protobuf:"bytes,5,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
+	// Set of agents that are managed together: the `managed_by` of the request that created the agent.
+	// Updates keep it. Empty if the agent belongs to no set.
+	ManagedBy     string `protobuf:"bytes,6,opt,name=managed_by,json=managedBy,proto3" json:"managed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -194,6 +206,13 @@ func (x *Agent) GetUpdatedAt() *timestamppb.Timestamp {
 func (x *Agent) GetCreatedBy() string {
 	if x != nil {
 		return x.CreatedBy
+	}
+	return ""
+}
+
+func (x *Agent) GetManagedBy() string {
+	if x != nil {
+		return x.ManagedBy
 	}
 	return ""
 }
@@ -266,7 +285,10 @@ func (x *SpecViolation) GetReason() string {
 type CreateAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The spec to store.
-	Spec          *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	Spec *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	// Name of the set of agents that the agent belongs to, for tools that manage several agents
+	// together. Has no effect on runs. Empty: none.
+	ManagedBy     string `protobuf:"bytes,2,opt,name=managed_by,json=managedBy,proto3" json:"managed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -306,6 +328,13 @@ func (x *CreateAgentRequest) GetSpec() *AgentSpec {
 		return x.Spec
 	}
 	return nil
+}
+
+func (x *CreateAgentRequest) GetManagedBy() string {
+	if x != nil {
+		return x.ManagedBy
+	}
+	return ""
 }
 
 // Response of `CreateAgent`.
@@ -799,7 +828,10 @@ func (x *UpdateAgentResponse) GetWarnings() []string {
 type DeleteAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the agent.
-	AgentId       string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Revision that the caller has seen. If the agent has another revision, the deletion is refused
+	// with ABORTED and reason REVISION_CONFLICT. 0 deletes any revision.
+	Revision      uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -839,6 +871,13 @@ func (x *DeleteAgentRequest) GetAgentId() string {
 		return x.AgentId
 	}
 	return ""
+}
+
+func (x *DeleteAgentRequest) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
 }
 
 // Response of `DeleteAgent`. Empty.
@@ -882,7 +921,10 @@ func (*DeleteAgentResponse) Descriptor() ([]byte, []int) {
 type ValidateAgentRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The spec to validate.
-	Spec          *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	Spec *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
+	// Specs that are to be stored before this one. Delegates are looked up among them first, by id, and
+	// then among the stored agents. They are not validated themselves.
+	Others        []*AgentSpec `protobuf:"bytes,2,rep,name=others,proto3" json:"others,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -920,6 +962,13 @@ func (*ValidateAgentRequest) Descriptor() ([]byte, []int) {
 func (x *ValidateAgentRequest) GetSpec() *AgentSpec {
 	if x != nil {
 		return x.Spec
+	}
+	return nil
+}
+
+func (x *ValidateAgentRequest) GetOthers() []*AgentSpec {
+	if x != nil {
+		return x.Others
 	}
 	return nil
 }
@@ -1434,11 +1483,12 @@ var File_reeve_agent_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\"\x13\n" +
-	"\x11ListModelsRequest\"\x89\x01\n" +
+	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\"\x13\n" +
+	"\x11ListModelsRequest\"\xc2\x01\n" +
 	"\x12ListModelsResponse\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
-	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\"\xe9\x01\n" +
+	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x127\n" +
+	"\x06skills\x18\a \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\x88\x02\n" +
 	"\x05Agent\x12-\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x129\n" +
@@ -1447,13 +1497,17 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n" +
 	"\n" +
-	"created_by\x18\x05 \x01(\tR\tcreatedBy:\x00\"_\n" +
+	"created_by\x18\x05 \x01(\tR\tcreatedBy\x12\x1d\n" +
+	"\n" +
+	"managed_by\x18\x06 \x01(\tR\tmanagedBy:\x00\"_\n" +
 	"\rSpecViolation\x12\x14\n" +
 	"\x05field\x18\x01 \x01(\tR\x05field\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12\x16\n" +
-	"\x06reason\x18\x03 \x01(\tR\x06reason\"E\n" +
+	"\x06reason\x18\x03 \x01(\tR\x06reason\"f\n" +
 	"\x12CreateAgentRequest\x12/\n" +
-	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"^\n" +
+	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1f\n" +
+	"\n" +
+	"managed_by\x18\x02 \x01(\tB\x00R\tmanagedBy\"^\n" +
 	"\x13CreateAgentResponse\x12+\n" +
 	"\x05agent\x18\x01 \x01(\v2\x15.reeve.agent.v1.AgentR\x05agent\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\".\n" +
@@ -1481,12 +1535,14 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\brevision\x18\x02 \x01(\rR\brevision\"^\n" +
 	"\x13UpdateAgentResponse\x12+\n" +
 	"\x05agent\x18\x01 \x01(\v2\x15.reeve.agent.v1.AgentR\x05agent\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"1\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"M\n" +
 	"\x12DeleteAgentRequest\x12\x1b\n" +
-	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\"\x15\n" +
-	"\x13DeleteAgentResponse\"G\n" +
+	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x1a\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\"\x15\n" +
+	"\x13DeleteAgentResponse\"|\n" +
 	"\x14ValidateAgentRequest\x12/\n" +
-	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\"\xa9\x02\n" +
+	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x123\n" +
+	"\x06others\x18\x02 \x03(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x06others\"\xa9\x02\n" +
 	"\x15ValidateAgentResponse\x12=\n" +
 	"\n" +
 	"violations\x18\x01 \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\n" +
@@ -1585,63 +1641,66 @@ var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
 	(*PolicyLimit)(nil),                // 22: reeve.agent.v1.PolicyLimit
 	(*ModelSpec)(nil),                  // 23: reeve.agent.v1.ModelSpec
 	(*ProviderDescriptor)(nil),         // 24: reeve.agent.v1.ProviderDescriptor
-	(*AgentSpec)(nil),                  // 25: reeve.agent.v1.AgentSpec
-	(*timestamppb.Timestamp)(nil),      // 26: google.protobuf.Timestamp
-	(*ResolutionPlan)(nil),             // 27: reeve.agent.v1.ResolutionPlan
-	(v1.Role)(0),                       // 28: reeve.access.v1.Role
-	(*Limits)(nil),                     // 29: reeve.agent.v1.Limits
+	(*SkillDescriptor)(nil),            // 25: reeve.agent.v1.SkillDescriptor
+	(*AgentSpec)(nil),                  // 26: reeve.agent.v1.AgentSpec
+	(*timestamppb.Timestamp)(nil),      // 27: google.protobuf.Timestamp
+	(*ResolutionPlan)(nil),             // 28: reeve.agent.v1.ResolutionPlan
+	(v1.Role)(0),                       // 29: reeve.access.v1.Role
+	(*Limits)(nil),                     // 30: reeve.agent.v1.Limits
 }
 var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
 	23, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
 	24, // 1: reeve.agent.v1.ListModelsResponse.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	25, // 2: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
-	26, // 3: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
-	26, // 4: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
-	25, // 5: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	2,  // 6: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	2,  // 7: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	2,  // 8: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
-	2,  // 9: reeve.agent.v1.ListAgentRevisionsResponse.revisions:type_name -> reeve.agent.v1.Agent
-	25, // 10: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	2,  // 11: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
-	25, // 12: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
-	3,  // 13: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	25, // 14: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
-	3,  // 15: reeve.agent.v1.ValidateAgentResponse.warning_details:type_name -> reeve.agent.v1.SpecViolation
-	27, // 16: reeve.agent.v1.ValidateAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	28, // 17: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
-	21, // 18: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
-	29, // 19: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
-	22, // 20: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
-	27, // 21: reeve.agent.v1.ExplainAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	3,  // 22: reeve.agent.v1.ExplainAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	3,  // 23: reeve.agent.v1.ExplainAgentResponse.warnings:type_name -> reeve.agent.v1.SpecViolation
-	20, // 24: reeve.agent.v1.ExplainAgentResponse.callers:type_name -> reeve.agent.v1.ToolCallers
-	28, // 25: reeve.agent.v1.ExplainAgentResponse.roles:type_name -> reeve.access.v1.Role
-	28, // 26: reeve.agent.v1.ToolCallers.roles:type_name -> reeve.access.v1.Role
-	4,  // 27: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
-	6,  // 28: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
-	8,  // 29: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
-	10, // 30: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
-	12, // 31: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
-	14, // 32: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
-	16, // 33: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
-	18, // 34: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
-	0,  // 35: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
-	5,  // 36: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
-	7,  // 37: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
-	9,  // 38: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
-	11, // 39: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
-	13, // 40: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
-	15, // 41: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
-	17, // 42: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
-	19, // 43: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
-	1,  // 44: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
-	36, // [36:45] is the sub-list for method output_type
-	27, // [27:36] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	25, // 2: reeve.agent.v1.ListModelsResponse.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	26, // 3: reeve.agent.v1.Agent.spec:type_name -> reeve.agent.v1.AgentSpec
+	27, // 4: reeve.agent.v1.Agent.created_at:type_name -> google.protobuf.Timestamp
+	27, // 5: reeve.agent.v1.Agent.updated_at:type_name -> google.protobuf.Timestamp
+	26, // 6: reeve.agent.v1.CreateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	2,  // 7: reeve.agent.v1.CreateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	2,  // 8: reeve.agent.v1.GetAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	2,  // 9: reeve.agent.v1.ListAgentsResponse.agents:type_name -> reeve.agent.v1.Agent
+	2,  // 10: reeve.agent.v1.ListAgentRevisionsResponse.revisions:type_name -> reeve.agent.v1.Agent
+	26, // 11: reeve.agent.v1.UpdateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	2,  // 12: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
+	26, // 13: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
+	26, // 14: reeve.agent.v1.ValidateAgentRequest.others:type_name -> reeve.agent.v1.AgentSpec
+	3,  // 15: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	26, // 16: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
+	3,  // 17: reeve.agent.v1.ValidateAgentResponse.warning_details:type_name -> reeve.agent.v1.SpecViolation
+	28, // 18: reeve.agent.v1.ValidateAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	29, // 19: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
+	21, // 20: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
+	30, // 21: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
+	22, // 22: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
+	28, // 23: reeve.agent.v1.ExplainAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	3,  // 24: reeve.agent.v1.ExplainAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	3,  // 25: reeve.agent.v1.ExplainAgentResponse.warnings:type_name -> reeve.agent.v1.SpecViolation
+	20, // 26: reeve.agent.v1.ExplainAgentResponse.callers:type_name -> reeve.agent.v1.ToolCallers
+	29, // 27: reeve.agent.v1.ExplainAgentResponse.roles:type_name -> reeve.access.v1.Role
+	29, // 28: reeve.agent.v1.ToolCallers.roles:type_name -> reeve.access.v1.Role
+	4,  // 29: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
+	6,  // 30: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
+	8,  // 31: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
+	10, // 32: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
+	12, // 33: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
+	14, // 34: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
+	16, // 35: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
+	18, // 36: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
+	0,  // 37: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
+	5,  // 38: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
+	7,  // 39: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
+	9,  // 40: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
+	11, // 41: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
+	13, // 42: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
+	15, // 43: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
+	17, // 44: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
+	19, // 45: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
+	1,  // 46: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
+	38, // [38:47] is the sub-list for method output_type
+	29, // [29:38] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_service_proto_init() }
@@ -1652,6 +1711,7 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 	file_reeve_agent_v1_agent_spec_proto_init()
 	file_reeve_agent_v1_model_spec_proto_init()
 	file_reeve_agent_v1_resolution_plan_proto_init()
+	file_reeve_agent_v1_skill_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -54,7 +54,8 @@ type AgentServiceClient interface {
 	// Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
 	// one.
 	UpdateAgent(ctx context.Context, in *UpdateAgentRequest, opts ...grpc.CallOption) (*UpdateAgentResponse, error)
-	// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
+	// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist, and ABORTED if its
+	// revision is not the requested one.
 	DeleteAgent(ctx context.Context, in *DeleteAgentRequest, opts ...grpc.CallOption) (*DeleteAgentResponse, error)
 	// Validates a spec without storing it.
 	ValidateAgent(ctx context.Context, in *ValidateAgentRequest, opts ...grpc.CallOption) (*ValidateAgentResponse, error)
@@ -62,7 +63,7 @@ type AgentServiceClient interface {
 	// host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
 	// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
 	ExplainAgent(ctx context.Context, in *ExplainAgentRequest, opts ...grpc.CallOption) (*ExplainAgentResponse, error)
-	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
+	// Lists the models and skills that agents may name, and the providers, as the runtimes announced them. The
 	// same for all tenants. Contains no credentials.
 	ListModels(ctx context.Context, in *ListModelsRequest, opts ...grpc.CallOption) (*ListModelsResponse, error)
 }
@@ -189,7 +190,8 @@ type AgentServiceServer interface {
 	// Returns NOT_FOUND if the agent does not exist, and ABORTED if its revision is not the requested
 	// one.
 	UpdateAgent(context.Context, *UpdateAgentRequest) (*UpdateAgentResponse, error)
-	// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
+	// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist, and ABORTED if its
+	// revision is not the requested one.
 	DeleteAgent(context.Context, *DeleteAgentRequest) (*DeleteAgentResponse, error)
 	// Validates a spec without storing it.
 	ValidateAgent(context.Context, *ValidateAgentRequest) (*ValidateAgentResponse, error)
@@ -197,7 +199,7 @@ type AgentServiceServer interface {
 	// host, image, and pool, and what withholds it: a rule of the operator's policy, or another reason. Names
 	// only rules that apply to that caller. Returns NOT_FOUND if the agent does not exist.
 	ExplainAgent(context.Context, *ExplainAgentRequest) (*ExplainAgentResponse, error)
-	// Lists the models that agents may name, and the providers, as the runtimes announced them. The
+	// Lists the models and skills that agents may name, and the providers, as the runtimes announced them. The
 	// same for all tenants. Contains no credentials.
 	ListModels(context.Context, *ListModelsRequest) (*ListModelsResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()

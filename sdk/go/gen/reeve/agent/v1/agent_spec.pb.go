@@ -126,7 +126,11 @@ type AgentSpec struct {
 	// JSON Schema of the answer of a run, at most 65,536 bytes. The agent then gives its answer by calling
 	// `finish_subtask`, and the run has it in `structured_output`. An answer that is no object is the
 	// property `result` of one. Needs a model that calls tools. If unset, the answer is text.
-	OutputSchema  *structpb.Struct `protobuf:"bytes,36,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	OutputSchema *structpb.Struct `protobuf:"bytes,36,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	// Skills that the agent may open, by name: instructions and files for kinds of work, which the
+	// deployment has. The model sees the name and the description of each, and opens it with the tool
+	// `open_skill`. A run keeps the versions with which it was prepared.
+	Skills        []string `protobuf:"bytes,40,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -409,6 +413,13 @@ func (x *AgentSpec) GetQuestions() *QuestionPolicy {
 func (x *AgentSpec) GetOutputSchema() *structpb.Struct {
 	if x != nil {
 		return x.OutputSchema
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetSkills() []string {
+	if x != nil {
+		return x.Skills
 	}
 	return nil
 }
@@ -1745,7 +1756,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xaa\x10\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xc4\x10\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1789,7 +1800,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x05retry\x18! \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x12)\n" +
 	"\x0ffallback_models\x18\" \x03(\tB\x00R\x0efallbackModels\x12<\n" +
 	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x12<\n" +
-	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x1aC\n" +
+	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x18\n" +
+	"\x06skills\x18( \x03(\tB\x00R\x06skills\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +

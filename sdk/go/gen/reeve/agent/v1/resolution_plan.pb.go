@@ -46,7 +46,9 @@ type ResolutionPlan struct {
 	// Number of tools of the agent that are not listed, because the plan would become too large.
 	OmittedTools uint32 `protobuf:"varint,9,opt,name=omitted_tools,json=omittedTools,proto3" json:"omitted_tools,omitempty"`
 	// Agents that the agent may call as tools, and those that they may call, ordered by id.
-	Delegates     []*PlannedDelegate `protobuf:"bytes,10,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	Delegates []*PlannedDelegate `protobuf:"bytes,10,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Skills that the agent may open, ordered by name. A run keeps these versions.
+	Skills        []*SkillDescriptor `protobuf:"bytes,15,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -147,6 +149,13 @@ func (x *ResolutionPlan) GetOmittedTools() uint32 {
 func (x *ResolutionPlan) GetDelegates() []*PlannedDelegate {
 	if x != nil {
 		return x.Delegates
+	}
+	return nil
+}
+
+func (x *ResolutionPlan) GetSkills() []*SkillDescriptor {
+	if x != nil {
+		return x.Skills
 	}
 	return nil
 }
@@ -583,7 +592,7 @@ var File_reeve_agent_v1_resolution_plan_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xf4\x03\n" +
+	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1areeve/agent/v1/skill.proto\"\xad\x04\n" +
 	"\x0eResolutionPlan\x127\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1d.reeve.agent.v1.PlannedPluginR\aplugins\x121\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1b.reeve.agent.v1.PlannedToolR\x05tools\x12C\n" +
@@ -595,7 +604,8 @@ const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\x12omitted_call_rules\x18\b \x01(\rR\x10omittedCallRules\x12#\n" +
 	"\romitted_tools\x18\t \x01(\rR\fomittedTools\x12=\n" +
 	"\tdelegates\x18\n" +
-	" \x03(\v2\x1f.reeve.agent.v1.PlannedDelegateR\tdelegates\"\xb1\x01\n" +
+	" \x03(\v2\x1f.reeve.agent.v1.PlannedDelegateR\tdelegates\x127\n" +
+	"\x06skills\x18\x0f \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xb1\x01\n" +
 	"\x0fPlannedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x124\n" +
@@ -653,6 +663,7 @@ var file_reeve_agent_v1_resolution_plan_proto_goTypes = []any{
 	(*ExcludedTool)(nil),    // 4: reeve.agent.v1.ExcludedTool
 	(*PlannedModel)(nil),    // 5: reeve.agent.v1.PlannedModel
 	(*Limits)(nil),          // 6: reeve.agent.v1.Limits
+	(*SkillDescriptor)(nil), // 7: reeve.agent.v1.SkillDescriptor
 }
 var file_reeve_agent_v1_resolution_plan_proto_depIdxs = []int32{
 	2, // 0: reeve.agent.v1.ResolutionPlan.plugins:type_name -> reeve.agent.v1.PlannedPlugin
@@ -661,12 +672,13 @@ var file_reeve_agent_v1_resolution_plan_proto_depIdxs = []int32{
 	5, // 3: reeve.agent.v1.ResolutionPlan.models:type_name -> reeve.agent.v1.PlannedModel
 	6, // 4: reeve.agent.v1.ResolutionPlan.limits:type_name -> reeve.agent.v1.Limits
 	1, // 5: reeve.agent.v1.ResolutionPlan.delegates:type_name -> reeve.agent.v1.PlannedDelegate
-	5, // 6: reeve.agent.v1.PlannedDelegate.models:type_name -> reeve.agent.v1.PlannedModel
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	7, // 6: reeve.agent.v1.ResolutionPlan.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	5, // 7: reeve.agent.v1.PlannedDelegate.models:type_name -> reeve.agent.v1.PlannedModel
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_resolution_plan_proto_init() }
@@ -675,6 +687,7 @@ func file_reeve_agent_v1_resolution_plan_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
+	file_reeve_agent_v1_skill_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -18,7 +18,6 @@ import (
 	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
-	v15 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
@@ -2373,9 +2372,7 @@ type RunCreated struct {
 	OutputSchema *structpb.Struct `protobuf:"bytes,25,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
 	// Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
 	// by id. The run keeps these revisions.
-	Delegates []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
-	// Parts of the input after its text. Their files are artifacts.
-	Parts         []*v15.ContentPart `protobuf:"bytes,27,rep,name=parts,proto3" json:"parts,omitempty"`
+	Delegates     []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2588,13 +2585,6 @@ func (x *RunCreated) GetOutputSchema() *structpb.Struct {
 func (x *RunCreated) GetDelegates() []*DelegateAgent {
 	if x != nil {
 		return x.Delegates
-	}
-	return nil
-}
-
-func (x *RunCreated) GetParts() []*v15.ContentPart {
-	if x != nil {
-		return x.Parts
 	}
 	return nil
 }
@@ -3087,7 +3077,10 @@ type RunPrepared struct {
 	// 50 excluded tools. Unset in logs of versions that did not record it.
 	Plan *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
 	// What each of `delegates` of the start became, ordered by id.
-	Delegates     []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	Delegates []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
+	// only another one refuses to open it.
+	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3234,6 +3227,13 @@ func (x *RunPrepared) GetDelegates() []*PreparedDelegate {
 	return nil
 }
 
+func (x *RunPrepared) GetSkills() []*v13.SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
 // What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 type PreparedDelegate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3261,7 +3261,9 @@ type PreparedDelegate struct {
 	// Hash of its resolution plan.
 	PlanHash string `protobuf:"bytes,11,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
 	// Revision of the agent, as in `delegates` of the start.
-	Revision      uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Skills that it may open, as in `RunPrepared`.
+	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3378,6 +3380,13 @@ func (x *PreparedDelegate) GetRevision() uint32 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *PreparedDelegate) GetSkills() []*v13.SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
 }
 
 // What the operator's policy decided for a run when it was prepared. Later versions of the policy may
@@ -4621,7 +4630,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa9\x12\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -4749,7 +4758,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xd6\t\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xa1\t\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -4782,8 +4791,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
 	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x12<\n" +
 	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x129\n" +
-	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x123\n" +
-	"\x05parts\x18\x1b \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\x1a9\n" +
+	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x01\n" +
@@ -4825,7 +4833,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\xd0\x06\n" +
+	"waitingFor\"\x89\a\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -4844,7 +4852,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
 	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x122\n" +
 	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12<\n" +
-	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\"\xae\x04\n" +
+	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\x127\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xe7\x04\n" +
 	"\x10PreparedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
 	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
@@ -4859,7 +4868,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x06policy\x18\n" +
 	" \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x12\x1b\n" +
 	"\tplan_hash\x18\v \x01(\tR\bplanHash\x12\x1a\n" +
-	"\brevision\x18\f \x01(\rR\brevision\"\xc7\x01\n" +
+	"\brevision\x18\f \x01(\rR\brevision\x127\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xc7\x01\n" +
 	"\x0ePolicyDecision\x12\x14\n" +
 	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
 	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
@@ -5090,14 +5100,14 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v1.WorkspaceFile)(nil),         // 62: reeve.tool.v1.WorkspaceFile
 	(v14.Role)(0),                    // 63: reeve.access.v1.Role
 	(*structpb.Struct)(nil),          // 64: google.protobuf.Struct
-	(*v15.ContentPart)(nil),          // 65: reeve.content.v1.ContentPart
-	(*v11.HistoryMessage)(nil),       // 66: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 67: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 68: reeve.agent.v1.ProviderCapabilities
-	(*v1.ToolDescriptor)(nil),        // 69: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 70: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 71: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 72: reeve.agent.v1.ResolutionPlan
+	(*v11.HistoryMessage)(nil),       // 65: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 66: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 67: reeve.agent.v1.ProviderCapabilities
+	(*v1.ToolDescriptor)(nil),        // 68: reeve.tool.v1.ToolDescriptor
+	(*v13.Limits)(nil),               // 69: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 70: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 71: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 72: reeve.agent.v1.SkillDescriptor
 	(v1.PermissionBehavior)(0),       // 73: reeve.tool.v1.PermissionBehavior
 	(*v1.PermissionRule)(nil),        // 74: reeve.tool.v1.PermissionRule
 	(*v1.PermissionDecision)(nil),    // 75: reeve.tool.v1.PermissionDecision
@@ -5156,52 +5166,53 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	63, // 49: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
 	64, // 50: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
 	26, // 51: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	65, // 52: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
-	61, // 53: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	66, // 54: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	44, // 55: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	53, // 56: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,  // 57: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 58: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	67, // 59: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	68, // 60: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	69, // 61: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	67, // 62: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	70, // 63: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	66, // 64: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	68, // 65: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	71, // 66: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	37, // 67: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	34, // 68: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	72, // 69: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	33, // 70: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	67, // 71: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	68, // 72: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	69, // 73: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	70, // 74: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	71, // 75: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	61, // 52: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	65, // 53: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	44, // 54: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	53, // 55: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,  // 56: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,  // 57: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	66, // 58: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 59: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68, // 60: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	66, // 61: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	69, // 62: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	65, // 63: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	67, // 64: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	70, // 65: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	37, // 66: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	34, // 67: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	71, // 68: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	33, // 69: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	72, // 70: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	66, // 71: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 72: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68, // 73: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	69, // 74: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	70, // 75: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
 	37, // 76: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
 	34, // 77: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	36, // 78: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	35, // 79: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	73, // 80: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	74, // 81: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	67, // 82: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	68, // 83: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 84: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	75, // 85: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	44, // 86: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,  // 87: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	76, // 88: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	55, // 89: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	55, // 90: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	59, // 91: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,  // 92: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	93, // [93:93] is the sub-list for method output_type
-	93, // [93:93] is the sub-list for method input_type
-	93, // [93:93] is the sub-list for extension type_name
-	93, // [93:93] is the sub-list for extension extendee
-	0,  // [0:93] is the sub-list for field type_name
+	72, // 78: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	36, // 79: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	35, // 80: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	73, // 81: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	74, // 82: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	66, // 83: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	67, // 84: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,  // 85: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	75, // 86: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	44, // 87: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	8,  // 88: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	76, // 89: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	55, // 90: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	55, // 91: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	59, // 92: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	9,  // 93: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	94, // [94:94] is the sub-list for method output_type
+	94, // [94:94] is the sub-list for method input_type
+	94, // [94:94] is the sub-list for extension type_name
+	94, // [94:94] is the sub-list for extension extendee
+	0,  // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

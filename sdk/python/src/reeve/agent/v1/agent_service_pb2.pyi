@@ -5,6 +5,7 @@ from reeve.access.v1 import role_pb2 as _role_pb2
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -18,26 +19,30 @@ class ListModelsRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class ListModelsResponse(_message.Message):
-    __slots__ = ("models", "providers")
+    __slots__ = ("models", "providers", "skills")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[_model_spec_pb2.ModelSpec]
     providers: _containers.RepeatedCompositeFieldContainer[_model_spec_pb2.ProviderDescriptor]
-    def __init__(self, models: _Optional[_Iterable[_Union[_model_spec_pb2.ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[_model_spec_pb2.ProviderDescriptor, _Mapping]]] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, models: _Optional[_Iterable[_Union[_model_spec_pb2.ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[_model_spec_pb2.ProviderDescriptor, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
 
 class Agent(_message.Message):
-    __slots__ = ("spec", "revision", "created_at", "updated_at", "created_by")
+    __slots__ = ("spec", "revision", "created_at", "updated_at", "created_by", "managed_by")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     CREATED_AT_FIELD_NUMBER: _ClassVar[int]
     UPDATED_AT_FIELD_NUMBER: _ClassVar[int]
     CREATED_BY_FIELD_NUMBER: _ClassVar[int]
+    MANAGED_BY_FIELD_NUMBER: _ClassVar[int]
     spec: _agent_spec_pb2.AgentSpec
     revision: int
     created_at: _timestamp_pb2.Timestamp
     updated_at: _timestamp_pb2.Timestamp
     created_by: str
-    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_by: _Optional[str] = ...) -> None: ...
+    managed_by: str
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_by: _Optional[str] = ..., managed_by: _Optional[str] = ...) -> None: ...
 
 class SpecViolation(_message.Message):
     __slots__ = ("field", "description", "reason")
@@ -50,10 +55,12 @@ class SpecViolation(_message.Message):
     def __init__(self, field: _Optional[str] = ..., description: _Optional[str] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class CreateAgentRequest(_message.Message):
-    __slots__ = ("spec",)
+    __slots__ = ("spec", "managed_by")
     SPEC_FIELD_NUMBER: _ClassVar[int]
+    MANAGED_BY_FIELD_NUMBER: _ClassVar[int]
     spec: _agent_spec_pb2.AgentSpec
-    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
+    managed_by: str
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., managed_by: _Optional[str] = ...) -> None: ...
 
 class CreateAgentResponse(_message.Message):
     __slots__ = ("agent", "warnings")
@@ -126,20 +133,24 @@ class UpdateAgentResponse(_message.Message):
     def __init__(self, agent: _Optional[_Union[Agent, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DeleteAgentRequest(_message.Message):
-    __slots__ = ("agent_id",)
+    __slots__ = ("agent_id", "revision")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
-    def __init__(self, agent_id: _Optional[str] = ...) -> None: ...
+    revision: int
+    def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class DeleteAgentResponse(_message.Message):
     __slots__ = ()
     def __init__(self) -> None: ...
 
 class ValidateAgentRequest(_message.Message):
-    __slots__ = ("spec",)
+    __slots__ = ("spec", "others")
     SPEC_FIELD_NUMBER: _ClassVar[int]
+    OTHERS_FIELD_NUMBER: _ClassVar[int]
     spec: _agent_spec_pb2.AgentSpec
-    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ...) -> None: ...
+    others: _containers.RepeatedCompositeFieldContainer[_agent_spec_pb2.AgentSpec]
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., others: _Optional[_Iterable[_Union[_agent_spec_pb2.AgentSpec, _Mapping]]] = ...) -> None: ...
 
 class ValidateAgentResponse(_message.Message):
     __slots__ = ("violations", "warnings", "normalized", "warning_details", "plan")

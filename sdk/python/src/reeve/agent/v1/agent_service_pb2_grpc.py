@@ -134,7 +134,8 @@ class AgentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteAgent(self, request, context):
-        """Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
+        """Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist, and ABORTED if its
+        revision is not the requested one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,7 +158,7 @@ class AgentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListModels(self, request, context):
-        """Lists the models that agents may name, and the providers, as the runtimes announced them. The
+        """Lists the models and skills that agents may name, and the providers, as the runtimes announced them. The
         same for all tenants. Contains no credentials.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

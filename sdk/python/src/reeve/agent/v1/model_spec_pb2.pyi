@@ -1,4 +1,5 @@
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -92,13 +93,15 @@ class ProviderDescriptor(_message.Message):
     def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ..., modalities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
-    __slots__ = ("models", "providers", "maxima", "retry")
+    __slots__ = ("models", "providers", "maxima", "retry", "skills")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     MAXIMA_FIELD_NUMBER: _ClassVar[int]
     RETRY_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[ModelSpec]
     providers: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
     maxima: _agent_spec_pb2.Limits
     retry: _agent_spec_pb2.RetryPolicy
-    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...

@@ -1,4 +1,5 @@
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -8,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ResolutionPlan(_message.Message):
-    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools", "delegates")
+    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools", "delegates", "skills")
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     EXCLUDED_TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -19,6 +20,7 @@ class ResolutionPlan(_message.Message):
     OMITTED_CALL_RULES_FIELD_NUMBER: _ClassVar[int]
     OMITTED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     plugins: _containers.RepeatedCompositeFieldContainer[PlannedPlugin]
     tools: _containers.RepeatedCompositeFieldContainer[PlannedTool]
     excluded_tools: _containers.RepeatedCompositeFieldContainer[ExcludedTool]
@@ -29,7 +31,8 @@ class ResolutionPlan(_message.Message):
     omitted_call_rules: int
     omitted_tools: int
     delegates: _containers.RepeatedCompositeFieldContainer[PlannedDelegate]
-    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ..., delegates: _Optional[_Iterable[_Union[PlannedDelegate, _Mapping]]] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ..., delegates: _Optional[_Iterable[_Union[PlannedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
 
 class PlannedDelegate(_message.Message):
     __slots__ = ("agent_id", "revision", "models", "tools", "plan_hash")

@@ -7,6 +7,7 @@ from reeve.access.v1 import role_pb2 as _role_pb2
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.approval.v1 import approval_pb2 as _approval_pb2
 from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
@@ -542,7 +543,7 @@ class RunParked(_message.Message):
     def __init__(self, waiting_for: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RunPrepared(_message.Message):
-    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates")
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates", "skills")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -559,6 +560,7 @@ class RunPrepared(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
     tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
@@ -575,10 +577,11 @@ class RunPrepared(_message.Message):
     policy: PolicyDecision
     plan: _resolution_plan_pb2.ResolutionPlan
     delegates: _containers.RepeatedCompositeFieldContainer[PreparedDelegate]
-    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
 
 class PreparedDelegate(_message.Message):
-    __slots__ = ("agent_id", "model", "capabilities", "tools", "shared_tools", "limits", "retry", "fallbacks", "gated_tools", "policy", "plan_hash", "revision")
+    __slots__ = ("agent_id", "model", "capabilities", "tools", "shared_tools", "limits", "retry", "fallbacks", "gated_tools", "policy", "plan_hash", "revision", "skills")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
@@ -591,6 +594,7 @@ class PreparedDelegate(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
@@ -603,7 +607,8 @@ class PreparedDelegate(_message.Message):
     policy: PolicyDecision
     plan_hash: str
     revision: int
-    def __init__(self, agent_id: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., shared_tools: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan_hash: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, agent_id: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., shared_tools: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan_hash: _Optional[str] = ..., revision: _Optional[int] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
 
 class PolicyDecision(_message.Message):
     __slots__ = ("rules", "withheld", "network_allow", "permissions")
