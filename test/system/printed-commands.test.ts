@@ -108,6 +108,8 @@ function writeScript(): void {
     ...(check.conversations ?? []),
     { when: { input: "^Can version" }, turns: check.turns },
   ];
+  mkdirSync(join(folder, "agents"));
+  writeFileSync(join(folder, "agents/support.yaml"), "name: Support\nmodel: default\n");
   mkdirSync(join(folder, "scripts"));
   const script = stringify(
     { conversations, turns: report.turns },
@@ -179,7 +181,7 @@ async function filledIn({ args }: ReeveCommand): Promise<readonly string[]> {
 function isLocal(word: string, before: string, verb: string): boolean {
   if (word === "csv-report") return verb === "init";
   return (
-    /^csv-report\/|^\.\/|^agent\.yaml$/.test(word) ||
+    /^csv-report\/|^\.\/|^agent\.yaml$|^agents\/$/.test(word) ||
     before === "-o" ||
     (verb === "verify" && /^receipt\.json$|^keys\.pem$|^log\.jsonl$/.test(word)) ||
     (before === "--file" && verb === "tokens")
