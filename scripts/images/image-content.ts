@@ -5,7 +5,14 @@ import { programFiles, programsFolder, shippedPrograms } from "../programs/shipp
 
 const root = join(import.meta.dirname, "../..");
 /** What images contain of this repository beside the programs. */
-const files = [...programFiles, "examples", "console/dist", "deploy/images", "LICENSE"];
+const files = [
+  ...programFiles,
+  "examples",
+  "console/dist",
+  "deploy/images",
+  "docs/schemas",
+  "LICENSE",
+];
 const unneeded = /\/(?:node_modules|\.reeve)$/;
 
 /**

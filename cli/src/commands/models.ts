@@ -10,10 +10,16 @@ import { table } from "../render/table.ts";
 
 /** Lists the models that agents may name. */
 export function modelsCommand(context: Context): Command {
-  const command = new Command("models")
-    .description("List the models that agents may name, with their prices and providers.")
-    .option("--json", "print the models and providers as JSON")
+  return new Command("models")
+    .description("List the models that agents may name, and check a registry of models.")
+    .addCommand(listModelsCommand(context), { isDefault: true })
     .addCommand(validateModelsCommand(context));
+}
+
+function listModelsCommand(context: Context): Command {
+  const command = new Command("list")
+    .description("List the models that agents may name, with their prices and providers.")
+    .option("--json", "print the models and providers as JSON");
   return command.action(({ json }: { readonly json?: true }) =>
     withClient(context, command, async (reeve) => {
       const { terminal } = context;

@@ -15,6 +15,8 @@ export { anthropic, openai } from "./providers.ts";
 export type { LocalRun, RunAgentOptions } from "./run-agent.ts";
 export { runAgent } from "./run-agent.ts";
 export type { Reeve, RunOptions } from "./reeve.ts";
+export type { Skill } from "@reeve/agent/skills/skill";
+export { readSkills } from "@reeve/models/skills/read-skills";
 export { ReeveBuilder } from "./reeve-builder.ts";
 export type { ToolOptions } from "./tool.ts";
 export { tool } from "./tool.ts";

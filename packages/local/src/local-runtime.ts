@@ -3,6 +3,7 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { create } from "@bufbuild/protobuf";
+import type { Skill } from "@reeve/agent/skills/skill";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { isRunOver } from "@reeve/run/commands/is-run-over";
@@ -15,6 +16,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { SkillStore } from "@reeve/models/skills/skill-store";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
@@ -33,6 +35,8 @@ export interface LocalParts {
   /** Properties of models that the providers do not know, such as context windows and prices. */
   readonly models?: readonly ModelSpec[];
   readonly tools?: readonly Tool[];
+  /** The skills that agents may name. `readSkills` reads them from a folder. Default: none. */
+  readonly skills?: readonly Skill[];
   /** The workspaces for the files of runs. Default: none, and tools that need one fail. */
   readonly workspaces?: Workspaces;
   /** The isolation of the workspaces, which tools of class `execute` require. Default: none. */
@@ -65,11 +69,13 @@ export class LocalRuntime {
     const providers = new Map(
       parts.providers.map((each) => [each.descriptor.name, tracedProvider(each)]),
     );
+    const skills = new SkillStore(parts.skills ?? []);
     const catalogs = {
       tools: [catalogOf(this.#toolbox, { pool, isolation: parts.isolation ?? "none" })],
       models: create(ModelCatalogSchema, {
         models: [...(parts.models ?? [])],
         providers: parts.providers.map(({ descriptor }) => descriptor),
+        skills: [...skills.descriptors],
       }),
     };
     this.ports = {
@@ -81,6 +87,7 @@ export class LocalRuntime {
       policy: () => undefined,
       provider: (name) => providers.get(name),
       artifacts: this.#artifacts,
+      skills,
       memory: new LongTermMemory(new MemoryTable(), systemClock.now),
       threads: memoryThreadLog(),
       dispatch: this.#dispatch,

@@ -1,4 +1,5 @@
 import { defaultAgentId } from "@reeve/agent/spec/default-agent-id";
+import type { Skill } from "@reeve/agent/skills/skill";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -32,6 +33,7 @@ export class ReeveBuilder {
   readonly #tools = new Map<string, Tool>();
   readonly #providers = new Map<string, ModelProvider>();
   readonly #models = new Map<string, MessageInitShape<typeof ModelSpecSchema>>();
+  readonly #skills = new Map<string, Skill>();
   readonly #problems: Violation[] = [];
   #workspaces: WorkspaceOptions | undefined;
   #log: Logger | undefined;
@@ -61,6 +63,12 @@ export class ReeveBuilder {
   /** Registers models by id, with what their providers do not know, such as context windows and prices. */
   withModel(...models: readonly MessageInitShape<typeof ModelSpecSchema>[]): this {
     for (const model of models) this.#add(this.#models, "models", model.id ?? "", model);
+    return this;
+  }
+
+  /** Adds skills that agents may name. */
+  withSkill(...skills: readonly Skill[]): this {
+    for (const skill of skills) this.#add(this.#skills, "skills", skill.descriptor.name, skill);
     return this;
   }
 
@@ -108,6 +116,7 @@ export class ReeveBuilder {
       providers: [...this.#providers.values()],
       models: [...this.#models.values()].map((model) => create(ModelSpecSchema, model)),
       tools: [...this.#tools.values()],
+      skills: [...this.#skills.values()],
       ...this.#workspaces,
       ...(this.#log && { log: this.#log }),
     };

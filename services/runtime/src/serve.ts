@@ -19,8 +19,8 @@ import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
-import { SkillStore } from "./skills/skill-store.ts";
-import { loadSkills, watchSkills } from "./skills/watch-skills.ts";
+import { SkillStore } from "@reeve/models/skills/skill-store";
+import { loadSkills, watchSkills } from "@reeve/models/skills/watch-skills";
 
 interface RuntimeDependencies {
   readonly nats: Nats;

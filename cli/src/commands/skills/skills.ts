@@ -47,7 +47,7 @@ function validateCommand({ terminal, signal }: Context): Command {
     .option("--json", "print one skill per line as JSON")
     .action(async (folder: string, { json }: { readonly json?: true }) => {
       // Only this command reads skills.
-      const { readSkills } = await import("@reeve/runtime/skills/read-skills");
+      const { readSkills } = await import("@reeve/models/skills/read-skills");
       const skills = await readSkills(folder, signal);
       const found = skills.map(({ descriptor }) => descriptor);
       await printList(terminal, SkillDescriptorSchema, found, format, json === true);
