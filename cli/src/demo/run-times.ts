@@ -76,6 +76,7 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
     case "usage":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

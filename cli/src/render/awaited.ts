@@ -51,6 +51,7 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
     case "usage":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

@@ -211,6 +211,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "modelTurn":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "memoryWritten":
     case "todosChanged":

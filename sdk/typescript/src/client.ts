@@ -39,6 +39,9 @@ import { Passkeys } from "./passkeys.ts";
 import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
+import type { ClientTool } from "./tools/client-tool.ts";
+import type { ServeToolsOptions } from "./tools/serve-tools.ts";
+import { serveTools } from "./tools/serve-tools.ts";
 import type { Download, Upload } from "./transfer.ts";
 import { openDownload, uploadArtifact } from "./transfer.ts";
 import type { WatchOptions } from "./watch/watch.ts";
@@ -300,6 +303,14 @@ export class Client implements Disposable {
       options,
     );
     return existed;
+  }
+
+  /**
+   * Offers tools of this process to the runs of a thread, or to one run, and executes their calls until the run has ended or the signal
+   * aborts. Each call is executed by one client only.
+   */
+  async serveTools(tools: readonly ClientTool[], options: ServeToolsOptions): Promise<void> {
+    await serveTools(this.#requests, tools, options);
   }
 
   /** Lists the tools that agents may use. */

@@ -6,6 +6,7 @@ import { AgentService } from "#contracts/agent";
 import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
+import { ClientToolService } from "#contracts/client-tool";
 import { MemoryService } from "#contracts/memory";
 import { NotificationService } from "#contracts/notification";
 import { PasskeyService } from "#contracts/passkey";
@@ -22,6 +23,7 @@ export interface Services {
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
   readonly audit: Client<typeof AuditService>;
+  readonly clientTools: Client<typeof ClientToolService>;
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly notifications: Client<typeof NotificationService>;
@@ -56,6 +58,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
     audit: createClient(AuditService, transport),
+    clientTools: createClient(ClientToolService, transport),
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     notifications: createClient(NotificationService, transport),

@@ -7,6 +7,7 @@ import {
 } from "@reeve/platform/process/settings";
 import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { z } from "zod";
+import { permittedClasses } from "./app/client-tools/permitted-classes.ts";
 import { tenantName } from "./auth/names.ts";
 import { tokenList } from "./auth/token-list.ts";
 
@@ -80,6 +81,8 @@ export const gatewayConfig = z
       .min(0)
       .max(2 ** 40)
       .default(16_777_216),
+    /** The classes that tools of clients can have, such as `network,editor_mutate`. Empty: clients offer no tools. */
+    REEVE_CLIENT_TOOL_CLASSES: permittedClasses.prefault("network,editor_mutate"),
     /** How many days a run is kept after its end. Default: forever. Use the same values in all gateways. */
     REEVE_RETAIN_DAYS: z.coerce.number().positive().max(36_500).optional(),
     /** How many runs of each tenant are kept after their end. Default: all. */

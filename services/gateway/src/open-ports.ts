@@ -5,6 +5,8 @@ import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
+import type { ToolOffer } from "@reeve/contracts/client-tool";
+import { ToolOfferSchema } from "@reeve/contracts/client-tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
@@ -32,6 +34,7 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import { isValid, ToolOffers } from "./app/client-tools/tool-offers.ts";
 import { runExists } from "./app/run-exists.ts";
 import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
@@ -58,6 +61,9 @@ export async function openPorts(
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  const offerTable = await openTable(nats, ToolOfferSchema);
+  const isOffered = (each: ToolOffer) => isValid(each, systemClock.now());
+  const storedOffers = await openLiveView(offerTable, log, signal, { keep: isOffered });
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);
   // The times in the files are valid until the machine restarts, as the files are.
@@ -94,6 +100,11 @@ export async function openPorts(
       records: await openTable(nats, WorkspaceRecordSchema),
       // The gateway only deletes snapshots, and writes none.
       snapshots: await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 }),
+    },
+    clientTools: {
+      offers: new ToolOffers(offerTable, storedOffers, systemClock.now),
+      classes: config.REEVE_CLIENT_TOOL_CLASSES,
+      now: systemClock.now,
     },
     artifactQuotas: new ArtifactQuotas({ quotas, usage, clock: systemClock, bytesOf }),
     runQuotas: new RunQuotas({

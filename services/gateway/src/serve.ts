@@ -17,6 +17,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
+import { expireCalls } from "@reeve/run/client-calls/expire-calls";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { authenticate } from "@reeve/platform/rpc/principal";
 import { limitsOf } from "@reeve/platform/process/settings";
@@ -26,6 +27,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
+import type { Deadlines } from "./app/sweep/sweep-runs.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
 import { openApprovalsTransport } from "./approvals-transport.ts";
 import type { Audit } from "./audit/open-audit.ts";
@@ -165,7 +167,11 @@ function startBackground(
 ): void {
   background.run((signal) => repairThreads(ports, systemClock, log, signal));
   background.run((signal) => ports.shards.share(signal));
-  background.run((signal) => sweepRuns(ports, systemClock, log, signal));
+  const deadlines: Deadlines = {
+    now: systemClock.now,
+    expire: (...due) => expireCalls(ports, ...due),
+  };
+  background.run((signal) => sweepRuns({ ...ports, deadlines }, systemClock, log, signal));
   background.run(async (signal) => indexRuns(await openRunFeed(nats), ports, log, signal));
   background.run(async (signal) => {
     const { threads, threadIndex: index } = ports;

@@ -7,6 +7,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
+import { ClientToolService } from "@reeve/contracts/client-tool";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
 import { PasskeyService } from "@reeve/contracts/passkey";
@@ -29,6 +30,7 @@ import { agentService } from "./rpc/agent-service.ts";
 import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
+import { clientToolService } from "./rpc/client-tool-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
 import { passkeyService } from "./rpc/passkey-service.ts";
@@ -79,6 +81,7 @@ export async function gatewayServices(
     registered(MemoryService, memoryService(ports)),
     registered(ReceiptService, receiptService({ ...ports, receiptKeys })),
     registered(ThreadService, threadService(ports)),
+    registered(ClientToolService, clientToolService(ports, watchContext)),
     registered(ToolService, toolService(ports)),
     registered(WorkspaceService, workspaceService(files)),
     registered(

@@ -38,7 +38,9 @@ import { toolStage } from "./tool-stage.ts";
  * there is no partial result. The delegates that the run can reach are resolved first, each like an agent of its own.
  */
 export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext): ResolvedAgent {
-  const { outputSchema: _ofRun, ...ofDelegates } = { ...context, isDelegate: true };
+  // Clients offer their tools to the agent that they talk to.
+  const without = { ...context, isDelegate: true, offeredTools: [] };
+  const { outputSchema: _ofRun, ...ofDelegates } = without;
   const delegates = resolveDelegates(spec, context.delegates ?? [], (each) =>
     resolveOne(each, offer, ofDelegates, []),
   );
@@ -163,7 +165,7 @@ function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): With
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */
 type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" | "outputSchema"> &
-  Partial<Pick<RunCreated, "delegates">>;
+  Partial<Pick<RunCreated, "delegates" | "offeredTools">>;
 
 /** Returns what decides which tools a run can have, from the request that started it, and from who started it. */
 export function toolContextOf(
@@ -177,6 +179,7 @@ export function toolContextOf(
     policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
     outputSchema: request.outputSchema,
     delegates: request.delegates ?? [],
+    offeredTools: request.offeredTools ?? [],
   };
 }
 

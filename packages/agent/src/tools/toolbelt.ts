@@ -10,6 +10,7 @@ import { delegateIdOf, delegateTool } from "../delegates/delegate-tool.ts";
 import { deniesTool, describeDecision } from "../permission/decide-call.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
 import { exclusionFilter, filterDecision, filterWarnings } from "./catalog-filter.ts";
+import { clientTools } from "./client-tools.ts";
 import { companionsOf } from "./companion-tools.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
 import { exclusionReason } from "./exclusion-reason.ts";
@@ -53,6 +54,8 @@ export interface ToolContext {
   readonly extraTools: readonly ToolDescriptor[];
   /** What the operator's policy decides for the run. */
   readonly policy: CallerPolicy;
+  /** The tools that clients offer to the run. Default: none. */
+  readonly offeredTools?: readonly ToolDescriptor[];
   /** The agents that the run can call as tools. Default: none. */
   readonly delegates?: readonly DelegateAgent[];
   /** Whether the agent works for another one, as its delegate. */
@@ -75,7 +78,9 @@ export function toolbelt(
 ): Toolbelt {
   const ofDelegates = delegateTools(spec, context);
   const own = [...runtimeTools(spec), ...ofDelegates, ...context.extraTools];
-  const offered = offeredTools(catalogs, own);
+  const ofDeployment = offeredTools(catalogs, own);
+  const ofClients = clientTools(context.offeredTools ?? [], ofDeployment);
+  const offered = new Map([...ofDeployment, ...ofClients.offered]);
   const { policy } = context;
   const ownReasonOf = exclusionReason(spec, policy.grants, context.isDelegate);
   const decisionOf = filterDecision(spec);
@@ -132,6 +137,7 @@ export function toolbelt(
     warnings: [
       ...filterWarnings(spec, [...offered.keys()]),
       ...missing,
+      ...ofClients.warnings.map(warningOf),
       ...[...withheldWarnings(withheld), ...editorWarnings(spec, context)].map(warningOf),
     ],
   };

@@ -7,6 +7,7 @@ import { rootScope } from "./state/fact.ts";
 import type { Call, Frame, ModelCall } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { awaitsContent } from "./calls/call-content.ts";
+import { isClientTool, waitingClientCall } from "./calls/client-calls.ts";
 import { executionId } from "./calls/execution-id.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
 import { needsCount } from "./model/needs-count.ts";
@@ -14,6 +15,7 @@ import { retryDelayMs } from "./model/retry-delay.ts";
 import { openCalls, callsInProgress, parallelCallLimit } from "./calls/outgoing-calls.ts";
 import { dueReview } from "./calls/review/review-call.ts";
 import { answeredQuestions } from "./calls/questions.ts";
+import type { OutgoingCall } from "./calls/schedule-calls.ts";
 import { scheduleCalls } from "./calls/schedule-calls.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded, liveFrames } from "./state/run-state.ts";
@@ -31,6 +33,13 @@ export type Effect = {
   | { readonly kind: "wait_to_retry"; readonly call: ModelCall; readonly delayMs: number }
   /** A tool call that a toolhost executes. */
   | { readonly kind: "call_tool"; readonly call: Call; readonly tool: ToolDescriptor }
+  /** A call that a client executes: a wait until its deadline, in milliseconds since the epoch. */
+  | {
+      readonly kind: "await_client";
+      readonly call: Call;
+      readonly deadlineMs: number;
+      readonly isAnsweredByPerson: boolean;
+    }
   /** A tool call that the runtime executes itself, and that needs more than the run's state. */
   | { readonly kind: "call_runtime_tool"; readonly call: Call }
   /** An inspection of the files that a call names, before its approval is requested. */
@@ -41,17 +50,15 @@ export type Effect = {
   | { readonly kind: "answer_question"; readonly call: Call; readonly approval: Approval }
 );
 
-/** Returns the effects that `state` needs. An effect in progress that is not among them has to be aborted. */
+/**
+ * Returns the effects that `state` needs. An effect in progress that is not among them has to be aborted. A run that waits only for
+ * people needs none: whoever serves the deadlines of parked runs wakes it.
+ */
 export function nextEffects(state: RunState): readonly Effect[] {
   if (hasEnded(state) || state.head.prepared === undefined) return [];
   const models = liveFrames(state).flatMap((frame) => modelEffects(state, frame));
   const inspections = liveFrames(state).flatMap((frame) => inspectionEffects(state, frame));
-  const tools = callsInProgress(state).map(({ frame, call, tool }): Effect => {
-    const place = { id: `tool:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
-    return tool.source === runtimeSource
-      ? { ...place, kind: "call_runtime_tool", call }
-      : { ...place, kind: "call_tool", call, tool };
-  });
+  const tools = callsInProgress(state).flatMap(toolEffect);
   const answers = answeredQuestions(state).map(({ call, approval }): Effect => ({
     id: `answer:${approval.approvalId}`,
     frame: approval.parentId,
@@ -60,7 +67,22 @@ export function nextEffects(state: RunState): readonly Effect[] {
     call,
     approval,
   }));
-  return [...models, ...inspections, ...tools, ...answers, ...reviewEffects(state)];
+  const all = [...models, ...inspections, ...tools, ...answers, ...reviewEffects(state)];
+  return all.every(awaitsPerson) ? [] : all;
+}
+
+function awaitsPerson(effect: Effect): boolean {
+  return effect.kind === "await_client" && effect.isAnsweredByPerson;
+}
+
+function toolEffect({ frame, call, tool }: OutgoingCall): readonly Effect[] {
+  const place = { id: `tool:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
+  if (tool.source === runtimeSource) return [{ ...place, kind: "call_runtime_tool", call }];
+  if (!isClientTool(tool)) return [{ ...place, kind: "call_tool", call, tool }];
+  const waiting = waitingClientCall(call);
+  if (waiting === undefined) return [];
+  const { deadlineMs, isAnsweredByPerson } = waiting;
+  return [{ ...place, kind: "await_client", call, deadlineMs, isAnsweredByPerson }];
 }
 
 function reviewEffects(state: RunState): readonly Effect[] {
@@ -143,6 +165,6 @@ export function callsToRelease(state: RunState): readonly Call[] {
   return !hasEnded(state)
     ? []
     : openCalls(state)
-        .filter(({ tool }) => tool.source !== runtimeSource)
+        .filter(({ tool }) => tool.source !== runtimeSource && !isClientTool(tool))
         .map(({ call }) => call);
 }

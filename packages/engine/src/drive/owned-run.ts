@@ -36,11 +36,13 @@
  */
 
 import { setImmediate as endOfTurn } from "node:timers/promises";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { EventRange, LogListener, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { personDeadlineMs } from "../domain/calls/client-calls.ts";
 import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
@@ -189,13 +191,13 @@ class OwnedRun implements AsyncDisposable {
 
   async #park(signal: AbortSignal): Promise<boolean> {
     const waitingFor = [...openWaits(this.#state)];
-    if (waitingFor.length === 0) {
+    const wakeAtMs = personDeadlineMs(this.#state);
+    if (waitingFor.length === 0 && wakeAtMs === undefined) {
       throw new Error(`run ${this.#key.run} has nothing to do and nothing to wait for`);
     }
-    return await this.#append(
-      [fact(rootScope, { case: "runParked", value: { waitingFor } })],
-      signal,
-    );
+    const wakeAt = wakeAtMs === undefined ? {} : { wakeAt: timestampFromMs(wakeAtMs) };
+    const value = { waitingFor, ...wakeAt };
+    return await this.#append([fact(rootScope, { case: "runParked", value })], signal);
   }
 
   /**

@@ -5,6 +5,7 @@ import { restMs } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { answerQuestion } from "./answer-question.ts";
+import { awaitClient } from "./await-client.ts";
 import { callModel } from "./call-model.ts";
 import { callRuntimeTool } from "./call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
@@ -34,6 +35,8 @@ export function perform(
       return callRuntimeTool(state, effect, ports, signal);
     case "answer_question":
       return answerQuestion(state, effect, ports, signal);
+    case "await_client":
+      return awaitClient(effect, ports, signal);
     case "wait_to_retry":
       return waitToRetry(effect, ports, signal);
   }

@@ -10,7 +10,7 @@ test("a watch that yields nothing is opened again", async () => {
   await using view = new SignalScope();
   const table = new MemoryTable<{ readonly name: string }>();
   await table.put("one", { name: "first" }, view.signal);
-  const records = await openLiveView(silentAtFirst(table), log, view.signal, 20);
+  const records = await openLiveView(silentAtFirst(table), log, view.signal, { idleTimeoutMs: 20 });
   expect(records()).toEqual([{ name: "first" }]);
 });
 

@@ -8,6 +8,13 @@ const retryMs = 1_000;
 /** How long a watch may yield nothing before it is current. */
 const defaultIdleTimeoutMs = 5_000;
 
+interface LiveViewOptions<Record> {
+  /** How long a watch may yield nothing before it is current, in milliseconds. Default: 5,000. */
+  readonly idleTimeoutMs?: number;
+  /** Whether the view keeps a record. A bucket with a maximum age reports no end of a record. Default: always. */
+  readonly keep?: (record: Record) => boolean;
+}
+
 /**
  * Opens a view of all records of a table, kept up to date by a watch, so that no request waits for the store. Resolves once
  * the view has everything that is stored, and updates it until `signal` aborts. Reopens a watch that breaks, or that yields
@@ -17,7 +24,7 @@ export async function openLiveView<Record>(
   table: Pick<Table<Record>, "watch">,
   log: Pick<Logger, "warn">,
   signal: AbortSignal,
-  idleTimeoutMs: number = defaultIdleTimeoutMs,
+  { idleTimeoutMs = defaultIdleTimeoutMs, keep }: LiveViewOptions<Record> = {},
 ): Promise<() => readonly Record[]> {
   const records = new Map<string, Record>();
   const { promise: current, resolve: markCurrent } = Promise.withResolvers<void>();
@@ -55,5 +62,10 @@ export async function openLiveView<Record>(
   };
   void keepWatching();
   await current;
-  return () => [...records.values()];
+  return () => {
+    if (keep !== undefined) {
+      for (const [key, record] of records) if (!keep(record)) records.delete(key);
+    }
+    return [...records.values()];
+  };
 }

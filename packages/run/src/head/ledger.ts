@@ -73,6 +73,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "modelTurn":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

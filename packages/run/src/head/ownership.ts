@@ -1,3 +1,4 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { RunClaimed, RunEvent } from "@reeve/contracts/run";
 import { isTerminal } from "./run-status.ts";
 
@@ -16,6 +17,8 @@ export interface Ownership {
   readonly claim: RunClaimed | undefined;
   /** Sequence at which the run was parked; undefined while it has an owner, or had none yet. */
   readonly parkedAt: number | undefined;
+  /** When a parked run has to be woken at the latest, in milliseconds since the epoch. Undefined: no time limits its wait. */
+  readonly wakeAtMs: number | undefined;
   /** Sequence of the terminal status; only records follow it. */
   readonly endSequence: number | undefined;
 }
@@ -26,6 +29,7 @@ export const noOwnership: Ownership = {
   lastSequence: 0,
   claim: undefined,
   parkedAt: undefined,
+  wakeAtMs: undefined,
   endSequence: undefined,
 };
 
@@ -48,8 +52,11 @@ export function applyToOwnership<Owned extends Ownership>(
       return { ...before, lastSequence, isCreated: true, threadId: event.value.threadId };
     case "runClaimed":
       return { ...before, lastSequence, claim: event.value, parkedAt: undefined };
-    case "runParked":
-      return { ...before, lastSequence, parkedAt: sequence };
+    case "runParked": {
+      const { wakeAt } = event.value;
+      const wakeAtMs = wakeAt && timestampMs(wakeAt);
+      return { ...before, lastSequence, parkedAt: sequence, wakeAtMs };
+    }
     case "status":
       return isTerminal(event.value.status)
         ? { ...before, lastSequence, endSequence: sequence }
@@ -73,6 +80,7 @@ export function applyToOwnership<Owned extends Ownership>(
     case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":
@@ -94,7 +102,7 @@ export function applyToOwnership<Owned extends Ownership>(
 export function parkedOwnership(lastBatch: readonly RunEvent[]): Ownership | undefined {
   const last = lastBatch.at(-1);
   if (last?.event.case !== "runParked") return undefined;
-  return ownershipParkedAt(last.sequence);
+  return applyToOwnership(ownershipParkedAt(last.sequence), last);
 }
 
 /** Returns the ownership of a run that is parked by the event at a sequence, after which nothing came. */

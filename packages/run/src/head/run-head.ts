@@ -4,6 +4,8 @@ import type { MessageSubmitted, RunCreated, RunEvent, RunPrepared } from "@reeve
 import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
+import type { ClientCalls } from "./client-calls.ts";
+import { clientCallsAfter, noClientCalls } from "./client-calls.ts";
 import type { Ledger } from "./ledger.ts";
 import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
@@ -37,8 +39,10 @@ export interface RunHead extends RunSummary, Ownership, RunAnswer {
   readonly spent: Ledger;
   /** What the run has done so far. */
   readonly tree: TreeChanges;
-  /** Ids of the calls that were handed out and have no result. */
+  /** Ids of the calls that were handed out to toolhosts and have no result. */
   readonly outstandingCalls: ReadonlySet<string>;
+  /** The calls of tools that clients execute, by call id. */
+  readonly clientCalls: ClientCalls;
   /** The messages that were submitted to the run, newest first. */
   readonly messages: Linked<SubmittedMessage> | undefined;
   /** The messages that no step has taken up, by id, oldest first. */
@@ -67,6 +71,7 @@ export const emptyHead: RunHead = {
   spent: emptyLedger,
   tree: undefined,
   outstandingCalls: new Set(),
+  clientCalls: noClientCalls,
   messages: undefined,
   pendingMessages: new Map(),
 };
@@ -85,6 +90,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
   const { event, sequence } = envelope;
   const head: RunHead = {
     ...applyToAnswer(applyToSummary(applyToOwnership(before, envelope), envelope), envelope),
+    clientCalls: clientCallsAfter(before.clientCalls, envelope),
     modelWaits: waitsAfter(before.modelWaits, envelope),
     spent: charge(before.spent, envelope),
     tree: treeAfter(before.tree, envelope),
@@ -116,6 +122,9 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       };
     case "plan":
       return { ...head, plan: event.value.steps };
+    case "clientCall":
+      // No toolhost has it.
+      return { ...head, outstandingCalls: withoutCall(head, event.value.callId) };
     case "toolCallStarted":
       return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
     case "toolResult":

@@ -130,6 +130,7 @@ function applied<Summarized extends RunSummary>(
     case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

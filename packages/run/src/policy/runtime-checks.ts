@@ -18,6 +18,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.DELEGATES,
   CheckedRule.CONTENT_PARTS,
   CheckedRule.SKILLS,
+  CheckedRule.CLIENT_TOOLS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -28,6 +29,7 @@ const fieldOf = {
   [CheckedRule.DELEGATES]: "delegates",
   [CheckedRule.CONTENT_PARTS]: "parts",
   [CheckedRule.SKILLS]: "skills",
+  [CheckedRule.CLIENT_TOOLS]: "client_tools",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -47,6 +49,8 @@ export function ignorableRules(
     outputSchema = spec?.outputSchema,
     delegates = [],
   }: Pick<RunCreated, "outputSchema"> & Partial<Pick<RunCreated, "delegates">> = {},
+    offeredTools = [],
+  }: Partial<Pick<RunCreated, "outputSchema" | "offeredTools">> = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
     [CheckedRule.STEP_UP, spec?.approvalPolicy?.stepUp !== undefined],
@@ -55,6 +59,7 @@ export function ignorableRules(
     [CheckedRule.DELEGATES, (spec?.delegates.length ?? 0) > 0],
     [CheckedRule.CONTENT_PARTS, [...parts, ...messages.flatMap((each) => each.parts)].length > 0],
     [CheckedRule.SKILLS, hasSkills(spec, delegates)],
+    [CheckedRule.CLIENT_TOOLS, offeredTools.length > 0],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }

@@ -127,6 +127,7 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "treeStored":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
       return history;
   }
 }

@@ -76,6 +76,7 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

@@ -5,7 +5,18 @@ The generated protobuf messages are in the package `reeve`, for example `from re
 
 from ._client import Client, connect
 from ._errors import ReeveError, Violation
+from ._tools import ClientTool, ToolCall, manifest_of
 from ._transfer import Download
 from ._watch import Watch
 
-__all__ = ["Client", "Download", "ReeveError", "Violation", "Watch", "connect"]
+__all__ = [
+    "Client",
+    "ClientTool",
+    "Download",
+    "ReeveError",
+    "ToolCall",
+    "Violation",
+    "Watch",
+    "connect",
+    "manifest_of",
+]

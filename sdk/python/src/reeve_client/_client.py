@@ -1,5 +1,5 @@
 import uuid
-from collections.abc import AsyncIterable, Sequence
+from collections.abc import AsyncIterable, Callable, Sequence
 
 from google.protobuf.message import Message
 from reeve.approval.v1 import approval_pb2
@@ -9,6 +9,7 @@ from reeve.run.v1 import run_service_pb2
 from ._back_off import retry
 from ._connection import Connection, Settings, Source
 from ._errors import answered
+from ._tools import ClientTool, ToolServer
 from ._transfer import Download, chunks_of, upload_parts
 from ._watch import Watch
 
@@ -118,6 +119,23 @@ class Client:
         decision_id = decision_id or str(uuid.uuid4())
         request = approval_pb2.AnswerQuestionRequest(approval_id=approval_id, decision_id=decision_id, **fields)
         return (await self._call("approvals", "AnswerQuestion", request)).approval
+
+    async def serve_tools(
+        self,
+        tools: Sequence[ClientTool],
+        *,
+        client_id: str,
+        thread_id: str = "",
+        run_id: str = "",
+        on_ready: Callable[[Sequence[str]], None] | None = None,
+    ) -> None:
+        """Offers tools to the runs of a thread, or to one run, and executes their calls until the run has ended.
+
+        Each call is executed by one client only. Use a `client_id` of its own for each process, and the same one if the process
+        continues after a crash. `on_ready` is called for each connection once the tools are offered, with what the target does not
+        have of them. Cancel the task to stop.
+        """
+        await ToolServer(self._source, tools, client_id, thread_id, run_id, on_ready).serve()
 
     async def upload(
         self, name: str, content: bytes | AsyncIterable[bytes], media_type: str = ""

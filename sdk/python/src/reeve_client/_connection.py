@@ -8,6 +8,7 @@ from reeve.artifact.v1.artifact_pb2_grpc import ArtifactServiceStub
 from reeve.memory.v1.memory_pb2_grpc import MemoryServiceStub
 from reeve.run.v1.run_service_pb2_grpc import RunServiceStub
 from reeve.thread.v1.thread_service_pb2_grpc import ThreadServiceStub
+from reeve.tool.v1.client_tool_service_pb2_grpc import ClientToolServiceStub
 from reeve.tool.v1.tool_pb2_grpc import ToolServiceStub
 
 _CHANNEL = [
@@ -59,6 +60,7 @@ class Connection:
         self.agents = AgentServiceStub(self.channel)
         self.approvals = ApprovalServiceStub(self.channel)
         self.artifacts = ArtifactServiceStub(self.channel)
+        self.client_tools = ClientToolServiceStub(self.channel)
         self.memories = MemoryServiceStub(self.channel)
         self.runs = RunServiceStub(self.channel)
         self.threads = ThreadServiceStub(self.channel)

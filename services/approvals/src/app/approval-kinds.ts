@@ -25,6 +25,7 @@ export const approvalKinds = kindsIn({
   modelCallFailed: false,
   modelRetryDue: false,
   tokensCounted: false,
+  clientCall: false,
   messageSubmitted: false,
   messageInjected: false,
   memoryWritten: false,

@@ -21,6 +21,8 @@ import type { Table, TableHistory } from "@reeve/jetstream/table/port";
 import type { Holders } from "@reeve/run/policy/runtime-checks";
 import type { ArtifactQuotas } from "../quotas/artifact-quotas.ts";
 import type { RunQuotas } from "../quotas/run-quotas.ts";
+import type { ClientToolClasses } from "./client-tools/manifest-tools.ts";
+import type { ToolOffers } from "./client-tools/tool-offers.ts";
 import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
 import type { RunLists } from "./runs/run-lists.ts";
 import type { ThreadLists } from "./threads/list-threads.ts";
@@ -64,6 +66,14 @@ export interface GatewayPorts {
   readonly runQuotas: Pick<RunQuotas, "admit" | "release" | "keepCost">;
   /** Admits uploads of artifacts up to the quotas of the operator. */
   readonly artifactQuotas: Pick<ArtifactQuotas, "store">;
+  /** The tools of clients. */
+  readonly clientTools: {
+    readonly offers: ToolOffers;
+    /** The classes that these tools can have. */
+    readonly classes: ClientToolClasses;
+    /** The time, in milliseconds since the epoch. */
+    now(): number;
+  };
   /** The processes that take work, and what each of them checks. */
   readonly holders: Holders;
   /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */

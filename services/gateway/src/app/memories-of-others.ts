@@ -42,6 +42,7 @@ const memoryKinds = kindsIn({
   modelCallFailed: false,
   modelRetryDue: false,
   tokensCounted: false,
+  clientCall: false,
   messageInjected: false,
   memoryWritten: false,
   todosChanged: false,

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create, toBinary, toJson } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import {
   assertFilesFit,
@@ -10,6 +10,7 @@ import {
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
+import { ClientManifestSchema } from "@reeve/contracts/client-tool";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { OnBusy, RunCreated, StartRunRequest } from "@reeve/contracts/run";
@@ -33,6 +34,7 @@ import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks"
 import { reusedRequestId } from "@reeve/run/thread/refusals";
 import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
+import { offeredTools } from "./client-tools/offered-tools.ts";
 import { delegatesToStart } from "./delegates.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound } from "./read-run.ts";
@@ -69,8 +71,10 @@ export async function startRun(
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
-  const start = { ...request, delegates };
-  const warnings = resolvable(ports, agent.spec, start, { tenant, roles }, checked);
+  const offered = await offeredTools(ports, { tenant, subject }, request, signal);
+  const start = { ...request, delegates, offeredTools: [...offered.tools] };
+  const ofAgent = resolvable(ports, agent.spec, start, { tenant, roles }, checked);
+  const warnings = [...offered.warnings, ...ofAgent];
   await assertChecked(ports.holders, ignorableRules(agent.spec, start), signal);
   const created = create(RunCreatedSchema, {
     tenant,
@@ -78,6 +82,7 @@ export async function startRun(
     agentRevision: agent.revision,
     ...(agent.spec && { spec: agent.spec }),
     delegates,
+    offeredTools: start.offeredTools,
     input: request.input,
     parts: [...checked.input.parts],
     messages: request.messages.map((message, index) =>
@@ -205,7 +210,7 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 export function resolvable(
   { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
   spec: AgentSpec | undefined,
-  request: (StartRunRequest | RunCreated) & Pick<RunCreated, "delegates">,
+  request: (StartRunRequest | RunCreated) & Pick<RunCreated, "delegates" | "offeredTools">,
   caller: Pick<Credential, "tenant" | "roles">,
   { fileBytes, files }: Pick<CheckedStart, "fileBytes" | "files">,
 ): readonly string[] {
@@ -230,10 +235,13 @@ function hashOf(request: StartRunRequest): Uint8Array {
   const labels = Object.fromEntries(
     Object.entries(request.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
-  const { outputSchema, ...rest } = request;
+  const { outputSchema, clientTools, ...rest } = request;
   const canonical = create(StartRunRequestSchema, { ...rest, labels, requestId: "" });
   const hash = createHash("sha256").update(toBinary(StartRunRequestSchema, canonical));
   // A client may send the members of the schema in another order each time. Requests without one keep the hash of earlier versions.
   if (outputSchema !== undefined) hash.update(jsonDigest(outputSchema));
+  if (clientTools !== undefined) {
+    hash.update(jsonDigest({ client_tools: toJson(ClientManifestSchema, clientTools) }));
+  }
   return hash.digest();
 }

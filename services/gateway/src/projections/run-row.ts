@@ -20,6 +20,7 @@ export const rowKinds = kindsIn({
   error: true,
   costSummary: true,
   messageSubmitted: true,
+  clientCall: true,
   step: false,
   text: false,
   reasoning: false,

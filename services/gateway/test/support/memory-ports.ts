@@ -8,7 +8,7 @@ import type { Dispatch, Run, RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { Thread, ThreadEvent } from "@reeve/contracts/thread";
 import type { ToolCallFact, WorkspaceRecord } from "@reeve/contracts/tool";
-import { ToolCatalogSchema } from "@reeve/contracts/tool";
+import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -24,6 +24,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import { ToolOffers } from "../../src/app/client-tools/tool-offers.ts";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
 import { RunQuotas } from "../../src/quotas/run-quotas.ts";
@@ -92,6 +93,11 @@ export function memoryPorts(): MemoryPorts {
       exists: () => Promise.resolve(false),
     }),
     artifactQuotas: { store: (_, content, put) => put(content) },
+    clientTools: {
+      offers: new ToolOffers(new MemoryTable(), () => [], Date.now),
+      classes: new Set([PermissionClass.NETWORK, PermissionClass.EDITOR_MUTATE]),
+      now: Date.now,
+    },
     holders: new MemoryTable(),
     assertRoom: () => undefined,
     offer: () => ({ tools, models }),

@@ -3,6 +3,7 @@ import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
+import { clientCallFacts, isClientTool } from "./client-calls.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
@@ -54,6 +55,9 @@ function ownFacts(
   if (isPure(tool)) {
     const permission = permissionOf(state, frame, tool, call);
     return runRuntimeTool(state, frame, { ...call, permission }, nowMs);
+  }
+  if (isClientTool(tool)) {
+    return clientCallFacts(state, frame, call, tool, { nowMs, refusalNow });
   }
   if (!isSubagent(tool)) return [];
   if (tool.name === finishSubtaskName) {

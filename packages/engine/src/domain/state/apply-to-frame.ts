@@ -12,6 +12,7 @@ import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import type { Message } from "@reeve/contracts/thread";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { withApproval } from "./call-approval.ts";
+import { afterChange } from "./client-call.ts";
 import { userUnit } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
@@ -112,6 +113,13 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
           ? { ...call, ...withApproval(call, approval) }
           : recordQuestion(call, approval),
       );
+    }
+    case "clientCall": {
+      const changed = event.value;
+      return amendCall(frame, changed.callId, (call) => ({
+        ...call,
+        clientCall: afterChange(call.clientCall, changed),
+      }));
     }
     case "toolResult": {
       const { result } = event.value;

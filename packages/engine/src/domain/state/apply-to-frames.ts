@@ -31,14 +31,12 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
       return abandoned(state, envelope);
     case "modelCallFailed":
       return failed(state, envelope, event.value);
-    case "approval": {
+    case "approval":
       // The service that records a decision does not know the frame of the call.
-      const callId = event.value.approval?.call?.callId;
-      const owner = [...state.frames.values()].find(({ calls }) =>
-        calls.some(({ call }) => call.callId === callId),
-      );
-      return owner === undefined ? state : withFrame(state, applyToFrame(owner, envelope));
-    }
+      return toOwner(state, envelope, event.value.approval?.call?.callId);
+    case "clientCall":
+      // Neither does the gateway that records an answer.
+      return toOwner(state, envelope, event.value.callId);
     case "step":
       return remembered(toOne(state, envelope), envelope);
     case "toolResult":
@@ -76,6 +74,14 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case undefined:
       return state;
   }
+}
+
+/** Applies an event to the frame that has the call. */
+function toOwner(state: RunState, envelope: RunEvent, callId: string | undefined): RunState {
+  const owner = [...state.frames.values()].find(({ calls }) =>
+    calls.some(({ call }) => call.callId === callId),
+  );
+  return owner === undefined ? state : withFrame(state, applyToFrame(owner, envelope));
 }
 
 function toOne(state: RunState, envelope: RunEvent): RunState {

@@ -85,6 +85,7 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
+    case "clientCall":
     case "messageSubmitted":
     case "messageInjected":
     case undefined:
@@ -147,6 +148,7 @@ const isProgress: KindTable = {
   modelCallFailed: true,
   modelRetryDue: true,
   tokensCounted: true,
+  clientCall: true,
   messageSubmitted: true,
   messageInjected: false,
   memoryWritten: true,

@@ -18,6 +18,7 @@ import type {
 import type { Ledger } from "@reeve/run/head/ledger";
 import { emptyLedger } from "@reeve/run/head/ledger";
 import type { Linked } from "@reeve/run/head/linked";
+import type { ClientCall } from "./client-call.ts";
 import type { Scope } from "./fact.ts";
 
 /** The state of one loop of model turns: the root, a subtask, or the planner. Never changed in place. */
@@ -213,6 +214,8 @@ export interface Call {
   readonly progressReports: number;
   /** The questions of the tool to people, each in its latest version. */
   readonly questions: readonly Approval[];
+  /** How clients know the call. Undefined: no client executes its tool, or it was not opened yet. */
+  readonly clientCall?: ClientCall | undefined;
   readonly result: ToolResult | undefined;
 }
 

@@ -2,6 +2,7 @@ import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
+import { ClientCallState } from "@reeve/contracts/run";
 
 /**
  * How long a run has been worked on. The time stops while the run is parked, while it has no owner, and while it waits for
@@ -55,6 +56,9 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
         ? { ...worked, lastMs: nowMs }
         : worked;
     }
+    case "clientCall":
+      // The owner opens a call. A gateway may write the rest.
+      return event.value.state === ClientCallState.OPEN ? { ...worked, lastMs: nowMs } : worked;
     case "runCreated":
     case "runPrepared":
     case "status":

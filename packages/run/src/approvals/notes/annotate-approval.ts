@@ -9,15 +9,12 @@ import {
   ApprovalAssignmentSchema,
   ApprovalCommentSchema,
   ApprovalSchema,
-  ApprovalState,
 } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
-import type { ExternalFact } from "../../commands/append-external.ts";
 import { appendExternal } from "../../commands/append-external.ts";
-import { isParked } from "../../head/ownership.ts";
-import type { RunHead } from "../../head/run-head.ts";
-import { approvalOf, approvalsOf } from "../../head/run-head.ts";
+import { parkedAgain } from "../../commands/parked-again.ts";
+import { approvalOf } from "../../head/run-head.ts";
 import { approvalNotFound, runOfApproval } from "../approval-id.ts";
 import { assertOpen } from "../assert-open.ts";
 import type { DecidingPorts } from "../decide-approval.ts";
@@ -104,15 +101,6 @@ async function annotate(
   const annotated = approvalOf(head, approvalId);
   if (annotated === undefined) throw approvalNotFound(approvalId);
   return annotated;
-}
-
-/** A note gives a parked run nothing to do: the run stays parked after it, so that no worker takes it up. */
-function parkedAgain(head: RunHead): readonly ExternalFact[] {
-  if (!isParked(head)) return [];
-  const waitingFor = approvalsOf(head)
-    .filter(({ state }) => state === ApprovalState.PENDING)
-    .map((each) => each.approvalId);
-  return [{ case: "runParked", value: { waitingFor } }];
 }
 
 function tooMany({ approvalId, runId }: Approval, what: string): Failure {

@@ -69,6 +69,7 @@ export function turnHistory(
       case "modelCallFailed":
       case "modelRetryDue":
       case "tokensCounted":
+      case "clientCall":
       case "messageSubmitted":
       case "memoryWritten":
       case "todosChanged":

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
@@ -10,7 +11,7 @@ import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, memoryPorts } from "../../../test/support/memory-ports.ts";
 import { openRunLists } from "../list-runs.ts";
 import { shardsOf } from "./shared-shards.ts";
-import type { SweepRunsPorts } from "./sweep-runs.ts";
+import type { Deadlines, SweepRunsPorts } from "./sweep-runs.ts";
 import { sweepRuns } from "./sweep-runs.ts";
 
 const never = new AbortController().signal;
@@ -65,7 +66,8 @@ async function note(ports: MemoryPorts, runId = run): Promise<void> {
   await ports.runs.put(`acme.${runId}`, create(RunSchema, { runId }), never);
 }
 
-type SweptPorts = Pick<MemoryPorts, "dispatch" | "runs"> & Pick<SweepRunsPorts, "log" | "logEnds">;
+type SweptPorts = Pick<MemoryPorts, "dispatch" | "runs"> &
+  Pick<SweepRunsPorts, "log" | "logEnds"> & { readonly expire?: Deadlines["expire"] };
 
 /** A gateway sweeps for this many rounds of five seconds. */
 async function sweeping(ports: SweptPorts, rounds: number): Promise<void> {
@@ -75,7 +77,7 @@ async function sweeping(ports: SweptPorts, rounds: number): Promise<void> {
 
 /** A gateway with its own index that sweeps when its clock moves. */
 async function sweeper(
-  { runs, ...ports }: SweptPorts,
+  { runs, expire = () => Promise.resolve(), ...ports }: SweptPorts,
   owned: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard),
 ) {
   const clock = new ManualClock();
@@ -85,7 +87,8 @@ async function sweeper(
     await runLists.page({ tenant: "acme" }, { pageSize: 1, pageToken: "" }, never);
   };
   await isCurrent();
-  const swept = { ...ports, runLists, shards: { owned } };
+  const deadlines = { now: () => clock.now(), expire };
+  const swept = { ...ports, runLists, shards: { owned }, deadlines };
   const sweep = sweepRuns(swept, clock, logger, ending.signal);
   return {
     clock,
@@ -292,4 +295,29 @@ test("gateways that share the shards sweep each run once", async () => {
   }
   expect(new Set(read).size).toBe(100);
   expect(read).toHaveLength(100);
+});
+
+// Requirement: CHAT-8
+test("a parked run that waits for a person is woken at the deadline, to the round, and not before", async () => {
+  const ports = memoryPorts();
+  const wakeAt = timestampFromMs(12_000);
+  await appendFacts(
+    ports.log,
+    run,
+    { case: "runCreated", value: { tenant: "acme" } },
+    { case: "runClaimed", value: { worker: "w", epoch: 1 } },
+    { case: "runParked", value: { wakeAt } },
+  );
+  await ports.runs.put(
+    `acme.${run}`,
+    create(RunSchema, { runId: run, status: RunStatus.WAITING }),
+    never,
+  );
+  const woken: number[] = [];
+  const expire: Deadlines["expire"] = async (_, nowMs) => void woken.push(nowMs);
+  await using gateway = await sweeper({ ...ports, expire });
+  for (let round = 0; round < 2; round++) await gateway.clock.pass();
+  expect(woken).toEqual([]);
+  for (let round = 0; round < 2; round++) await gateway.clock.pass();
+  expect(woken.every((at) => at >= 12_000) && woken.length > 0).toBe(true);
 });

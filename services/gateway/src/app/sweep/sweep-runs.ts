@@ -4,6 +4,7 @@ import type { RunKey, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { Ownership } from "@reeve/run/head/ownership";
 import { isParked } from "@reeve/run/head/ownership";
 import type { RunLists } from "../runs/run-lists.ts";
 import { RecentSweeps } from "./recent-sweeps.ts";
@@ -23,6 +24,16 @@ export interface SweepRunsPorts extends SweepPorts {
   readonly runLists: Pick<RunLists, "agenda">;
   /** The shards of the runs that this gateway sweeps. */
   readonly shards: { readonly owned: readonly number[] };
+  /** Serves the deadlines of parked runs. */
+  readonly deadlines: Deadlines;
+}
+
+/** Serves the deadlines of what parked runs wait for. */
+export interface Deadlines {
+  /** The time, in milliseconds since the epoch. */
+  now(): number;
+  /** Records what has expired, so that a worker takes up the run. */
+  expire(key: RunKey, nowMs: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
@@ -75,7 +86,9 @@ async function sweepEntry(
     recent.forget(entry.key);
     return;
   }
-  const delayMs = isParked(ownership) ? parkedDelayMs : Math.min(entry.delayMs * 2, maxDelayMs);
+  const delayMs = isParked(ownership)
+    ? Math.min(parkedDelayMs, Math.max(roundMs, untilWakeMs(ownership, ports.deadlines.now())))
+    : Math.min(entry.delayMs * 2, maxDelayMs);
   agenda?.postpone(entry, delayMs, recent.keep(entry, after));
 }
 
@@ -87,5 +100,15 @@ async function sweepOne(
   signal: AbortSignal,
 ): Promise<SweepRecord> {
   const parked = kind === RunStatus.WAITING ? await sweepParked(ports, key, signal) : undefined;
-  return parked ?? (await sweepRun(ports, key, before, signal));
+  const swept = parked ?? (await sweepRun(ports, key, before, signal));
+  const nowMs = ports.deadlines.now();
+  if (isParked(swept.ownership) && untilWakeMs(swept.ownership, nowMs) <= 0) {
+    await ports.deadlines.expire(key, nowMs, signal);
+  }
+  return swept;
+}
+
+/** Returns the time until a parked run has to be woken, in milliseconds. */
+function untilWakeMs({ wakeAtMs }: Ownership, nowMs: number): number {
+  return wakeAtMs === undefined ? Infinity : wakeAtMs - nowMs;
 }

@@ -1,0 +1,186 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { OfferToolsRequest, OfferToolsResponseSchema } from "@reeve/contracts/client-tool";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
+import { every } from "@reeve/platform/async/every";
+import { Failure } from "@reeve/platform/failure";
+import type { Principal } from "@reeve/platform/rpc/principal";
+import { isOfClient } from "@reeve/run/client-calls/is-of-client";
+import type { ClientIdentity } from "@reeve/run/client-calls/take-call";
+import { takeCall } from "@reeve/run/client-calls/take-call";
+import { runHasEnded } from "@reeve/run/commands/append-external";
+import type { KnownClientCall } from "@reeve/run/head/client-calls";
+import { hasEnded } from "@reeve/run/head/client-calls";
+import { isTerminal } from "@reeve/run/head/run-status";
+import type { GatewayPorts } from "../gateway-ports.ts";
+import { assertOwnMemories, hasMemoriesOfAnother } from "../memories-of-others.ts";
+import { readRun, runKeyOf } from "../read-run.ts";
+import type { OfferTarget, TargetChange } from "./follow-target.ts";
+import { followTarget } from "./follow-target.ts";
+import { manifestTools } from "./manifest-tools.ts";
+import { isSameTool, runScope, threadScope } from "./offered-tools.ts";
+import type { RunCalls } from "./run-calls.ts";
+import type { HeldOffer } from "./tool-offers.ts";
+
+/** How often an offer is renewed. */
+const renewalMs = 15_000;
+
+/** A message of the stream of a client. */
+export type OfferMessage = MessageInitShape<typeof OfferToolsResponseSchema>;
+
+type Message =
+  | TargetChange
+  | { readonly kind: "replaced" }
+  | { readonly kind: "over" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** A client that has a stream. */
+interface ConnectedClient {
+  readonly identity: ClientIdentity;
+  readonly tools: readonly ToolDescriptor[];
+  readonly offer: HeldOffer;
+  /** The calls that this stream has sent and that may still be answered, with their runs. */
+  readonly sent: Map<string, RunKey>;
+}
+
+/**
+ * Offers the tools of a client until `signal` aborts, and yields their calls. A call is recorded as taken by the client before it is
+ * yielded, so that no other client gets it; calls that the client took through an earlier stream are yielded again. `streamId` is
+ * unique. Ends when the run or the thread is over. Throws a Failure of kind `conflict` when the client opens another stream.
+ */
+export async function* offerTools(
+  ports: GatewayPorts,
+  { tenant, subject }: Principal,
+  request: OfferToolsRequest,
+  streamId: string,
+  signal: AbortSignal,
+): AsyncIterable<OfferMessage> {
+  const { manifest } = request;
+  const clientId = manifest?.clientId ?? "";
+  const { offers, classes } = ports.clientTools;
+  const tools = manifest === undefined ? [] : manifestTools(manifest, "manifest", classes);
+  const target = targetOf(request);
+  const warnings = await openTarget(ports, { tenant, subject }, target, tools, signal);
+  const scope = target.kind === "run" ? runScope(target.runId) : threadScope(target.threadId);
+  const offer = await offers.open(
+    { tenant, scope, clientId, subject, streamId, tools: [...tools] },
+    signal,
+  );
+  yield { event: { case: "ready", value: { warnings: [...warnings] } } };
+  const client = { identity: { clientId, subject }, tools, offer, sent: new Map<string, RunKey>() };
+  const end = new AbortController();
+  const until = AbortSignal.any([signal, end.signal]);
+  // The calls of the runs bound it: each change of a run is one message.
+  using mailbox = new Mailbox<Message>(Infinity);
+  using _ = every(renewalMs, () => {
+    // When the store does not answer, the next renewal counts.
+    const renewed = offer.renew(until).catch(() => true);
+    void renewed.then((isOwn) => isOwn || mailbox.post({ kind: "replaced" }));
+  });
+  const followed = followTarget(ports, tenant, target, (each) => mailbox.post(each), until).then(
+    () => mailbox.post({ kind: "over" }),
+    (error: unknown) => mailbox.post({ kind: "failed", error }),
+  );
+  try {
+    for (;;) {
+      for (const message of await mailbox.take(until)) {
+        if (message.kind === "over") return;
+        if (message.kind === "failed") throw message.error;
+        if (message.kind === "replaced") throw replaced(clientId);
+        if (message.kind === "run_over") yield* closeCalls(client, message.key);
+        else yield* callsFor(client, message.key, message.calls, ports, until);
+      }
+    }
+  } finally {
+    end.abort(new DOMException("the stream of the client ended", "AbortError"));
+    await followed;
+  }
+}
+
+function targetOf({ target }: OfferToolsRequest): OfferTarget {
+  return target.case === "runId"
+    ? { kind: "run", runId: target.value }
+    : { kind: "thread", threadId: target.value ?? "" };
+}
+
+/** Returns why a run does not have some of the tools. Throws a Failure if the run does not exist, has ended, or belongs to another user. */
+async function openTarget(
+  ports: GatewayPorts,
+  { tenant, subject }: Principal,
+  target: OfferTarget,
+  tools: readonly ToolDescriptor[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (target.kind === "thread") return [];
+  const key = runKeyOf(tenant, target.runId);
+  const head = await readRun(ports.log, key, signal);
+  assertOwnMemories(head, subject, "answer calls of its tools");
+  if (isTerminal(head.status)) throw runHasEnded(key, head);
+  const pinned = head.created?.offeredTools ?? [];
+  return tools
+    .filter((tool) => !pinned.some((each) => isSameTool(each, tool)))
+    .map(
+      ({ name }) =>
+        `run ${key.run} does not have the tool ${name}: it was started without it, or with another definition`,
+    );
+}
+
+async function* callsFor(
+  { identity, tools, offer, sent }: ConnectedClient,
+  key: RunKey,
+  { created, calls, isEnded }: RunCalls,
+  ports: GatewayPorts,
+  signal: AbortSignal,
+): AsyncIterable<OfferMessage> {
+  const nowMs = ports.clientTools.now();
+  const isOffered = (name: string) => {
+    const pinned = created.offeredTools.find((each) => each.name === name);
+    return pinned !== undefined && tools.some((each) => isSameTool(each, pinned));
+  };
+  for (const call of calls.values()) {
+    const { callId } = call;
+    if (hasEnded(call) || isEnded) {
+      if (sent.delete(callId)) yield closedCall(key, callId);
+      continue;
+    }
+    if (sent.has(callId) || call.deadlineMs <= nowMs || !isOffered(call.name)) continue;
+    if (hasMemoriesOfAnother(created, identity.subject)) continue;
+    if (offer.isReplaced()) throw replaced(identity.clientId);
+    const isRepeated = call.state === "taken";
+    if (isRepeated && !isOfClient(call, identity)) continue;
+    const taken = isRepeated ? call : await takeCall(ports, key, callId, identity, signal);
+    if (taken === undefined) continue;
+    sent.set(callId, key);
+    yield offeredCall(key, taken, isRepeated);
+  }
+}
+
+function* closeCalls({ sent }: ConnectedClient, { run }: RunKey): Iterable<OfferMessage> {
+  for (const [callId, key] of sent) {
+    if (key.run !== run) continue;
+    sent.delete(callId);
+    yield closedCall(key, callId);
+  }
+}
+
+function offeredCall(
+  { run }: RunKey,
+  { callId, name, arguments: args, deadlineMs }: KnownClientCall,
+  repeatedDelivery: boolean,
+): OfferMessage {
+  const deadline = timestampFromMs(deadlineMs);
+  const value = { runId: run, callId, name, arguments: args, deadline, repeatedDelivery };
+  return { event: { case: "call", value } };
+}
+
+function closedCall({ run }: RunKey, callId: string): OfferMessage {
+  return { event: { case: "closed", value: { runId: run, callId } } };
+}
+
+function replaced(clientId: string): Failure {
+  const message = `another stream of the client ${clientId} replaced this one; use a client_id of its own for each page or process`;
+  return new Failure("conflict", ErrorReason.OFFER_REPLACED, message);
+}
