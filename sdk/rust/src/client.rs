@@ -21,7 +21,7 @@ use crate::watch::{Selection, Watch};
 /// the client repeats the request within that time; a repeated request never has a second effect.
 #[derive(Clone)]
 pub struct Client {
-    source: Arc<Source>,
+    pub(crate) source: Arc<Source>,
 }
 
 impl Client {

@@ -10,6 +10,7 @@ mod error;
 #[allow(clippy::all)]
 mod generated;
 mod options;
+mod tools;
 mod transfer;
 mod watch;
 
@@ -18,5 +19,6 @@ pub use connection::{Bearer, Connection};
 pub use error::{Error, Violation};
 pub use generated::reeve as proto;
 pub use options::Options;
+pub use tools::{ToolAnswer, ToolTarget};
 pub use transfer::Download;
 pub use watch::{Selection, Watch};

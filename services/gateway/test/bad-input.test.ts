@@ -191,11 +191,17 @@ describe("plain HTTP", () => {
     expect(await response.json()).toMatchObject({ code: "invalid_argument" });
   });
 
-  // Requirement: PERM-2
-  test("with a list of tools is accepted without the list", async () => {
-    const body = '{"agentId":"known","input":"x","tools":["run_command"]}';
+  // Requirement: PERM-2, CHAT-1
+  test("with a list of tools, or a mode, is accepted without them, and with a warning", async () => {
+    const body = '{"agentId":"known","input":"x","tools":["run_command"],"agent_mode":true}';
     const response = await post("reeve.run.v1.RunService/StartRun", body);
     expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      warnings: [
+        expect.stringContaining("tools: ignored"),
+        expect.stringContaining("agent_mode: deprecated"),
+      ],
+    });
   });
 
   // Requirement: CFG-11

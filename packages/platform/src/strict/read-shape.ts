@@ -11,6 +11,8 @@ export interface Shape {
   readonly json: JsonObject;
   /** Unknown fields, fields that are present twice, and values of the wrong type, each with its path. */
   readonly violations: readonly Violation[];
+  /** The fields that are present although the contract says that they are ignored, each with its path. At most 100. */
+  readonly ignored: readonly string[];
 }
 
 export interface ShapeOptions {
@@ -41,11 +43,13 @@ export function readShape(
   { nulls = "unset" }: ShapeOptions = {},
 ): Shape {
   const reader = new ShapeReader(nulls);
-  return { json: reader.message(schema, json, ""), violations: reader.violations };
+  const { violations, ignored } = reader;
+  return { json: reader.message(schema, json, ""), violations, ignored };
 }
 
 class ShapeReader {
   readonly violations: Violation[] = [];
+  readonly ignored: string[] = [];
   readonly #nulls: "unset" | "refused";
 
   constructor(nulls: "unset" | "refused") {
@@ -60,7 +64,10 @@ class ShapeReader {
       if (this.#isFull()) break;
       const value = json[key] ?? null;
       // The contract says of a reserved name that its value is ignored.
-      if (schema.proto.reservedName.includes(key)) continue;
+      if (schema.proto.reservedName.includes(key)) {
+        if (this.ignored.length < maxViolations) this.ignored.push(joined(path, key));
+        continue;
+      }
       const field = schema.fields.find(({ name, jsonName }) => name === key || jsonName === key);
       const problem = field === undefined ? unknown(schema, key) : repeated(field, key, json);
       if (field === undefined || problem !== undefined) {

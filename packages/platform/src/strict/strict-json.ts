@@ -10,18 +10,24 @@ import { readShape } from "./read-shape.ts";
 interface Request {
   readonly method: DescMethod;
   readonly violations: Violation[];
+  readonly ignored: string[];
 }
 
 const requests = new AsyncLocalStorage<Request>();
 
 /** Handles a request of a method. Its JSON, if it is JSON, is read by `strictJson`. */
 export function readingStrictly<Result>(method: DescMethod, handle: () => Result): Result {
-  return requests.run({ method, violations: [] }, handle);
+  return requests.run({ method, violations: [], ignored: [] }, handle);
 }
 
 /** Returns what the JSON of the current request has that its contract does not allow. Its message does not contain these. */
 export function shapeViolations(): readonly Violation[] {
   return requests.getStore()?.violations ?? [];
+}
+
+/** Returns the fields in the JSON of the current request of which its contract says that they are ignored. */
+export function ignoredFields(): readonly string[] {
+  return requests.getStore()?.ignored ?? [];
 }
 
 /**
@@ -37,6 +43,7 @@ export const strictJson: Partial<JsonReadOptions> & {
       const request = requests.getStore();
       if (request === undefined || !isOfReeve(request.method)) return text;
       const shape = readShape(request.method.input, parsed(text));
+      request.ignored.push(...shape.ignored);
       if (shape.violations.length === 0) return text;
       request.violations.push(...shape.violations);
       return JSON.stringify(shape.json);

@@ -36,21 +36,25 @@ const fieldOf = {
 export type IgnorableRule = keyof typeof fieldOf;
 
 /** What the request that starts a run, or its first fact, states itself. */
-type StatedByRun = Partial<Pick<RunCreated, "outputSchema" | "parts" | "messages">>;
+type StatedByRun = Partial<
+  Pick<RunCreated, "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools">
+>;
+
+type CheckedSpec = Pick<
+  AgentSpec,
+  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills"
+>;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
 export function ignorableRules(
-  spec: Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema" | "delegates"> | undefined,
-  { outputSchema = spec?.outputSchema, parts = [], messages = [] }: StatedByRun = {},
-  spec:
-    | Pick<AgentSpec, "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills">
-    | undefined,
+  spec: CheckedSpec | undefined,
   {
     outputSchema = spec?.outputSchema,
+    parts = [],
+    messages = [],
     delegates = [],
-  }: Pick<RunCreated, "outputSchema"> & Partial<Pick<RunCreated, "delegates">> = {},
     offeredTools = [],
-  }: Partial<Pick<RunCreated, "outputSchema" | "offeredTools">> = {},
+  }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
     [CheckedRule.STEP_UP, spec?.approvalPolicy?.stepUp !== undefined],

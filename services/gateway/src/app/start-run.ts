@@ -74,7 +74,7 @@ export async function startRun(
   const offered = await offeredTools(ports, { tenant, subject }, request, signal);
   const start = { ...request, delegates, offeredTools: [...offered.tools] };
   const ofAgent = resolvable(ports, agent.spec, start, { tenant, roles }, checked);
-  const warnings = [...offered.warnings, ...ofAgent];
+  const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent];
   await assertChecked(ports.holders, ignorableRules(agent.spec, start), signal);
   const created = create(RunCreatedSchema, {
     tenant,
@@ -111,6 +111,13 @@ export async function startRun(
     if (hasNoRun(error)) await withdraw().catch(() => undefined);
     throw error;
   }
+}
+
+/** Returns warnings about fields of an earlier protocol, which choose nothing: the agent decides whether it divides its work. */
+function routeWarnings({ agentMode }: StartRunRequest): readonly string[] {
+  return agentMode === undefined
+    ? []
+    : ["agent_mode: deprecated, and without effect; the agent decides whether it divides its work"];
 }
 
 /**
@@ -235,7 +242,8 @@ function hashOf(request: StartRunRequest): Uint8Array {
   const labels = Object.fromEntries(
     Object.entries(request.labels).toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
-  const { outputSchema, clientTools, ...rest } = request;
+  // The mode has no effect, so the same request with and without it is one.
+  const { outputSchema, clientTools, agentMode: _, ...rest } = request;
   const canonical = create(StartRunRequestSchema, { ...rest, labels, requestId: "" });
   const hash = createHash("sha256").update(toBinary(StartRunRequestSchema, canonical));
   // A client may send the members of the schema in another order each time. Requests without one keep the hash of earlier versions.

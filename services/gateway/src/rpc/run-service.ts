@@ -8,6 +8,7 @@ import type { Clock } from "@reeve/platform/async/clock";
 import { steadyClock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
+import { ignoredFields } from "@reeve/platform/strict/strict-json";
 import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
@@ -41,6 +42,10 @@ const cancelMs = 30_000;
 /** Well below the default message limit of gRPC clients, 4 MiB. */
 const maxTreeBytes = 1024 * 1024;
 
+function ignoredWarning(field: string): string {
+  return `${field}: ignored; the agent and the deployment decide which tools a run has, and client_tools offers those of a client`;
+}
+
 export interface WatchContext {
   sleep: Clock["sleep"];
   /** Aborts when the gateway shuts down: the streams that it ends then were not left by their clients. */
@@ -59,7 +64,8 @@ export function runService(
   return {
     startRun: async (request, context) => {
       const started = await startRun(ports, credentialOf(context), request, context.signal);
-      return { run: runOf(started.run), warnings: started.warnings.slice(0, maxWarnings) };
+      const warnings = [...ignoredFields().map(ignoredWarning), ...started.warnings];
+      return { run: runOf(started.run), warnings: warnings.slice(0, maxWarnings) };
     },
     async *watchRun(request, context) {
       const principal = principalOf(context);

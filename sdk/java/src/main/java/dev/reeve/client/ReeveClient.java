@@ -12,6 +12,7 @@ import dev.reeve.run.v1.GetRunRequest;
 import dev.reeve.run.v1.Run;
 import dev.reeve.run.v1.RunServiceGrpc;
 import dev.reeve.run.v1.StartRunRequest;
+import dev.reeve.tool.v1.OfferToolsRequest;
 import io.grpc.Channel;
 import io.grpc.stub.AbstractStub;
 import java.io.IOException;
@@ -111,6 +112,17 @@ public final class ReeveClient implements AutoCloseable {
             : request;
     return BackOff.retry(source, left -> approvals(left).answerQuestion(whole))
         .getApproval();
+  }
+
+  /**
+   * Offers the tools of a request's manifest to the runs of a thread, or to one run, and executes their calls until the run has ended
+   * or the thread is interrupted. Each call is executed once, by one client: an answer that a lost connection kept from the server is
+   * sent again. Use a client id of its own for each process, and the same one if a process continues after a crash.
+   */
+  public void serveTools(OfferToolsRequest request, ToolExecutor executor) throws InterruptedException {
+    try (var server = new ToolServer(source, request, executor)) {
+      server.serve();
+    }
   }
 
   /** Stores a file. Not repeated if the connection breaks, because the content has been consumed. */
