@@ -98,7 +98,11 @@ const { OPEN, TAKEN, ANSWERED, EXPIRED } = ClientCallState;
 // Requirement: CHAT-8
 test("two clients serve the same thread through two gateways, and each call goes to one of them", async () => {
   const executed: string[] = [];
-  const shared = (by: string) => tool("shared", () => void executed.push(by) ?? by);
+  const shared = (by: string) =>
+    tool("shared", () => {
+      executed.push(by);
+      return by;
+    });
   await using _page = await serving([shared("page")], { threadId: "two", clientId: "page" });
   await using _script = await serving([shared("script"), tool("own", () => ({ ok: true }))], {
     threadId: "two",

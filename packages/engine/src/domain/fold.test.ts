@@ -43,8 +43,8 @@ test("batches of any size give the same state as single events", () => {
 
 /** Of a head too, only what an ownership has. */
 function ownershipIn(owned: Ownership): Ownership {
-  const { isCreated, threadId, lastSequence, claim, parkedAt, endSequence } = owned;
-  return { isCreated, threadId, lastSequence, claim, parkedAt, endSequence };
+  const { isCreated, threadId, lastSequence, claim, parkedAt, wakeAtMs, endSequence } = owned;
+  return { isCreated, threadId, lastSequence, claim, parkedAt, wakeAtMs, endSequence };
 }
 
 test("a sweeper, which folds only the ownership, requires the same dispatch as the head", () => {

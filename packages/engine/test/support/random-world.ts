@@ -172,6 +172,13 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       return [() => run.retries(id)];
     case "count_tokens":
       return [() => run.counts(characters, id), () => run.counts(0, id)];
+    case "await_client": {
+      const { callId } = effect.call.call;
+      const changes = (state: ClientCallState) => () =>
+        run.write({ case: "clientCall", value: { callId, state, clientId: "c", content: text } });
+      const { TAKEN, ANSWERED, EXPIRED } = ClientCallState;
+      return [TAKEN, ANSWERED, ANSWERED, EXPIRED].map(changes);
+    }
     case "inspect_call":
     case "answer_question":
     case "review_call":
