@@ -68,6 +68,7 @@ export const anySetting: fc.Arbitrary<Setting> = fc
       { name: "write", exclusiveLock: "disk" },
       { name: "paint", exclusiveLock: "canvas" },
       { name: "strict", inputSchema: resultSchema },
+      { name: "pick", source: "client:c", client: { timeout: { seconds: 9n } } },
     ],
     prepared: {
       model: {
@@ -88,6 +89,10 @@ const call: fc.Arbitrary<PlayedCall> = fc.oneof(
       { name: "search", args: { q: "a", origin: "here" } },
       { name: "search" },
     ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant<PlayedCall>({ name: "pick" }),
   },
   {
     weight: 3,

@@ -1,6 +1,6 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
-import { ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
+import { ClientCallState, ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import * as fc from "fast-check";
 import { endRun } from "../../src/domain/end-run.ts";
@@ -177,7 +177,8 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       const changes = (state: ClientCallState) => () =>
         run.write({ case: "clientCall", value: { callId, state, clientId: "c", content: text } });
       const { TAKEN, ANSWERED, EXPIRED } = ClientCallState;
-      return [TAKEN, ANSWERED, ANSWERED, EXPIRED].map(changes);
+      const isTaken = effect.call.clientCall?.clientId !== "";
+      return [isTaken ? ANSWERED : TAKEN, ANSWERED, EXPIRED].map(changes);
     }
     case "inspect_call":
     case "answer_question":

@@ -14,6 +14,8 @@ import { emptySweepRecord, sweepParked, sweepRun } from "./sweep-run.ts";
 
 /** Interval between rounds. */
 const roundMs = 5_000;
+/** Minimum interval between sweeps of a run whose deadline is over. */
+const minDelayMs = 1_000;
 /** Maximum interval between sweeps of a run that is not parked. */
 const maxDelayMs = 600_000;
 /** Interval between sweeps of a parked run. Whatever needs its dispatch changes its row, which makes it due. */
@@ -87,7 +89,7 @@ async function sweepEntry(
     return;
   }
   const delayMs = isParked(ownership)
-    ? Math.min(parkedDelayMs, Math.max(roundMs, untilWakeMs(ownership, ports.deadlines.now())))
+    ? Math.min(parkedDelayMs, Math.max(minDelayMs, untilWakeMs(ownership, ports.deadlines.now())))
     : Math.min(entry.delayMs * 2, maxDelayMs);
   agenda?.postpone(entry, delayMs, recent.keep(entry, after));
 }
