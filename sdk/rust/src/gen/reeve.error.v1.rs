@@ -135,6 +135,14 @@ pub enum ErrorReason {
     InvalidRemoteEndpointConfig = 74,
     /// FAILED_PRECONDITION: an agent with an endpoint cannot be run as a local agent.
     RemoteAgentNotDirectlyRunnable = 75,
+    /// FAILED_PRECONDITION: the call of the client's tool has expired, or needs no answer anymore.
+    CallClosed = 90,
+    /// ALREADY_EXISTS: the call was answered with something else.
+    CallAnswered = 91,
+    /// ABORTED: the same client opened another stream for the same target.
+    OfferReplaced = 92,
+    /// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run.
+    TooManyClients = 93,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -204,6 +212,10 @@ impl ErrorReason {
             Self::RemoteAgentNotDirectlyRunnable => {
                 "ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE"
             }
+            Self::CallClosed => "ERROR_REASON_CALL_CLOSED",
+            Self::CallAnswered => "ERROR_REASON_CALL_ANSWERED",
+            Self::OfferReplaced => "ERROR_REASON_OFFER_REPLACED",
+            Self::TooManyClients => "ERROR_REASON_TOO_MANY_CLIENTS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -274,6 +286,10 @@ impl ErrorReason {
             "ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE" => {
                 Some(Self::RemoteAgentNotDirectlyRunnable)
             }
+            "ERROR_REASON_CALL_CLOSED" => Some(Self::CallClosed),
+            "ERROR_REASON_CALL_ANSWERED" => Some(Self::CallAnswered),
+            "ERROR_REASON_OFFER_REPLACED" => Some(Self::OfferReplaced),
+            "ERROR_REASON_TOO_MANY_CLIENTS" => Some(Self::TooManyClients),
             _ => None,
         }
     }

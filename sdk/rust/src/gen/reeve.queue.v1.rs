@@ -56,8 +56,8 @@ pub enum CheckedRule {
     OutputSchema = 3,
     /// Agents that call other agents: `delegates`.
     Delegates = 4,
-    /// Agents with skills: `skills`.
-    Skills = 12,
+    /// Tools that clients execute: `client_tools`.
+    ClientTools = 10,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -71,7 +71,7 @@ impl CheckedRule {
             Self::StopConditions => "CHECKED_RULE_STOP_CONDITIONS",
             Self::OutputSchema => "CHECKED_RULE_OUTPUT_SCHEMA",
             Self::Delegates => "CHECKED_RULE_DELEGATES",
-            Self::Skills => "CHECKED_RULE_SKILLS",
+            Self::ClientTools => "CHECKED_RULE_CLIENT_TOOLS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -82,7 +82,7 @@ impl CheckedRule {
             "CHECKED_RULE_STOP_CONDITIONS" => Some(Self::StopConditions),
             "CHECKED_RULE_OUTPUT_SCHEMA" => Some(Self::OutputSchema),
             "CHECKED_RULE_DELEGATES" => Some(Self::Delegates),
-            "CHECKED_RULE_SKILLS" => Some(Self::Skills),
+            "CHECKED_RULE_CLIENT_TOOLS" => Some(Self::ClientTools),
             _ => None,
         }
     }

@@ -35,7 +35,7 @@ pub struct ToolDescriptor {
     /// Whether a call whose outcome is unknown may be executed again.
     #[prost(bool, tag = "7")]
     pub idempotent: bool,
-    /// Source of the tool: `builtin`, `mcp:<server>`, or `provider:<name>`.
+    /// Source of the tool: `builtin`, `mcp:<server>`, `provider:<name>`, or `client:<client id>`.
     #[prost(string, tag = "8")]
     pub source: ::prost::alloc::string::String,
     /// Pool of toolhosts that executes the tool.
@@ -50,6 +50,23 @@ pub struct ToolDescriptor {
     /// these files.
     #[prost(string, repeated, tag = "11")]
     pub path_arguments: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How a client executes the tool. Set if and only if a client offers it. No toolhost executes such a
+    /// tool.
+    #[prost(message, optional, tag = "20")]
+    pub client: ::core::option::Option<ClientExecution>,
+}
+/// How a client executes a tool that it offers.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClientExecution {
+    /// How long a call waits for its answer.
+    #[prost(message, optional, tag = "1")]
+    pub timeout: ::core::option::Option<::prost_types::Duration>,
+    /// Whether a person answers the calls. A run that only waits for people is parked.
+    #[prost(bool, tag = "2")]
+    pub answered_by_person: bool,
+    /// JSON Schema of the structured result. Unset: any.
+    #[prost(message, optional, tag = "3")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
 }
 /// A call of a tool by a model.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -922,6 +939,358 @@ pub mod tool_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.tool.v1.ToolService", "ListTools"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// A tool that a client executes.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClientTool {
+    /// Name by which the model calls the tool. A name that a tool of the deployment has already is left
+    /// out of the run, with a warning.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What the tool does. The model reads it.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// JSON Schema of the arguments. Its type is object. Unset: the tool has no arguments.
+    #[prost(message, optional, tag = "3")]
+    pub input_schema: ::core::option::Option<::prost_types::Struct>,
+    /// Resources that the tool may access: `network`, `editor_mutate`, or another class that the
+    /// deployment permits to clients. Empty: `network`.
+    #[prost(string, tag = "4")]
+    pub permission_class: ::prost::alloc::string::String,
+    /// Whether calls may run concurrently with other calls of the same turn. If unset, true.
+    #[prost(bool, optional, tag = "5")]
+    pub parallel_safe: ::core::option::Option<bool>,
+    /// How long a call waits for its answer, from its start. Unset: 60 seconds, or a day if a person
+    /// answers. At least one second, and at most ten minutes, or 30 days if a person answers.
+    #[prost(message, optional, tag = "6")]
+    pub timeout: ::core::option::Option<::prost_types::Duration>,
+    /// Whether a person answers the calls. A run that waits for a person occupies no worker.
+    #[prost(bool, tag = "7")]
+    pub answered_by_person: bool,
+    /// JSON Schema of the structured result. An answer that it forbids is refused. Unset: the answer may
+    /// be any text, or any object.
+    #[prost(message, optional, tag = "8")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
+}
+/// The tools of a client.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClientManifest {
+    /// Id of the client, which it chooses and keeps when it connects again: a call that it has taken is
+    /// sent to no other client. Use a new id for each page or process. Letters, digits, `_` and `-`.
+    #[prost(string, tag = "1")]
+    pub client_id: ::prost::alloc::string::String,
+    /// The tools.
+    #[prost(message, repeated, tag = "2")]
+    pub tools: ::prost::alloc::vec::Vec<ClientTool>,
+}
+/// A client that offers tools to a thread or to a run. The gateway that has the stream of the client
+/// writes the row every 15 seconds. A row that is not written again expires after a minute.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ToolOffer {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// To what the tools are offered: `thread-<id>` or `run-<id>`.
+    #[prost(string, tag = "2")]
+    pub scope: ::prost::alloc::string::String,
+    /// Id of the client.
+    #[prost(string, tag = "3")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Subject of the credential that offers the tools.
+    #[prost(string, tag = "4")]
+    pub subject: ::prost::alloc::string::String,
+    /// Id of the stream of the client. A stream that finds another id here was replaced, and ends.
+    #[prost(string, tag = "5")]
+    pub stream_id: ::prost::alloc::string::String,
+    /// Time at which the row was written.
+    #[prost(message, optional, tag = "6")]
+    pub renewed_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// The tools.
+    #[prost(message, repeated, tag = "7")]
+    pub tools: ::prost::alloc::vec::Vec<ToolDescriptor>,
+    /// Number of the stream of this client since the row exists. Starts at 1. Of two rows, the one with
+    /// the higher number is the later one.
+    #[prost(uint32, tag = "8")]
+    pub generation: u32,
+}
+/// Request of `OfferTools`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OfferToolsRequest {
+    /// The client and its tools.
+    #[prost(message, optional, tag = "3")]
+    pub manifest: ::core::option::Option<ClientManifest>,
+    /// To what the tools are offered.
+    #[prost(oneof = "offer_tools_request::Target", tags = "1, 2")]
+    pub target: ::core::option::Option<offer_tools_request::Target>,
+}
+/// Nested message and enum types in `OfferToolsRequest`.
+pub mod offer_tools_request {
+    /// To what the tools are offered.
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Target {
+        /// Id of a thread, which need not exist yet.
+        #[prost(string, tag = "1")]
+        ThreadId(::prost::alloc::string::String),
+        /// Id of a run.
+        #[prost(string, tag = "2")]
+        RunId(::prost::alloc::string::String),
+    }
+}
+/// A message of the stream of `OfferTools`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OfferToolsResponse {
+    /// What happened. Unset in a heartbeat, which is sent every 5 seconds.
+    #[prost(oneof = "offer_tools_response::Event", tags = "1, 2, 3")]
+    pub event: ::core::option::Option<offer_tools_response::Event>,
+}
+/// Nested message and enum types in `OfferToolsResponse`.
+pub mod offer_tools_response {
+    /// What happened. Unset in a heartbeat, which is sent every 5 seconds.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Event {
+        /// The tools are offered. Always the first message.
+        #[prost(message, tag = "1")]
+        Ready(super::OfferReady),
+        /// A call for the client, which has taken it.
+        #[prost(message, tag = "2")]
+        Call(super::OfferedCall),
+        /// A call that was sent to the client needs no answer anymore.
+        #[prost(message, tag = "3")]
+        Closed(super::ClosedCall),
+    }
+}
+/// The tools are offered.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OfferReady {
+    /// Tools of the manifest that the target does not have, or not in this form, and why.
+    #[prost(string, repeated, tag = "1")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A call of a tool of the client.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OfferedCall {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Id of the call.
+    #[prost(string, tag = "2")]
+    pub call_id: ::prost::alloc::string::String,
+    /// Name of the tool.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// Arguments. They match the schema of the tool.
+    #[prost(message, optional, tag = "4")]
+    pub arguments: ::core::option::Option<::prost_types::Struct>,
+    /// Time until which the call can be answered.
+    #[prost(message, optional, tag = "5")]
+    pub deadline: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether an earlier stream of the client received the call, which the client may have executed.
+    #[prost(bool, tag = "6")]
+    pub repeated_delivery: bool,
+}
+/// A call that needs no answer anymore: it was answered, has expired, or its run has ended.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClosedCall {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Id of the call.
+    #[prost(string, tag = "2")]
+    pub call_id: ::prost::alloc::string::String,
+}
+/// Request of `AnswerToolCall`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AnswerToolCallRequest {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Id of the call.
+    #[prost(string, tag = "2")]
+    pub call_id: ::prost::alloc::string::String,
+    /// Id of the client that has taken the call.
+    #[prost(string, tag = "3")]
+    pub client_id: ::prost::alloc::string::String,
+    /// The answer.
+    #[prost(oneof = "answer_tool_call_request::Answer", tags = "4, 5, 6")]
+    pub answer: ::core::option::Option<answer_tool_call_request::Answer>,
+}
+/// Nested message and enum types in `AnswerToolCallRequest`.
+pub mod answer_tool_call_request {
+    /// The answer.
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Answer {
+        /// Result as text. Refused if the tool has an `output_schema`.
+        #[prost(string, tag = "4")]
+        Text(::prost::alloc::string::String),
+        /// Result as an object.
+        #[prost(message, tag = "5")]
+        Structured(::prost_types::Struct),
+        /// Description of why the tool failed. The model reads it.
+        #[prost(string, tag = "6")]
+        Error(::prost::alloc::string::String),
+    }
+}
+/// Response of `AnswerToolCall`. Empty.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnswerToolCallResponse {}
+/// Generated client implementations.
+pub mod client_tool_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Lets clients offer tools, and answer their calls.
+    #[derive(Debug, Clone)]
+    pub struct ClientToolServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ClientToolServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ClientToolServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ClientToolServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ClientToolServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Offers tools to a thread or to a run for as long as the stream lasts, and streams their calls. The
+        /// first message is `ready`. Runs of a thread that start from then on have the tools; a run has those
+        /// of `client_tools` of its start. Each call is sent to one client only: the first one that takes it.
+        /// A client that connects again with the same `client_id` receives the calls that it has taken and not
+        /// answered. A call that no client answers in time becomes a tool error.
+        ///
+        /// A stream ends when the run has ended, with ABORTED and reason OFFER_REPLACED when the same client
+        /// opened another stream for the same target, and with UNAVAILABLE and reason DRAINING when the server
+        /// shuts down.
+        pub async fn offer_tools(
+            &mut self,
+            request: impl tonic::IntoRequest<super::OfferToolsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::OfferToolsResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.tool.v1.ClientToolService/OfferTools",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.tool.v1.ClientToolService", "OfferTools"),
+                );
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Answers a call that the client has taken. The first answer counts. Repeating it succeeds; another
+        /// answer is refused with ALREADY_EXISTS and reason CALL_ANSWERED. An answer after the deadline, or
+        /// after the end of the run, is refused with FAILED_PRECONDITION. An answer that the `output_schema` of
+        /// the tool forbids is refused with INVALID_ARGUMENT, and the call stays open.
+        pub async fn answer_tool_call(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnswerToolCallRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerToolCallResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.tool.v1.ClientToolService/AnswerToolCall",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.tool.v1.ClientToolService", "AnswerToolCall"),
+                );
             self.inner.unary(req, path, codec).await
         }
     }

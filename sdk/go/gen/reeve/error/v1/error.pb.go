@@ -159,6 +159,14 @@ const (
 	ErrorReason_ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG ErrorReason = 74
 	// FAILED_PRECONDITION: an agent with an endpoint cannot be run as a local agent.
 	ErrorReason_ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE ErrorReason = 75
+	// FAILED_PRECONDITION: the call of the client's tool has expired, or needs no answer anymore.
+	ErrorReason_ERROR_REASON_CALL_CLOSED ErrorReason = 90
+	// ALREADY_EXISTS: the call was answered with something else.
+	ErrorReason_ERROR_REASON_CALL_ANSWERED ErrorReason = 91
+	// ABORTED: the same client opened another stream for the same target.
+	ErrorReason_ERROR_REASON_OFFER_REPLACED ErrorReason = 92
+	// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run.
+	ErrorReason_ERROR_REASON_TOO_MANY_CLIENTS ErrorReason = 93
 )
 
 // Enum value maps for ErrorReason.
@@ -221,6 +229,10 @@ var (
 		73: "ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND",
 		74: "ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG",
 		75: "ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE",
+		90: "ERROR_REASON_CALL_CLOSED",
+		91: "ERROR_REASON_CALL_ANSWERED",
+		92: "ERROR_REASON_OFFER_REPLACED",
+		93: "ERROR_REASON_TOO_MANY_CLIENTS",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":                        0,
@@ -280,6 +292,10 @@ var (
 		"ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND":         73,
 		"ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG":     74,
 		"ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE": 75,
+		"ERROR_REASON_CALL_CLOSED":                        90,
+		"ERROR_REASON_CALL_ANSWERED":                      91,
+		"ERROR_REASON_OFFER_REPLACED":                     92,
+		"ERROR_REASON_TOO_MANY_CLIENTS":                   93,
 	}
 )
 
@@ -314,7 +330,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd2\x0f\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xd4\x10\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -373,7 +389,11 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\"ERROR_REASON_INVALID_PLUGIN_CONFIG\x10H\x12+\n" +
 	"'ERROR_REASON_UNSUPPORTED_REMOTE_BACKEND\x10I\x12/\n" +
 	"+ERROR_REASON_INVALID_REMOTE_ENDPOINT_CONFIG\x10J\x123\n" +
-	"/ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE\x10KBO\n" +
+	"/ERROR_REASON_REMOTE_AGENT_NOT_DIRECTLY_RUNNABLE\x10K\x12\x1c\n" +
+	"\x18ERROR_REASON_CALL_CLOSED\x10Z\x12\x1e\n" +
+	"\x1aERROR_REASON_CALL_ANSWERED\x10[\x12\x1f\n" +
+	"\x1bERROR_REASON_OFFER_REPLACED\x10\\\x12!\n" +
+	"\x1dERROR_REASON_TOO_MANY_CLIENTS\x10]BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -110,7 +110,7 @@ class ListToolsResponse(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ...) -> None: ...
 
 class ToolDescriptor(_message.Message):
-    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category", "path_arguments")
+    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category", "path_arguments", "client")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -122,6 +122,7 @@ class ToolDescriptor(_message.Message):
     POOL_FIELD_NUMBER: _ClassVar[int]
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     PATH_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     input_schema: _struct_pb2.Struct
@@ -133,7 +134,18 @@ class ToolDescriptor(_message.Message):
     pool: str
     category: ToolCategory
     path_arguments: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ..., path_arguments: _Optional[_Iterable[str]] = ...) -> None: ...
+    client: ClientExecution
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ..., path_arguments: _Optional[_Iterable[str]] = ..., client: _Optional[_Union[ClientExecution, _Mapping]] = ...) -> None: ...
+
+class ClientExecution(_message.Message):
+    __slots__ = ("timeout", "answered_by_person", "output_schema")
+    TIMEOUT_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_BY_PERSON_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    timeout: _duration_pb2.Duration
+    answered_by_person: bool
+    output_schema: _struct_pb2.Struct
+    def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., answered_by_person: _Optional[bool] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolCall(_message.Message):
     __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args")
