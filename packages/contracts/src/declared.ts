@@ -5,7 +5,7 @@ import * as approval from "./approval.ts";
 import * as artifact from "./artifact.ts";
 import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
-import * as clientTool from "./client-tool.ts";
+import * as clientTool from "./tools/client-tool.ts";
 import * as memory from "./memory.ts";
 import * as notification from "./notification.ts";
 import * as passkey from "./passkey.ts";

@@ -7,7 +7,7 @@ import { rootScope } from "./state/fact.ts";
 import type { Call, Frame, ModelCall } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { awaitsContent } from "./calls/call-content.ts";
-import { isClientTool, waitingClientCall } from "./calls/client-calls.ts";
+import { isClientTool, waitingClientCall } from "./client-calls/client-calls.ts";
 import { executionId } from "./calls/execution-id.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
 import { needsCount } from "./model/needs-count.ts";
@@ -52,7 +52,7 @@ export type Effect = {
 
 /**
  * Returns the effects that `state` needs. An effect in progress that is not among them has to be aborted. A run that waits only for
- * people needs none: whoever serves the deadlines of parked runs wakes it.
+ * people needs none: it is parked, and woken at its deadline.
  */
 export function nextEffects(state: RunState): readonly Effect[] {
   if (hasEnded(state) || state.head.prepared === undefined) return [];

@@ -42,7 +42,7 @@ import type { EventRange, LogListener, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
 import { onAbort } from "@reeve/platform/async/on-abort";
-import { personDeadlineMs } from "../domain/calls/client-calls.ts";
+import { personDeadlineMs } from "../domain/client-calls/client-calls.ts";
 import { applyAll } from "../domain/state/apply.ts";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";

@@ -3,7 +3,7 @@ import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
-import { clientCallFacts, isClientTool } from "./client-calls.ts";
+import { clientCallFacts, isClientTool } from "../client-calls/client-calls.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";

@@ -12,10 +12,10 @@ import type { Call, Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { hasEnded, liveFrames } from "../state/run-state.ts";
-import { approvedCall } from "./approved-call.ts";
-import type { RefusalNow } from "./refusal-now.ts";
-import { refusalFact } from "./refusal-now.ts";
-import { refuse, toolResultFact } from "./tool-result.ts";
+import { approvedCall } from "../calls/approved-call.ts";
+import type { RefusalNow } from "../calls/refusal-now.ts";
+import { refusalFact } from "../calls/refusal-now.ts";
+import { refuse, toolResultFact } from "../calls/tool-result.ts";
 
 /** How long a call waits if its tool does not say. */
 const defaultTimeoutMs = 60_000;
