@@ -12,7 +12,9 @@ use crate::proto::tool::v1::answer_tool_call_request::Answer;
 use crate::proto::tool::v1::client_tool_service_client::ClientToolServiceClient;
 use crate::proto::tool::v1::offer_tools_request::Target;
 use crate::proto::tool::v1::offer_tools_response::Event;
-use crate::proto::tool::v1::{AnswerToolCallRequest, ClientManifest, OfferToolsRequest, OfferToolsResponse, OfferedCall};
+use crate::proto::tool::v1::{
+    AnswerToolCallRequest, ClientManifest, OfferToolsRequest, OfferToolsResponse, OfferedCall,
+};
 
 /// The result of a call of a tool that this process executes.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +81,8 @@ impl Client {
         Execute: Fn(OfferedCall) -> Executing,
         Executing: Future<Output = Result<ToolAnswer, String>> + Send + 'static,
     {
-        let (idle_timeout, reconnect_timeout) = (self.source.options.idle_timeout, self.source.options.reconnect_timeout);
+        let (idle_timeout, reconnect_timeout) =
+            (self.source.options.idle_timeout, self.source.options.reconnect_timeout);
         let (number, connection) = self.source.numbered();
         let mut tools = ClientToolServiceClient::new(connection);
         let opened = timeout(idle_timeout, tools.offer_tools(request.clone())).await;
@@ -146,12 +149,7 @@ struct Calls {
 
 impl Calls {
     fn new(client: &Client, client_id: &str) -> Self {
-        Self {
-            client: client.clone(),
-            client_id: client_id.to_string(),
-            open: HashMap::new(),
-            sending: JoinSet::new(),
-        }
+        Self { client: client.clone(), client_id: client_id.to_string(), open: HashMap::new(), sending: JoinSet::new() }
     }
 
     /// Executes a call, unless it is known: then only its answer is sent again.

@@ -19,7 +19,11 @@ fn setting(name: &str) -> Option<String> {
 }
 
 fn milliseconds(name: &str) -> Duration {
-    Duration::from_millis(setting(name).and_then(|value| value.parse().ok()).expect(name))
+    Duration::from_millis(
+        setting(name)
+            .and_then(|value| value.parse().ok())
+            .expect(name),
+    )
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -41,11 +45,20 @@ async fn main() {
             .enumerate()
             .flat_map(|(at, letter)| {
                 let parted = at > 0 && letter.is_uppercase();
-                parted.then_some('_').into_iter().chain(letter.to_uppercase())
+                parted
+                    .then_some('_')
+                    .into_iter()
+                    .chain(letter.to_uppercase())
             })
             .collect();
-        let fields: Vec<_> = error.violations.iter().map(|violation| &violation.field).collect();
-        report(json!({"error": {"code": name, "reason": error.reason, "message": error.message, "fields": fields}}));
+        let fields: Vec<_> = error
+            .violations
+            .iter()
+            .map(|violation| &violation.field)
+            .collect();
+        report(
+            json!({"error": {"code": name, "reason": error.reason, "message": error.message, "fields": fields}}),
+        );
     }
 }
 
@@ -62,7 +75,9 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
             };
             report(json!({"run": reeve.start_run(request).await?.run_id}));
         }
-        ["watch", run_id, after] => watch(&reeve, run_id, after.parse().expect("a sequence")).await?,
+        ["watch", run_id, after] => {
+            watch(&reeve, run_id, after.parse().expect("a sequence")).await?
+        }
         ["approve", run_id] => {
             for approval in reeve.list_approvals(*run_id).await? {
                 decide(&reeve, approval).await?;
@@ -75,7 +90,9 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
             }
             report(json!({"count": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
         }
-        ["cancel", run_id] => report(json!({"status": reeve.cancel(*run_id, "enough").await?.status})),
+        ["cancel", run_id] => {
+            report(json!({"status": reeve.cancel(*run_id, "enough").await?.status}))
+        }
         ["files", path] => {
             let content = std::fs::read(path).expect("the file");
             let name = path.rsplit('/').next().unwrap_or_default();
@@ -91,7 +108,11 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
 }
 
 async fn decide(reeve: &Client, Approval { approval_id, .. }: Approval) -> Result<(), Error> {
-    let decision = DecideApprovalRequest { approval_id, approved: true, ..Default::default() };
+    let decision = DecideApprovalRequest {
+        approval_id,
+        approved: true,
+        ..Default::default()
+    };
     let decided = reeve.decide(decision).await?;
     report(json!({"approved": decided.approval_id}));
     Ok(())
@@ -101,7 +122,10 @@ async fn watch(reeve: &Client, run_id: &str, after: u32) -> Result<(), Error> {
     let mut watch = reeve.watch_after(run_id, after, Selection::Detailed);
     while let Some(event) = watch.next().await? {
         report(json!({"event": event.sequence}));
-        if let Some(Event::Approval(ApprovalChanged { approval: Some(approval) })) = event.event {
+        if let Some(Event::Approval(ApprovalChanged {
+            approval: Some(approval),
+        })) = event.event
+        {
             if approval.state() == ApprovalState::Pending {
                 decide(reeve, approval).await?;
             }
