@@ -68,6 +68,7 @@ export function applyToAnswer<Answered extends RunAnswer>(
     case "messageSubmitted":
     case "plan":
     case "toolCallStarted":
+    case "clientCall":
     case "mcpProgress":
     case "subtask":
     case "context":

@@ -241,7 +241,7 @@ pub struct ContextChanged {
     pub removed_messages: u32,
 }
 /// The run took up a message that was sent to it.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MessageInjected {
     /// Id that `SendMessage` returned.
     #[prost(string, tag = "1")]
@@ -462,6 +462,9 @@ pub struct RunCreated {
     /// by id. The run keeps these revisions.
     #[prost(message, repeated, tag = "26")]
     pub delegates: ::prost::alloc::vec::Vec<DelegateAgent>,
+    /// Parts of the input after its text. Their files are artifacts.
+    #[prost(message, repeated, tag = "27")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
     /// Tools that clients offer to the run.
     #[prost(message, repeated, tag = "40")]
     pub offered_tools: ::prost::alloc::vec::Vec<super::super::tool::v1::ToolDescriptor>,
@@ -639,6 +642,10 @@ pub struct RunPrepared {
     /// What each of `delegates` of the start became, ordered by id.
     #[prost(message, repeated, tag = "16")]
     pub delegates: ::prost::alloc::vec::Vec<PreparedDelegate>,
+    /// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
+    /// only another one refuses to open it.
+    #[prost(message, repeated, tag = "30")]
+    pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
 }
 /// What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -682,6 +689,9 @@ pub struct PreparedDelegate {
     /// Revision of the agent, as in `delegates` of the start.
     #[prost(uint32, tag = "12")]
     pub revision: u32,
+    /// Skills that it may open, as in `RunPrepared`.
+    #[prost(message, repeated, tag = "30")]
+    pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
 }
 /// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
 /// only withhold more.
@@ -949,7 +959,7 @@ pub struct ModelCallFailed {
     pub fallback_model: ::prost::alloc::string::String,
 }
 /// A message was sent to the run.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MessageSubmitted {
     /// Id of the message.
     #[prost(string, tag = "1")]
@@ -1524,6 +1534,9 @@ pub struct Run {
     /// only by `GetRun`.
     #[prost(message, optional, tag = "25")]
     pub structured_output: ::core::option::Option<::prost_types::Struct>,
+    /// Parts of the input after its text. Returned only by `GetRun`.
+    #[prost(message, repeated, tag = "26")]
+    pub input_parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1601,6 +1614,10 @@ pub struct StartRunRequest {
     /// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
     #[prost(message, optional, tag = "15")]
     pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// Parts of the input after its text, at most 20: images, audio, documents, and more text. Refused with
+    /// UNIMPLEMENTED if the model of the agent, or one that takes over from it, does not read one of them.
+    #[prost(message, repeated, tag = "16")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
     /// Has no effect. Clients of an earlier protocol send it to choose how the agent works; the agent decides that itself. The start
     /// of the run returns a warning.
     #[deprecated]
@@ -1898,7 +1915,7 @@ pub struct DeleteRunResponse {
     pub existed: bool,
 }
 /// Request of `SendMessage`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SendMessageRequest {
     /// Id of the run.
     #[prost(string, tag = "1")]
@@ -1910,6 +1927,9 @@ pub struct SendMessageRequest {
     /// safe to repeat.
     #[prost(string, tag = "3")]
     pub message_id: ::prost::alloc::string::String,
+    /// Parts of the message after its text, as in `StartRunRequest`.
+    #[prost(message, repeated, tag = "4")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// Response of `SendMessage`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -34,7 +34,7 @@ type ModelSpec struct {
 	ContextWindow uint32 `protobuf:"varint,4,opt,name=context_window,json=contextWindow,proto3" json:"context_window,omitempty"`
 	// Maximum number of output tokens. 0 if unknown.
 	MaxOutputTokens uint32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
-	// Modalities that the model accepts as input: `text`, `image`, `audio`.
+	// Modalities that the model accepts as input: `text`, `image`, `audio`, `pdf`. Empty stands for `text`.
 	Modalities []string `protobuf:"bytes,6,rep,name=modalities,proto3" json:"modalities,omitempty"`
 	// Knowledge cutoff, in the provider's own format. Empty if unknown.
 	KnowledgeCutoff string `protobuf:"bytes,7,opt,name=knowledge_cutoff,json=knowledgeCutoff,proto3" json:"knowledge_cutoff,omitempty"`
@@ -422,7 +422,9 @@ type ProviderDescriptor struct {
 	UpstreamNames []string `protobuf:"bytes,4,rep,name=upstream_names,json=upstreamNames,proto3" json:"upstream_names,omitempty"`
 	// Vendor whose list prices apply to the models of this provider: `openai`, `anthropic`. Empty if
 	// the provider is another server: then its models have no built-in prices.
-	PriceList     string `protobuf:"bytes,5,opt,name=price_list,json=priceList,proto3" json:"price_list,omitempty"`
+	PriceList string `protobuf:"bytes,5,opt,name=price_list,json=priceList,proto3" json:"price_list,omitempty"`
+	// Modalities that its API can transfer to a model, as in `ModelSpec`. Empty stands for `text`.
+	Modalities    []string `protobuf:"bytes,6,rep,name=modalities,proto3" json:"modalities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -490,6 +492,13 @@ func (x *ProviderDescriptor) GetPriceList() string {
 		return x.PriceList
 	}
 	return ""
+}
+
+func (x *ProviderDescriptor) GetModalities() []string {
+	if x != nil {
+		return x.Modalities
+	}
+	return nil
 }
 
 // The models, providers, and skills that the runtimes announce. The catalog remains available after the
@@ -616,14 +625,17 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\treasoning\x18\x03 \x01(\bR\treasoning\x12%\n" +
 	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01\x12#\n" +
 	"\rcounts_tokens\x18\x06 \x01(\bR\fcountsTokensB\x0e\n" +
-	"\f_temperature\"\xd4\x01\n" +
+	"\f_temperature\"\xf4\x01\n" +
 	"\x12ProviderDescriptor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1a\n" +
 	"\bscripted\x18\x03 \x01(\bR\bscripted\x12%\n" +
 	"\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\x12\x1d\n" +
 	"\n" +
-	"price_list\x18\x05 \x01(\tR\tpriceList\"\xa1\x02\n" +
+	"price_list\x18\x05 \x01(\tR\tpriceList\x12\x1e\n" +
+	"\n" +
+	"modalities\x18\x06 \x03(\tR\n" +
+	"modalities\"\xa1\x02\n" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +

@@ -18,6 +18,7 @@ import (
 	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
+	v15 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
@@ -2452,6 +2453,8 @@ type RunCreated struct {
 	// Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
 	// by id. The run keeps these revisions.
 	Delegates []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Parts of the input after its text. Their files are artifacts.
+	Parts []*v15.ContentPart `protobuf:"bytes,27,rep,name=parts,proto3" json:"parts,omitempty"`
 	// Tools that clients offer to the run.
 	OfferedTools  []*v1.ToolDescriptor `protobuf:"bytes,40,rep,name=offered_tools,json=offeredTools,proto3" json:"offered_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2666,6 +2669,13 @@ func (x *RunCreated) GetOutputSchema() *structpb.Struct {
 func (x *RunCreated) GetDelegates() []*DelegateAgent {
 	if x != nil {
 		return x.Delegates
+	}
+	return nil
+}
+
+func (x *RunCreated) GetParts() []*v15.ContentPart {
+	if x != nil {
+		return x.Parts
 	}
 	return nil
 }
@@ -3174,7 +3184,10 @@ type RunPrepared struct {
 	// 50 excluded tools. Unset in logs of versions that did not record it.
 	Plan *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
 	// What each of `delegates` of the start became, ordered by id.
-	Delegates     []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	Delegates []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
+	// only another one refuses to open it.
+	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3321,6 +3334,13 @@ func (x *RunPrepared) GetDelegates() []*PreparedDelegate {
 	return nil
 }
 
+func (x *RunPrepared) GetSkills() []*v13.SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
 // What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 type PreparedDelegate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3348,7 +3368,9 @@ type PreparedDelegate struct {
 	// Hash of its resolution plan.
 	PlanHash string `protobuf:"bytes,11,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
 	// Revision of the agent, as in `delegates` of the start.
-	Revision      uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Skills that it may open, as in `RunPrepared`.
+	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3465,6 +3487,13 @@ func (x *PreparedDelegate) GetRevision() uint32 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *PreparedDelegate) GetSkills() []*v13.SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
 }
 
 // What the operator's policy decided for a run when it was prepared. Later versions of the policy may
@@ -4853,7 +4882,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a reeve/approval/v1/approval.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xed\x12\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xed\x12\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -4983,7 +5012,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xe5\t\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\x9a\n" +
+	"\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -5016,7 +5046,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
 	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x12<\n" +
 	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x129\n" +
-	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x12B\n" +
+	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x123\n" +
+	"\x05parts\x18\x1b \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\x12B\n" +
 	"\roffered_tools\x18( \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\fofferedTools\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -5060,7 +5091,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
 	"waitingFor\x123\n" +
-	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\xd0\x06\n" +
+	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\x89\a\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -5079,7 +5110,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
 	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x122\n" +
 	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12<\n" +
-	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\"\xae\x04\n" +
+	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\x127\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xe7\x04\n" +
 	"\x10PreparedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
 	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
@@ -5094,7 +5126,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x06policy\x18\n" +
 	" \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x12\x1b\n" +
 	"\tplan_hash\x18\v \x01(\tR\bplanHash\x12\x1a\n" +
-	"\brevision\x18\f \x01(\rR\brevision\"\xc7\x01\n" +
+	"\brevision\x18\f \x01(\rR\brevision\x127\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xc7\x01\n" +
 	"\x0ePolicyDecision\x12\x14\n" +
 	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
 	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
@@ -5349,123 +5382,128 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v1.WorkspaceFile)(nil),         // 64: reeve.tool.v1.WorkspaceFile
 	(v14.Role)(0),                    // 65: reeve.access.v1.Role
 	(*structpb.Struct)(nil),          // 66: google.protobuf.Struct
-	(*v1.ToolDescriptor)(nil),        // 67: reeve.tool.v1.ToolDescriptor
-	(*v11.HistoryMessage)(nil),       // 68: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 69: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 70: reeve.agent.v1.ProviderCapabilities
-	(*v13.Limits)(nil),               // 71: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 72: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 73: reeve.agent.v1.ResolutionPlan
-	(v1.PermissionBehavior)(0),       // 74: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 75: reeve.tool.v1.PermissionRule
-	(*v1.PermissionDecision)(nil),    // 76: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 77: reeve.thread.v1.ExecutionTree
+	(*v15.ContentPart)(nil),          // 67: reeve.content.v1.ContentPart
+	(*v1.ToolDescriptor)(nil),        // 68: reeve.tool.v1.ToolDescriptor
+	(*v11.HistoryMessage)(nil),       // 69: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 70: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 71: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 72: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 73: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 74: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 75: reeve.agent.v1.SkillDescriptor
+	(v1.PermissionBehavior)(0),       // 76: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 77: reeve.tool.v1.PermissionRule
+	(*v1.PermissionDecision)(nil),    // 78: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 79: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	56, // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
-	1,  // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	57, // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
-	11, // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	12, // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	58, // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	59, // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	13, // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	14, // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	15, // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	16, // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	17, // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	18, // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	19, // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	20, // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	21, // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	22, // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	23, // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	24, // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	25, // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	26, // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	31, // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	32, // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	33, // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	39, // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	48, // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	49, // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	50, // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	51, // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	42, // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	44, // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	45, // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	47, // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	40, // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	41, // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	43, // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
-	60, // 36: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,  // 37: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,  // 38: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,  // 39: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	61, // 40: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	62, // 41: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,  // 42: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	63, // 43: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	61, // 44: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	64, // 45: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	54, // 46: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	30, // 47: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	29, // 48: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	28, // 49: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	65, // 50: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	66, // 51: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	27, // 52: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	67, // 53: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
-	63, // 54: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	68, // 55: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	46, // 56: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	55, // 57: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,  // 58: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,  // 59: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	56, // 60: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
-	69, // 61: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	70, // 62: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	67, // 63: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	69, // 64: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	71, // 65: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	68, // 66: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	70, // 67: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	72, // 68: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	38, // 69: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	35, // 70: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	73, // 71: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	34, // 72: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	69, // 73: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	70, // 74: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	67, // 75: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	71, // 76: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	72, // 77: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	38, // 78: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	35, // 79: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	37, // 80: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	36, // 81: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	74, // 82: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	75, // 83: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	69, // 84: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	70, // 85: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,  // 86: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	76, // 87: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	8,  // 88: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	66, // 89: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	56, // 90: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	66, // 91: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	46, // 92: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	9,  // 93: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	77, // 94: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	57, // 95: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	57, // 96: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	61, // 97: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	10, // 98: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	99, // [99:99] is the sub-list for method output_type
-	99, // [99:99] is the sub-list for method input_type
-	99, // [99:99] is the sub-list for extension type_name
-	99, // [99:99] is the sub-list for extension extendee
-	0,  // [0:99] is the sub-list for field type_name
+	56,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
+	57,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	11,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	12,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	58,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	59,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	13,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	14,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	15,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	16,  // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	17,  // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	18,  // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	19,  // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	20,  // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	21,  // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	22,  // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	23,  // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	24,  // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	25,  // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	26,  // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	31,  // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	32,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	33,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	39,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	48,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	49,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	50,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	51,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	42,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	44,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	45,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	47,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	40,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	41,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	43,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	60,  // 36: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,   // 37: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,   // 38: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,   // 39: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	61,  // 40: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	62,  // 41: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,   // 42: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	63,  // 43: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	61,  // 44: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	64,  // 45: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	54,  // 46: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	30,  // 47: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	29,  // 48: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	28,  // 49: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	65,  // 50: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	66,  // 51: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	27,  // 52: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	67,  // 53: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	68,  // 54: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	63,  // 55: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	69,  // 56: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	46,  // 57: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	55,  // 58: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,   // 59: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,   // 60: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	56,  // 61: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	70,  // 62: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	71,  // 63: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68,  // 64: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	70,  // 65: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	72,  // 66: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	69,  // 67: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	71,  // 68: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	73,  // 69: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	38,  // 70: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	35,  // 71: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	74,  // 72: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	34,  // 73: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	75,  // 74: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	70,  // 75: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	71,  // 76: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	68,  // 77: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	72,  // 78: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	73,  // 79: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	38,  // 80: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	35,  // 81: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	75,  // 82: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	37,  // 83: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	36,  // 84: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	76,  // 85: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	77,  // 86: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	70,  // 87: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	71,  // 88: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 89: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	78,  // 90: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	8,   // 91: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	66,  // 92: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	56,  // 93: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	66,  // 94: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	46,  // 95: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	9,   // 96: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	79,  // 97: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	57,  // 98: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	57,  // 99: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	61,  // 100: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	10,  // 101: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	102, // [102:102] is the sub-list for method output_type
+	102, // [102:102] is the sub-list for method input_type
+	102, // [102:102] is the sub-list for extension type_name
+	102, // [102:102] is the sub-list for extension extendee
+	0,   // [0:102] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

@@ -12,9 +12,10 @@ import (
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
-	v12 "reeve.dev/sdk/go/gen/reeve/agent/v1"
-	v1 "reeve.dev/sdk/go/gen/reeve/thread/v1"
-	v11 "reeve.dev/sdk/go/gen/reeve/tool/v1"
+	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
+	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
+	v12 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -139,8 +140,10 @@ type Run struct {
 	// The answer, if it has a schema; `output` is then its JSON. Unset until the run has given one. Returned
 	// only by `GetRun`.
 	StructuredOutput *structpb.Struct `protobuf:"bytes,25,opt,name=structured_output,json=structuredOutput,proto3" json:"structured_output,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Parts of the input after its text. Returned only by `GetRun`.
+	InputParts    []*v1.ContentPart `protobuf:"bytes,26,rep,name=input_parts,json=inputParts,proto3" json:"input_parts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -341,6 +344,13 @@ func (x *Run) GetStructuredOutput() *structpb.Struct {
 	return nil
 }
 
+func (x *Run) GetInputParts() []*v1.ContentPart {
+	if x != nil {
+		return x.InputParts
+	}
+	return nil
+}
+
 // A wait for the next attempt of a model call that its provider failed.
 type ModelWait struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -434,9 +444,9 @@ type StartRunRequest struct {
 	// the request is not safe to repeat.
 	RequestId string `protobuf:"bytes,3,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// Conversation before the input.
-	Messages []*v1.Message `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
+	Messages []*v11.Message `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
 	// Artifacts that are staged as files in the run's workspace.
-	Files []*v11.WorkspaceFile `protobuf:"bytes,5,rep,name=files,proto3" json:"files,omitempty"`
+	Files []*v12.WorkspaceFile `protobuf:"bytes,5,rep,name=files,proto3" json:"files,omitempty"`
 	// Labels to attach to the run, at most 32. They are displayed but never interpreted.
 	Labels map[string]string `protobuf:"bytes,6,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Id of the thread that the run continues or creates: letters, digits, `_` and `-`, at most 128.
@@ -462,6 +472,9 @@ type StartRunRequest struct {
 	MediaGeneration *MediaGeneration `protobuf:"bytes,14,opt,name=media_generation,json=mediaGeneration,proto3" json:"media_generation,omitempty"`
 	// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
 	OutputSchema *structpb.Struct `protobuf:"bytes,15,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	// Parts of the input after its text, at most 20: images, audio, documents, and more text. Refused with
+	// UNIMPLEMENTED if the model of the agent, or one that takes over from it, does not read one of them.
+	Parts []*v1.ContentPart `protobuf:"bytes,16,rep,name=parts,proto3" json:"parts,omitempty"`
 	// Has no effect. Clients of an earlier protocol send it to choose how the agent works; the agent decides that itself. The start
 	// of the run returns a warning.
 	//
@@ -470,7 +483,7 @@ type StartRunRequest struct {
 	// Tools that a client offers to this run. The client answers their calls through
 	// `ClientToolService.OfferTools` with the id of the run and the same manifest. A run of a thread also
 	// has the tools that clients offer to the thread.
-	ClientTools   *v11.ClientManifest `protobuf:"bytes,20,opt,name=client_tools,json=clientTools,proto3" json:"client_tools,omitempty"`
+	ClientTools   *v12.ClientManifest `protobuf:"bytes,20,opt,name=client_tools,json=clientTools,proto3" json:"client_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -526,14 +539,14 @@ func (x *StartRunRequest) GetRequestId() string {
 	return ""
 }
 
-func (x *StartRunRequest) GetMessages() []*v1.Message {
+func (x *StartRunRequest) GetMessages() []*v11.Message {
 	if x != nil {
 		return x.Messages
 	}
 	return nil
 }
 
-func (x *StartRunRequest) GetFiles() []*v11.WorkspaceFile {
+func (x *StartRunRequest) GetFiles() []*v12.WorkspaceFile {
 	if x != nil {
 		return x.Files
 	}
@@ -610,6 +623,13 @@ func (x *StartRunRequest) GetOutputSchema() *structpb.Struct {
 	return nil
 }
 
+func (x *StartRunRequest) GetParts() []*v1.ContentPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
 // Deprecated: Marked as deprecated in reeve/run/v1/run_service.proto.
 func (x *StartRunRequest) GetAgentMode() bool {
 	if x != nil && x.AgentMode != nil {
@@ -618,7 +638,7 @@ func (x *StartRunRequest) GetAgentMode() bool {
 	return false
 }
 
-func (x *StartRunRequest) GetClientTools() *v11.ClientManifest {
+func (x *StartRunRequest) GetClientTools() *v12.ClientManifest {
 	if x != nil {
 		return x.ClientTools
 	}
@@ -1032,7 +1052,7 @@ type GetRunResponse struct {
 	// The run.
 	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
 	// What the agent became for the run. Set only if requested, and once a worker has prepared the run.
-	Plan          *v12.ResolutionPlan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
+	Plan          *v13.ResolutionPlan `protobuf:"bytes,2,opt,name=plan,proto3" json:"plan,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1074,7 +1094,7 @@ func (x *GetRunResponse) GetRun() *Run {
 	return nil
 }
 
-func (x *GetRunResponse) GetPlan() *v12.ResolutionPlan {
+func (x *GetRunResponse) GetPlan() *v13.ResolutionPlan {
 	if x != nil {
 		return x.Plan
 	}
@@ -1655,7 +1675,7 @@ func (x *GetExecutionTreeRequest) GetRunId() string {
 type GetExecutionTreeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The execution tree.
-	Tree *v1.ExecutionTree `protobuf:"bytes,1,opt,name=tree,proto3" json:"tree,omitempty"`
+	Tree *v11.ExecutionTree `protobuf:"bytes,1,opt,name=tree,proto3" json:"tree,omitempty"`
 	// Sequence of the last event that the tree reflects.
 	ThroughSequence uint32 `protobuf:"varint,2,opt,name=through_sequence,json=throughSequence,proto3" json:"through_sequence,omitempty"`
 	unknownFields   protoimpl.UnknownFields
@@ -1692,7 +1712,7 @@ func (*GetExecutionTreeResponse) Descriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
-func (x *GetExecutionTreeResponse) GetTree() *v1.ExecutionTree {
+func (x *GetExecutionTreeResponse) GetTree() *v11.ExecutionTree {
 	if x != nil {
 		return x.Tree
 	}
@@ -2000,7 +2020,9 @@ type SendMessageRequest struct {
 	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
 	// Id chosen by the client that makes the request safe to repeat. If empty, the request is not
 	// safe to repeat.
-	MessageId     string `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	MessageId string `protobuf:"bytes,3,opt,name=message_id,json=messageId,proto3" json:"message_id,omitempty"`
+	// Parts of the message after its text, as in `StartRunRequest`.
+	Parts         []*v1.ContentPart `protobuf:"bytes,4,rep,name=parts,proto3" json:"parts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2054,6 +2076,13 @@ func (x *SendMessageRequest) GetMessageId() string {
 		return x.MessageId
 	}
 	return ""
+}
+
+func (x *SendMessageRequest) GetParts() []*v1.ContentPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
 }
 
 // Response of `SendMessage`.
@@ -2319,7 +2348,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb8\b\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf8\b\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -2348,7 +2377,9 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"started_by\x18\x16 \x01(\tR\tstartedBy\x12%\n" +
 	"\x0eagent_revision\x18\x17 \x01(\rR\ragentRevision\x12\x1b\n" +
 	"\tplan_hash\x18\x18 \x01(\tR\bplanHash\x12D\n" +
-	"\x11structured_output\x18\x19 \x01(\v2\x17.google.protobuf.StructR\x10structuredOutput\x1a9\n" +
+	"\x11structured_output\x18\x19 \x01(\v2\x17.google.protobuf.StructR\x10structuredOutput\x12>\n" +
+	"\vinput_parts\x18\x1a \x03(\v2\x1d.reeve.content.v1.ContentPartR\n" +
+	"inputParts\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xa5\x01\n" +
@@ -2357,7 +2388,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x120\n" +
-	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\x8b\a\n" +
+	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xc2\a\n" +
 	"\x0fStartRunRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x16\n" +
 	"\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n" +
@@ -2375,7 +2406,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x0ememory_enabled\x18\f \x01(\bR\rmemoryEnabled\x12)\n" +
 	"\x0fworkflow_target\x18\r \x01(\tB\x00R\x0eworkflowTarget\x12H\n" +
 	"\x10media_generation\x18\x0e \x01(\v2\x1d.reeve.run.v1.MediaGenerationR\x0fmediaGeneration\x12<\n" +
-	"\routput_schema\x18\x0f \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12&\n" +
+	"\routput_schema\x18\x0f \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x125\n" +
+	"\x05parts\x18\x10 \x03(\v2\x1d.reeve.content.v1.ContentPartB\x00R\x05parts\x12&\n" +
 	"\n" +
 	"agent_mode\x18\x15 \x01(\bB\x02\x18\x01H\x00R\tagentMode\x88\x01\x01\x12@\n" +
 	"\fclient_tools\x18\x14 \x01(\v2\x1d.reeve.tool.v1.ClientManifestR\vclientTools\x1a9\n" +
@@ -2469,12 +2501,13 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x10DeleteRunRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"-\n" +
 	"\x11DeleteRunResponse\x12\x18\n" +
-	"\aexisted\x18\x01 \x01(\bR\aexisted\"d\n" +
+	"\aexisted\x18\x01 \x01(\bR\aexisted\"\x9b\x01\n" +
 	"\x12SendMessageRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n" +
 	"\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n" +
 	"\n" +
-	"message_id\x18\x03 \x01(\tB\x00R\tmessageId\"P\n" +
+	"message_id\x18\x03 \x01(\tB\x00R\tmessageId\x125\n" +
+	"\x05parts\x18\x04 \x03(\v2\x1d.reeve.content.v1.ContentPartB\x00R\x05parts\"P\n" +
 	"\x13SendMessageResponse\x12\x1d\n" +
 	"\n" +
 	"message_id\x18\x01 \x01(\tR\tmessageId\x12\x1a\n" +
@@ -2569,15 +2602,16 @@ var file_reeve_run_v1_run_service_proto_goTypes = []any{
 	(IncompleteReason)(0),            // 38: reeve.run.v1.IncompleteReason
 	(*RunOrigin)(nil),                // 39: reeve.run.v1.RunOrigin
 	(*structpb.Struct)(nil),          // 40: google.protobuf.Struct
-	(*v1.Message)(nil),               // 41: reeve.thread.v1.Message
-	(*v11.WorkspaceFile)(nil),        // 42: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 43: reeve.run.v1.ChatContext
-	(*v11.ClientManifest)(nil),       // 44: reeve.tool.v1.ClientManifest
-	(EventFamily)(0),                 // 45: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 46: reeve.run.v1.RunEvent
-	(*v12.ResolutionPlan)(nil),       // 47: reeve.agent.v1.ResolutionPlan
-	(*durationpb.Duration)(nil),      // 48: google.protobuf.Duration
-	(*v1.ExecutionTree)(nil),         // 49: reeve.thread.v1.ExecutionTree
+	(*v1.ContentPart)(nil),           // 41: reeve.content.v1.ContentPart
+	(*v11.Message)(nil),              // 42: reeve.thread.v1.Message
+	(*v12.WorkspaceFile)(nil),        // 43: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 44: reeve.run.v1.ChatContext
+	(*v12.ClientManifest)(nil),       // 45: reeve.tool.v1.ClientManifest
+	(EventFamily)(0),                 // 46: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 47: reeve.run.v1.RunEvent
+	(*v13.ResolutionPlan)(nil),       // 48: reeve.agent.v1.ResolutionPlan
+	(*durationpb.Duration)(nil),      // 49: google.protobuf.Duration
+	(*v11.ExecutionTree)(nil),        // 50: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	34, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
@@ -2590,67 +2624,70 @@ var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
 	39, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
 	2,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
 	40, // 9: reeve.run.v1.Run.structured_output:type_name -> google.protobuf.Struct
-	35, // 10: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
-	41, // 11: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	42, // 12: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	32, // 13: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
-	0,  // 14: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	43, // 15: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	4,  // 16: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
-	40, // 17: reeve.run.v1.StartRunRequest.output_schema:type_name -> google.protobuf.Struct
-	44, // 18: reeve.run.v1.StartRunRequest.client_tools:type_name -> reeve.tool.v1.ClientManifest
-	1,  // 19: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	7,  // 20: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	45, // 21: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	46, // 22: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	34, // 23: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 24: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	47, // 25: reeve.run.v1.GetRunResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	34, // 26: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	12, // 27: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
-	34, // 28: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
-	33, // 29: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
-	35, // 30: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
-	35, // 31: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
-	12, // 32: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
-	48, // 33: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
-	15, // 34: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
-	16, // 35: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
-	34, // 36: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
-	35, // 37: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
-	1,  // 38: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	49, // 39: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 40: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	1,  // 41: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
-	30, // 42: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 43: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	3,  // 44: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	6,  // 45: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	9,  // 46: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	11, // 47: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 48: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
-	20, // 49: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	22, // 50: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
-	24, // 51: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
-	18, // 52: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	26, // 53: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	28, // 54: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	5,  // 55: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	8,  // 56: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	10, // 57: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	17, // 58: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 59: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
-	21, // 60: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	23, // 61: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
-	25, // 62: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
-	19, // 63: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	27, // 64: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	29, // 65: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	55, // [55:66] is the sub-list for method output_type
-	44, // [44:55] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	41, // 10: reeve.run.v1.Run.input_parts:type_name -> reeve.content.v1.ContentPart
+	35, // 11: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
+	42, // 12: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	43, // 13: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	32, // 14: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	0,  // 15: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
+	44, // 16: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	4,  // 17: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
+	40, // 18: reeve.run.v1.StartRunRequest.output_schema:type_name -> google.protobuf.Struct
+	41, // 19: reeve.run.v1.StartRunRequest.parts:type_name -> reeve.content.v1.ContentPart
+	45, // 20: reeve.run.v1.StartRunRequest.client_tools:type_name -> reeve.tool.v1.ClientManifest
+	1,  // 21: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	7,  // 22: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	46, // 23: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	47, // 24: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	34, // 25: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	1,  // 26: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	48, // 27: reeve.run.v1.GetRunResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	34, // 28: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	12, // 29: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	34, // 30: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
+	33, // 31: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
+	35, // 32: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
+	35, // 33: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
+	12, // 34: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	49, // 35: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
+	15, // 36: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
+	16, // 37: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
+	34, // 38: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
+	35, // 39: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
+	1,  // 40: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	50, // 41: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	1,  // 42: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	1,  // 43: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
+	41, // 44: reeve.run.v1.SendMessageRequest.parts:type_name -> reeve.content.v1.ContentPart
+	30, // 45: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	1,  // 46: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	3,  // 47: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	6,  // 48: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	9,  // 49: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	11, // 50: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	13, // 51: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
+	20, // 52: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	22, // 53: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
+	24, // 54: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	18, // 55: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	26, // 56: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	28, // 57: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	5,  // 58: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	8,  // 59: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	10, // 60: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	17, // 61: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	14, // 62: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
+	21, // 63: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	23, // 64: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
+	25, // 65: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	19, // 66: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	27, // 67: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	29, // 68: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	58, // [58:69] is the sub-list for method output_type
+	47, // [47:58] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }

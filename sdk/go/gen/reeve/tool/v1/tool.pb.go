@@ -14,6 +14,7 @@ import (
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -807,7 +808,10 @@ type ToolResult struct {
 	Metadata *ToolResultMetadata `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// Structured form of the result, if the tool provides one. Omitted if it is large; its data is
 	// then in `content` or in an artifact that `content` names.
-	Structured    *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
+	Structured *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
+	// Images that a model reads with `content`, which names their artifacts. A model that does not read images
+	// gets `content` only.
+	Files         []*v1.FilePart `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -880,6 +884,13 @@ func (x *ToolResult) GetMetadata() *ToolResultMetadata {
 func (x *ToolResult) GetStructured() *structpb.Struct {
 	if x != nil {
 		return x.Structured
+	}
+	return nil
+}
+
+func (x *ToolResult) GetFiles() []*v1.FilePart {
+	if x != nil {
+		return x.Files
 	}
 	return nil
 }
@@ -1254,6 +1265,10 @@ type PermissionDecision struct {
 	// PERMISSION_BEHAVIOR_ASK: `rule` is of the first of them. Empty otherwise, and in decisions of
 	// versions that did not record it.
 	AskingSources []string `protobuf:"bytes,5,rep,name=asking_sources,json=askingSources,proto3" json:"asking_sources,omitempty"`
+	// Id of the agent that has the rule, if a delegate made the call: the delegate, or an agent that called
+	// it. Empty for calls of the agent of the run, for rules of the operator's policy, and in decisions of
+	// versions that did not record it.
+	AgentId       string `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1321,6 +1336,13 @@ func (x *PermissionDecision) GetAskingSources() []string {
 		return x.AskingSources
 	}
 	return nil
+}
+
+func (x *PermissionDecision) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
 }
 
 // A permission rule.
@@ -2611,7 +2633,7 @@ var File_reeve_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
+	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
 	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x96\x04\n" +
@@ -2641,7 +2663,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
 	"\targuments\x18\x03 \x01(\v2\x17.google.protobuf.StructR\targuments\x12#\n" +
 	"\rraw_arguments\x18\x04 \x01(\tR\frawArguments\x12<\n" +
-	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\xe6\x01\n" +
+	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\x98\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2651,7 +2673,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\xfc\x06\n" +
+	"structured\x120\n" +
+	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\"\xfc\x06\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2686,14 +2709,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"size_bytes\x18\x03 \x01(\x04R\tsizeBytes\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x18\n" +
 	"\apreview\x18\x05 \x01(\tR\apreview\x124\n" +
-	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xc7\x01\n" +
+	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xe2\x01\n" +
 	"\x12PermissionDecision\x12=\n" +
 	"\bbehavior\x18\x01 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n" +
 	"\vpolicy_rule\x18\x04 \x01(\tR\n" +
 	"policyRule\x12%\n" +
-	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\"c\n" +
+	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\x12\x19\n" +
+	"\bagent_id\x18\x06 \x01(\tR\aagentId\"c\n" +
 	"\x0ePermissionRule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12=\n" +
 	"\bbehavior\x18\x02 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\"i\n" +
@@ -2885,8 +2909,9 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*CallCancelled)(nil),         // 30: reeve.tool.v1.CallCancelled
 	(*structpb.Struct)(nil),       // 31: google.protobuf.Struct
 	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 33: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 34: google.protobuf.ListValue
+	(*v1.FilePart)(nil),           // 33: reeve.content.v1.FilePart
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 35: google.protobuf.ListValue
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	8,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
@@ -2900,49 +2925,50 @@ var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	31, // 8: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
 	12, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
 	31, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	3,  // 11: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	33, // 12: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	33, // 13: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	4,  // 14: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	31, // 15: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	17, // 16: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	15, // 17: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	13, // 18: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	14, // 19: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	14, // 20: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	2,  // 21: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	2,  // 22: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	8,  // 23: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	33, // 24: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	20, // 25: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	10, // 26: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	22, // 27: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	24, // 28: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	33, // 29: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	13, // 30: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	23, // 31: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	34, // 32: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	34, // 33: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	32, // 34: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	32, // 35: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	26, // 36: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	33, // 37: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	29, // 38: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	18, // 39: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	11, // 40: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	30, // 41: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	27, // 42: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	28, // 43: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	31, // 44: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	5,  // 45: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	31, // 46: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	6,  // 47: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	7,  // 48: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	48, // [48:49] is the sub-list for method output_type
-	47, // [47:48] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	33, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
+	3,  // 12: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	34, // 13: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	34, // 14: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	4,  // 15: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	31, // 16: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	17, // 17: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	15, // 18: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	13, // 19: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	14, // 20: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	14, // 21: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	2,  // 22: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	2,  // 23: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	8,  // 24: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	34, // 25: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	20, // 26: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	10, // 27: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	22, // 28: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	24, // 29: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	34, // 30: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	13, // 31: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	23, // 32: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	35, // 33: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	35, // 34: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	32, // 35: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	32, // 36: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	26, // 37: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	34, // 38: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	29, // 39: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	18, // 40: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	11, // 41: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	30, // 42: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	27, // 43: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	28, // 44: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	31, // 45: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	5,  // 46: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	31, // 47: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	6,  // 48: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	7,  // 49: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	49, // [49:50] is the sub-list for method output_type
+	48, // [48:49] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }

@@ -26,6 +26,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from reeve.agent.v1 import resolution_plan_pb2 as reeve_dot_agent_dot_v1_dot_resolution__plan__pb2
+from reeve.content.v1 import content_pb2 as reeve_dot_content_dot_v1_dot_content__pb2
 from reeve.run.v1 import run_event_pb2 as reeve_dot_run_dot_v1_dot_run__event__pb2
 from reeve.thread.v1 import execution_tree_pb2 as reeve_dot_thread_dot_v1_dot_execution__tree__pb2
 from reeve.thread.v1 import message_pb2 as reeve_dot_thread_dot_v1_dot_message__pb2
@@ -33,7 +34,7 @@ from reeve.tool.v1 import client_tool_pb2 as reeve_dot_tool_dot_v1_dot_client__t
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ereeve/run/v1/run_service.proto\x12\x0creeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb8\x08\n\x03Run\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x02 \x01(\tR\x07\x61gentId\x12/\n\x06status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x35\n\x08\x65nded_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndedAt\x12#\n\rlast_sequence\x18\x06 \x01(\rR\x0clastSequence\x12\x16\n\x06output\x18\x07 \x01(\tR\x06output\x12,\n\x05\x65rror\x18\x08 \x01(\x0b\x32\x16.reeve.run.v1.RunErrorR\x05\x65rror\x12-\n\x04\x63ost\x18\t \x01(\x0b\x32\x19.reeve.run.v1.CostSummaryR\x04\x63ost\x12#\n\rinput_preview\x18\n \x01(\tR\x0cinputPreview\x12+\n\x11pending_approvals\x18\x0b \x03(\tR\x10pendingApprovals\x12\x35\n\x06labels\x18\x0c \x03(\x0b\x32\x1d.reeve.run.v1.Run.LabelsEntryR\x06labels\x12\x1a\n\x08scripted\x18\r \x01(\x08R\x08scripted\x12\x1b\n\tthread_id\x18\x0e \x01(\tR\x08threadId\x12\x34\n\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x12K\n\x11incomplete_reason\x18\x11 \x01(\x0e\x32\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\x12\x12\n\x04plan\x18\x12 \x03(\tR\x04plan\x12/\n\x06origin\x18\x13 \x01(\x0b\x32\x17.reeve.run.v1.RunOriginR\x06origin\x12\x36\n\nmodel_wait\x18\x14 \x01(\x0b\x32\x17.reeve.run.v1.ModelWaitR\tmodelWait\x12\x1a\n\x08\x64\x65leting\x18\x15 \x01(\x08R\x08\x64\x65leting\x12\x1d\n\nstarted_by\x18\x16 \x01(\tR\tstartedBy\x12%\n\x0e\x61gent_revision\x18\x17 \x01(\rR\ragentRevision\x12\x1b\n\tplan_hash\x18\x18 \x01(\tR\x08planHash\x12\x44\n\x11structured_output\x18\x19 \x01(\x0b\x32\x17.google.protobuf.StructR\x10structuredOutput\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01:\x00\"\xa5\x01\n\tModelWait\x12\x1a\n\x08provider\x18\x01 \x01(\tR\x08provider\x12\x16\n\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n\x07message\x18\x03 \x01(\tR\x07message\x12\x18\n\x07\x61ttempt\x18\x04 \x01(\rR\x07\x61ttempt\x12\x30\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\"\x8b\x07\n\x0fStartRunRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x16\n\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n\nrequest_id\x18\x03 \x01(\tB\x00R\trequestId\x12\x36\n\x08messages\x18\x04 \x03(\x0b\x32\x18.reeve.thread.v1.MessageB\x00R\x08messages\x12\x34\n\x05\x66iles\x18\x05 \x03(\x0b\x32\x1c.reeve.tool.v1.WorkspaceFileB\x00R\x05\x66iles\x12\x43\n\x06labels\x18\x06 \x03(\x0b\x32).reeve.run.v1.StartRunRequest.LabelsEntryB\x00R\x06labels\x12\x1d\n\tthread_id\x18\x07 \x01(\tB\x00R\x08threadId\x12\x1a\n\x08\x65xecutor\x18\x08 \x01(\tR\x08\x65xecutor\x12\x30\n\x14\x63\x61ncel_on_disconnect\x18\t \x01(\x08R\x12\x63\x61ncelOnDisconnect\x12/\n\x07on_busy\x18\n \x01(\x0e\x32\x14.reeve.run.v1.OnBusyB\x00R\x06onBusy\x12<\n\x0c\x63hat_context\x18\x0b \x01(\x0b\x32\x19.reeve.run.v1.ChatContextR\x0b\x63hatContext\x12%\n\x0ememory_enabled\x18\x0c \x01(\x08R\rmemoryEnabled\x12)\n\x0fworkflow_target\x18\r \x01(\tB\x00R\x0eworkflowTarget\x12H\n\x10media_generation\x18\x0e \x01(\x0b\x32\x1d.reeve.run.v1.MediaGenerationR\x0fmediaGeneration\x12<\n\routput_schema\x18\x0f \x01(\x0b\x32\x17.google.protobuf.StructR\x0coutputSchema\x12&\n\nagent_mode\x18\x15 \x01(\x08\x42\x02\x18\x01H\x00R\tagentMode\x88\x01\x01\x12@\n\x0c\x63lient_tools\x18\x14 \x01(\x0b\x32\x1d.reeve.tool.v1.ClientManifestR\x0b\x63lientTools\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\x42\r\n\x0b_agent_modeR\x05tools\"\'\n\x0fMediaGeneration\x12\x14\n\x04mode\x18\x01 \x01(\tB\x00R\x04mode\"S\n\x10StartRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"\xdc\x01\n\x0fWatchRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0e\x61\x66ter_sequence\x18\x02 \x01(\rR\rafterSequence\x12#\n\x0cresume_token\x18\x05 \x01(\tB\x00R\x0bresumeToken\x12\x1c\n\x08\x64\x65tailed\x18\x03 \x01(\x08H\x00R\x08\x64\x65tailed\x12\x39\n\x08\x66\x61milies\x18\x04 \x01(\x0b\x32\x1b.reeve.run.v1.EventFamiliesH\x00R\x08\x66\x61miliesB\x0b\n\tselection\"H\n\rEventFamilies\x12\x37\n\x08\x66\x61milies\x18\x01 \x03(\x0e\x32\x19.reeve.run.v1.EventFamilyB\x00R\x08\x66\x61milies\"\xc8\x01\n\x10WatchRunResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.reeve.run.v1.RunEventR\x06\x65vents\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x12!\n\x0cresume_token\x18\x04 \x01(\tR\x0bresumeToken\x12\x36\n\nend_status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\tendStatus\"K\n\rGetRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12!\n\x0cinclude_plan\x18\x02 \x01(\x08R\x0bincludePlan\"i\n\x0eGetRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\x12\x32\n\x04plan\x18\x02 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xf5\x01\n\x0fListRunsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x1b\n\x08\x61gent_id\x18\x03 \x01(\tB\x00R\x07\x61gentId\x12\x35\n\x08statuses\x18\x04 \x03(\x0e\x32\x17.reeve.run.v1.RunStatusB\x00R\x08statuses\x12\x1d\n\tthread_id\x18\x05 \x01(\tB\x00R\x08threadId\x12/\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x17.reeve.run.v1.RunFilterR\x06\x66ilter\"\xd7\x03\n\tRunFilter\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x35\n\x08statuses\x18\x02 \x03(\x0e\x32\x17.reeve.run.v1.RunStatusB\x00R\x08statuses\x12\x1d\n\tthread_id\x18\x03 \x01(\tB\x00R\x08threadId\x12\x1f\n\nstarted_by\x18\x04 \x01(\tB\x00R\tstartedBy\x12=\n\x06labels\x18\x05 \x03(\x0b\x32#.reeve.run.v1.RunFilter.LabelsEntryB\x00R\x06labels\x12?\n\rcreated_after\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0c\x63reatedAfter\x12\x41\n\x0e\x63reated_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\rcreatedBefore\x12\"\n\x0cmin_cost_usd\x18\x08 \x01(\x01\x42\x00R\nminCostUsd\x12\x14\n\x04text\x18\t \x01(\tB\x00R\x04text\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\"|\n\x10\x43ountRunsRequest\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x17.reeve.run.v1.RunFilterR\x06\x66ilter\x12\x37\n\x08interval\x18\x02 \x01(\x0b\x32\x19.google.protobuf.DurationB\x00R\x08interval\"\xc0\x01\n\x11\x43ountRunsResponse\x12\x38\n\x08statuses\x18\x01 \x03(\x0b\x32\x1c.reeve.run.v1.RunStatusCountR\x08statuses\x12\x19\n\x08\x63ost_usd\x18\x02 \x01(\x01R\x07\x63ostUsd\x12\x37\n\tintervals\x18\x03 \x03(\x0b\x32\x19.reeve.run.v1.RunIntervalR\tintervals\x12\x1d\n\nis_partial\x18\x04 \x01(\x08R\tisPartial\"W\n\x0eRunStatusCount\x12/\n\x06status\x18\x01 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12\x14\n\x05\x63ount\x18\x02 \x01(\rR\x05\x63ount\"\x86\x01\n\x0bRunInterval\x12\x30\n\x05start\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05start\x12\x12\n\x04runs\x18\x02 \x01(\rR\x04runs\x12\x16\n\x06\x66\x61iled\x18\x03 \x01(\rR\x06\x66\x61iled\x12\x19\n\x08\x63ost_usd\x18\x04 \x01(\x01R\x07\x63ostUsd\"a\n\x10ListRunsResponse\x12%\n\x04runs\x18\x01 \x03(\x0b\x32\x11.reeve.run.v1.RunR\x04runs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n\x17GetExecutionTreeRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"y\n\x18GetExecutionTreeResponse\x12\x32\n\x04tree\x18\x01 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\x04tree\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\"E\n\x10\x43\x61ncelRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x18\n\x06reason\x18\x02 \x01(\tB\x00R\x06reason\"8\n\x11\x43\x61ncelRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"*\n\x0fRetryRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"7\n\x10RetryRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"+\n\x10\x44\x65leteRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"-\n\x11\x44\x65leteRunResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted\"d\n\x12SendMessageRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n\nmessage_id\x18\x03 \x01(\tB\x00R\tmessageId\"P\n\x13SendMessageResponse\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1a\n\x08sequence\x18\x02 \x01(\rR\x08sequence\".\n\x13\x45xportRunLogRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"\x9c\x01\n\x14\x45xportRunLogResponse\x12\x18\n\x07subject\x18\x01 \x01(\tR\x07subject\x12\x36\n\x07\x62\x61tches\x18\x02 \x03(\x0b\x32\x1c.reeve.run.v1.StoredRunBatchR\x07\x62\x61tches\x12\x32\n\x0bindexed_run\x18\x03 \x01(\x0b\x32\x11.reeve.run.v1.RunR\nindexedRun\"\xc0\x01\n\x0eStoredRunBatch\x12\x1a\n\x08revision\x18\x01 \x01(\x04R\x08revision\x12%\n\x0e\x66irst_sequence\x18\x02 \x01(\rR\rfirstSequence\x12#\n\rlast_sequence\x18\x03 \x01(\rR\x0clastSequence\x12\x14\n\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x16\n\x06\x64igest\x18\x05 \x01(\tR\x06\x64igest\x12\x18\n\x07payload\x18\x06 \x01(\x0cR\x07payload*_\n\x06OnBusy\x12\x17\n\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n\x0eON_BUSY_REJECT\x10\x01\x12\x11\n\rON_BUSY_QUEUE\x10\x02\x12\x15\n\x11ON_BUSY_INTERRUPT\x10\x03\x32\x97\x07\n\nRunService\x12I\n\x08StartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n\x08WatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x01\x30\x01\x12H\n\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n\x08ListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12Q\n\tCountRuns\x12\x1e.reeve.run.v1.CountRunsRequest\x1a\x1f.reeve.run.v1.CountRunsResponse\"\x03\x90\x02\x01\x12L\n\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12I\n\x08RetryRun\x12\x1d.reeve.run.v1.RetryRunRequest\x1a\x1e.reeve.run.v1.RetryRunResponse\x12L\n\tDeleteRun\x12\x1e.reeve.run.v1.DeleteRunRequest\x1a\x1f.reeve.run.v1.DeleteRunResponse\x12\x66\n\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n\x0bSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponse\x12\\\n\x0c\x45xportRunLog\x12!.reeve.run.v1.ExportRunLogRequest\x1a\".reeve.run.v1.ExportRunLogResponse\"\x03\x90\x02\x01\x30\x01\x42N\n\x10\x64\x65v.reeve.run.v1B\x0fRunServiceProtoP\x01Z\'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ereeve/run/v1/run_service.proto\x12\x0creeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf8\x08\n\x03Run\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x02 \x01(\tR\x07\x61gentId\x12/\n\x06status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12\x39\n\ncreated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x35\n\x08\x65nded_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x65ndedAt\x12#\n\rlast_sequence\x18\x06 \x01(\rR\x0clastSequence\x12\x16\n\x06output\x18\x07 \x01(\tR\x06output\x12,\n\x05\x65rror\x18\x08 \x01(\x0b\x32\x16.reeve.run.v1.RunErrorR\x05\x65rror\x12-\n\x04\x63ost\x18\t \x01(\x0b\x32\x19.reeve.run.v1.CostSummaryR\x04\x63ost\x12#\n\rinput_preview\x18\n \x01(\tR\x0cinputPreview\x12+\n\x11pending_approvals\x18\x0b \x03(\tR\x10pendingApprovals\x12\x35\n\x06labels\x18\x0c \x03(\x0b\x32\x1d.reeve.run.v1.Run.LabelsEntryR\x06labels\x12\x1a\n\x08scripted\x18\r \x01(\x08R\x08scripted\x12\x1b\n\tthread_id\x18\x0e \x01(\tR\x08threadId\x12\x34\n\x16unknown_event_sequence\x18\x10 \x01(\rR\x14unknownEventSequence\x12K\n\x11incomplete_reason\x18\x11 \x01(\x0e\x32\x1e.reeve.run.v1.IncompleteReasonR\x10incompleteReason\x12\x12\n\x04plan\x18\x12 \x03(\tR\x04plan\x12/\n\x06origin\x18\x13 \x01(\x0b\x32\x17.reeve.run.v1.RunOriginR\x06origin\x12\x36\n\nmodel_wait\x18\x14 \x01(\x0b\x32\x17.reeve.run.v1.ModelWaitR\tmodelWait\x12\x1a\n\x08\x64\x65leting\x18\x15 \x01(\x08R\x08\x64\x65leting\x12\x1d\n\nstarted_by\x18\x16 \x01(\tR\tstartedBy\x12%\n\x0e\x61gent_revision\x18\x17 \x01(\rR\ragentRevision\x12\x1b\n\tplan_hash\x18\x18 \x01(\tR\x08planHash\x12\x44\n\x11structured_output\x18\x19 \x01(\x0b\x32\x17.google.protobuf.StructR\x10structuredOutput\x12>\n\x0binput_parts\x18\x1a \x03(\x0b\x32\x1d.reeve.content.v1.ContentPartR\ninputParts\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01:\x00\"\xa5\x01\n\tModelWait\x12\x1a\n\x08provider\x18\x01 \x01(\tR\x08provider\x12\x16\n\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n\x07message\x18\x03 \x01(\tR\x07message\x12\x18\n\x07\x61ttempt\x18\x04 \x01(\rR\x07\x61ttempt\x12\x30\n\x05until\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05until\"\xc2\x07\n\x0fStartRunRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x16\n\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n\nrequest_id\x18\x03 \x01(\tB\x00R\trequestId\x12\x36\n\x08messages\x18\x04 \x03(\x0b\x32\x18.reeve.thread.v1.MessageB\x00R\x08messages\x12\x34\n\x05\x66iles\x18\x05 \x03(\x0b\x32\x1c.reeve.tool.v1.WorkspaceFileB\x00R\x05\x66iles\x12\x43\n\x06labels\x18\x06 \x03(\x0b\x32).reeve.run.v1.StartRunRequest.LabelsEntryB\x00R\x06labels\x12\x1d\n\tthread_id\x18\x07 \x01(\tB\x00R\x08threadId\x12\x1a\n\x08\x65xecutor\x18\x08 \x01(\tR\x08\x65xecutor\x12\x30\n\x14\x63\x61ncel_on_disconnect\x18\t \x01(\x08R\x12\x63\x61ncelOnDisconnect\x12/\n\x07on_busy\x18\n \x01(\x0e\x32\x14.reeve.run.v1.OnBusyB\x00R\x06onBusy\x12<\n\x0c\x63hat_context\x18\x0b \x01(\x0b\x32\x19.reeve.run.v1.ChatContextR\x0b\x63hatContext\x12%\n\x0ememory_enabled\x18\x0c \x01(\x08R\rmemoryEnabled\x12)\n\x0fworkflow_target\x18\r \x01(\tB\x00R\x0eworkflowTarget\x12H\n\x10media_generation\x18\x0e \x01(\x0b\x32\x1d.reeve.run.v1.MediaGenerationR\x0fmediaGeneration\x12<\n\routput_schema\x18\x0f \x01(\x0b\x32\x17.google.protobuf.StructR\x0coutputSchema\x12\x35\n\x05parts\x18\x10 \x03(\x0b\x32\x1d.reeve.content.v1.ContentPartB\x00R\x05parts\x12&\n\nagent_mode\x18\x15 \x01(\x08\x42\x02\x18\x01H\x00R\tagentMode\x88\x01\x01\x12@\n\x0c\x63lient_tools\x18\x14 \x01(\x0b\x32\x1d.reeve.tool.v1.ClientManifestR\x0b\x63lientTools\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\x42\r\n\x0b_agent_modeR\x05tools\"\'\n\x0fMediaGeneration\x12\x14\n\x04mode\x18\x01 \x01(\tB\x00R\x04mode\"S\n\x10StartRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"\xdc\x01\n\x0fWatchRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12%\n\x0e\x61\x66ter_sequence\x18\x02 \x01(\rR\rafterSequence\x12#\n\x0cresume_token\x18\x05 \x01(\tB\x00R\x0bresumeToken\x12\x1c\n\x08\x64\x65tailed\x18\x03 \x01(\x08H\x00R\x08\x64\x65tailed\x12\x39\n\x08\x66\x61milies\x18\x04 \x01(\x0b\x32\x1b.reeve.run.v1.EventFamiliesH\x00R\x08\x66\x61miliesB\x0b\n\tselection\"H\n\rEventFamilies\x12\x37\n\x08\x66\x61milies\x18\x01 \x03(\x0e\x32\x19.reeve.run.v1.EventFamilyB\x00R\x08\x66\x61milies\"\xc8\x01\n\x10WatchRunResponse\x12.\n\x06\x65vents\x18\x01 \x03(\x0b\x32\x16.reeve.run.v1.RunEventR\x06\x65vents\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\x12!\n\x0cresume_token\x18\x04 \x01(\tR\x0bresumeToken\x12\x36\n\nend_status\x18\x03 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\tendStatus\"K\n\rGetRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12!\n\x0cinclude_plan\x18\x02 \x01(\x08R\x0bincludePlan\"i\n\x0eGetRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\x12\x32\n\x04plan\x18\x02 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xf5\x01\n\x0fListRunsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12\x1b\n\x08\x61gent_id\x18\x03 \x01(\tB\x00R\x07\x61gentId\x12\x35\n\x08statuses\x18\x04 \x03(\x0e\x32\x17.reeve.run.v1.RunStatusB\x00R\x08statuses\x12\x1d\n\tthread_id\x18\x05 \x01(\tB\x00R\x08threadId\x12/\n\x06\x66ilter\x18\x06 \x01(\x0b\x32\x17.reeve.run.v1.RunFilterR\x06\x66ilter\"\xd7\x03\n\tRunFilter\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x35\n\x08statuses\x18\x02 \x03(\x0e\x32\x17.reeve.run.v1.RunStatusB\x00R\x08statuses\x12\x1d\n\tthread_id\x18\x03 \x01(\tB\x00R\x08threadId\x12\x1f\n\nstarted_by\x18\x04 \x01(\tB\x00R\tstartedBy\x12=\n\x06labels\x18\x05 \x03(\x0b\x32#.reeve.run.v1.RunFilter.LabelsEntryB\x00R\x06labels\x12?\n\rcreated_after\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0c\x63reatedAfter\x12\x41\n\x0e\x63reated_before\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\rcreatedBefore\x12\"\n\x0cmin_cost_usd\x18\x08 \x01(\x01\x42\x00R\nminCostUsd\x12\x14\n\x04text\x18\t \x01(\tB\x00R\x04text\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\"|\n\x10\x43ountRunsRequest\x12/\n\x06\x66ilter\x18\x01 \x01(\x0b\x32\x17.reeve.run.v1.RunFilterR\x06\x66ilter\x12\x37\n\x08interval\x18\x02 \x01(\x0b\x32\x19.google.protobuf.DurationB\x00R\x08interval\"\xc0\x01\n\x11\x43ountRunsResponse\x12\x38\n\x08statuses\x18\x01 \x03(\x0b\x32\x1c.reeve.run.v1.RunStatusCountR\x08statuses\x12\x19\n\x08\x63ost_usd\x18\x02 \x01(\x01R\x07\x63ostUsd\x12\x37\n\tintervals\x18\x03 \x03(\x0b\x32\x19.reeve.run.v1.RunIntervalR\tintervals\x12\x1d\n\nis_partial\x18\x04 \x01(\x08R\tisPartial\"W\n\x0eRunStatusCount\x12/\n\x06status\x18\x01 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12\x14\n\x05\x63ount\x18\x02 \x01(\rR\x05\x63ount\"\x86\x01\n\x0bRunInterval\x12\x30\n\x05start\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05start\x12\x12\n\x04runs\x18\x02 \x01(\rR\x04runs\x12\x16\n\x06\x66\x61iled\x18\x03 \x01(\rR\x06\x66\x61iled\x12\x19\n\x08\x63ost_usd\x18\x04 \x01(\x01R\x07\x63ostUsd\"a\n\x10ListRunsResponse\x12%\n\x04runs\x18\x01 \x03(\x0b\x32\x11.reeve.run.v1.RunR\x04runs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n\x17GetExecutionTreeRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"y\n\x18GetExecutionTreeResponse\x12\x32\n\x04tree\x18\x01 \x01(\x0b\x32\x1e.reeve.thread.v1.ExecutionTreeR\x04tree\x12)\n\x10through_sequence\x18\x02 \x01(\rR\x0fthroughSequence\"E\n\x10\x43\x61ncelRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x18\n\x06reason\x18\x02 \x01(\tB\x00R\x06reason\"8\n\x11\x43\x61ncelRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"*\n\x0fRetryRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"7\n\x10RetryRunResponse\x12#\n\x03run\x18\x01 \x01(\x0b\x32\x11.reeve.run.v1.RunR\x03run\"+\n\x10\x44\x65leteRunRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"-\n\x11\x44\x65leteRunResponse\x12\x18\n\x07\x65xisted\x18\x01 \x01(\x08R\x07\x65xisted\"\x9b\x01\n\x12SendMessageRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\x12\x14\n\x04text\x18\x02 \x01(\tB\x00R\x04text\x12\x1f\n\nmessage_id\x18\x03 \x01(\tB\x00R\tmessageId\x12\x35\n\x05parts\x18\x04 \x03(\x0b\x32\x1d.reeve.content.v1.ContentPartB\x00R\x05parts\"P\n\x13SendMessageResponse\x12\x1d\n\nmessage_id\x18\x01 \x01(\tR\tmessageId\x12\x1a\n\x08sequence\x18\x02 \x01(\rR\x08sequence\".\n\x13\x45xportRunLogRequest\x12\x17\n\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"\x9c\x01\n\x14\x45xportRunLogResponse\x12\x18\n\x07subject\x18\x01 \x01(\tR\x07subject\x12\x36\n\x07\x62\x61tches\x18\x02 \x03(\x0b\x32\x1c.reeve.run.v1.StoredRunBatchR\x07\x62\x61tches\x12\x32\n\x0bindexed_run\x18\x03 \x01(\x0b\x32\x11.reeve.run.v1.RunR\nindexedRun\"\xc0\x01\n\x0eStoredRunBatch\x12\x1a\n\x08revision\x18\x01 \x01(\x04R\x08revision\x12%\n\x0e\x66irst_sequence\x18\x02 \x01(\rR\rfirstSequence\x12#\n\rlast_sequence\x18\x03 \x01(\rR\x0clastSequence\x12\x14\n\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x16\n\x06\x64igest\x18\x05 \x01(\tR\x06\x64igest\x12\x18\n\x07payload\x18\x06 \x01(\x0cR\x07payload*_\n\x06OnBusy\x12\x17\n\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n\x0eON_BUSY_REJECT\x10\x01\x12\x11\n\rON_BUSY_QUEUE\x10\x02\x12\x15\n\x11ON_BUSY_INTERRUPT\x10\x03\x32\x97\x07\n\nRunService\x12I\n\x08StartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n\x08WatchRun\x12\x1d.reeve.run.v1.WatchRunRequest\x1a\x1e.reeve.run.v1.WatchRunResponse\"\x03\x90\x02\x01\x30\x01\x12H\n\x06GetRun\x12\x1b.reeve.run.v1.GetRunRequest\x1a\x1c.reeve.run.v1.GetRunResponse\"\x03\x90\x02\x01\x12N\n\x08ListRuns\x12\x1d.reeve.run.v1.ListRunsRequest\x1a\x1e.reeve.run.v1.ListRunsResponse\"\x03\x90\x02\x01\x12Q\n\tCountRuns\x12\x1e.reeve.run.v1.CountRunsRequest\x1a\x1f.reeve.run.v1.CountRunsResponse\"\x03\x90\x02\x01\x12L\n\tCancelRun\x12\x1e.reeve.run.v1.CancelRunRequest\x1a\x1f.reeve.run.v1.CancelRunResponse\x12I\n\x08RetryRun\x12\x1d.reeve.run.v1.RetryRunRequest\x1a\x1e.reeve.run.v1.RetryRunResponse\x12L\n\tDeleteRun\x12\x1e.reeve.run.v1.DeleteRunRequest\x1a\x1f.reeve.run.v1.DeleteRunResponse\x12\x66\n\x10GetExecutionTree\x12%.reeve.run.v1.GetExecutionTreeRequest\x1a&.reeve.run.v1.GetExecutionTreeResponse\"\x03\x90\x02\x01\x12R\n\x0bSendMessage\x12 .reeve.run.v1.SendMessageRequest\x1a!.reeve.run.v1.SendMessageResponse\x12\\\n\x0c\x45xportRunLog\x12!.reeve.run.v1.ExportRunLogRequest\x1a\".reeve.run.v1.ExportRunLogResponse\"\x03\x90\x02\x01\x30\x01\x42N\n\x10\x64\x65v.reeve.run.v1B\x0fRunServiceProtoP\x01Z\'reeve.dev/sdk/go/gen/reeve/run/v1;runv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -61,74 +62,74 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RUNSERVICE'].methods_by_name['GetExecutionTree']._serialized_options = b'\220\002\001'
   _globals['_RUNSERVICE'].methods_by_name['ExportRunLog']._loaded_options = None
   _globals['_RUNSERVICE'].methods_by_name['ExportRunLog']._serialized_options = b'\220\002\001'
-  _globals['_ONBUSY']._serialized_start=5761
-  _globals['_ONBUSY']._serialized_end=5856
-  _globals['_RUN']._serialized_start=340
-  _globals['_RUN']._serialized_end=1420
-  _globals['_RUN_LABELSENTRY']._serialized_start=1361
-  _globals['_RUN_LABELSENTRY']._serialized_end=1418
-  _globals['_MODELWAIT']._serialized_start=1423
-  _globals['_MODELWAIT']._serialized_end=1588
-  _globals['_STARTRUNREQUEST']._serialized_start=1591
-  _globals['_STARTRUNREQUEST']._serialized_end=2498
-  _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_start=1361
-  _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_end=1418
-  _globals['_MEDIAGENERATION']._serialized_start=2500
-  _globals['_MEDIAGENERATION']._serialized_end=2539
-  _globals['_STARTRUNRESPONSE']._serialized_start=2541
-  _globals['_STARTRUNRESPONSE']._serialized_end=2624
-  _globals['_WATCHRUNREQUEST']._serialized_start=2627
-  _globals['_WATCHRUNREQUEST']._serialized_end=2847
-  _globals['_EVENTFAMILIES']._serialized_start=2849
-  _globals['_EVENTFAMILIES']._serialized_end=2921
-  _globals['_WATCHRUNRESPONSE']._serialized_start=2924
-  _globals['_WATCHRUNRESPONSE']._serialized_end=3124
-  _globals['_GETRUNREQUEST']._serialized_start=3126
-  _globals['_GETRUNREQUEST']._serialized_end=3201
-  _globals['_GETRUNRESPONSE']._serialized_start=3203
-  _globals['_GETRUNRESPONSE']._serialized_end=3308
-  _globals['_LISTRUNSREQUEST']._serialized_start=3311
-  _globals['_LISTRUNSREQUEST']._serialized_end=3556
-  _globals['_RUNFILTER']._serialized_start=3559
-  _globals['_RUNFILTER']._serialized_end=4030
-  _globals['_RUNFILTER_LABELSENTRY']._serialized_start=1361
-  _globals['_RUNFILTER_LABELSENTRY']._serialized_end=1418
-  _globals['_COUNTRUNSREQUEST']._serialized_start=4032
-  _globals['_COUNTRUNSREQUEST']._serialized_end=4156
-  _globals['_COUNTRUNSRESPONSE']._serialized_start=4159
-  _globals['_COUNTRUNSRESPONSE']._serialized_end=4351
-  _globals['_RUNSTATUSCOUNT']._serialized_start=4353
-  _globals['_RUNSTATUSCOUNT']._serialized_end=4440
-  _globals['_RUNINTERVAL']._serialized_start=4443
-  _globals['_RUNINTERVAL']._serialized_end=4577
-  _globals['_LISTRUNSRESPONSE']._serialized_start=4579
-  _globals['_LISTRUNSRESPONSE']._serialized_end=4676
-  _globals['_GETEXECUTIONTREEREQUEST']._serialized_start=4678
-  _globals['_GETEXECUTIONTREEREQUEST']._serialized_end=4728
-  _globals['_GETEXECUTIONTREERESPONSE']._serialized_start=4730
-  _globals['_GETEXECUTIONTREERESPONSE']._serialized_end=4851
-  _globals['_CANCELRUNREQUEST']._serialized_start=4853
-  _globals['_CANCELRUNREQUEST']._serialized_end=4922
-  _globals['_CANCELRUNRESPONSE']._serialized_start=4924
-  _globals['_CANCELRUNRESPONSE']._serialized_end=4980
-  _globals['_RETRYRUNREQUEST']._serialized_start=4982
-  _globals['_RETRYRUNREQUEST']._serialized_end=5024
-  _globals['_RETRYRUNRESPONSE']._serialized_start=5026
-  _globals['_RETRYRUNRESPONSE']._serialized_end=5081
-  _globals['_DELETERUNREQUEST']._serialized_start=5083
-  _globals['_DELETERUNREQUEST']._serialized_end=5126
-  _globals['_DELETERUNRESPONSE']._serialized_start=5128
-  _globals['_DELETERUNRESPONSE']._serialized_end=5173
-  _globals['_SENDMESSAGEREQUEST']._serialized_start=5175
-  _globals['_SENDMESSAGEREQUEST']._serialized_end=5275
-  _globals['_SENDMESSAGERESPONSE']._serialized_start=5277
-  _globals['_SENDMESSAGERESPONSE']._serialized_end=5357
-  _globals['_EXPORTRUNLOGREQUEST']._serialized_start=5359
-  _globals['_EXPORTRUNLOGREQUEST']._serialized_end=5405
-  _globals['_EXPORTRUNLOGRESPONSE']._serialized_start=5408
-  _globals['_EXPORTRUNLOGRESPONSE']._serialized_end=5564
-  _globals['_STOREDRUNBATCH']._serialized_start=5567
-  _globals['_STOREDRUNBATCH']._serialized_end=5759
-  _globals['_RUNSERVICE']._serialized_start=5859
-  _globals['_RUNSERVICE']._serialized_end=6778
+  _globals['_ONBUSY']._serialized_start=5968
+  _globals['_ONBUSY']._serialized_end=6063
+  _globals['_RUN']._serialized_start=372
+  _globals['_RUN']._serialized_end=1516
+  _globals['_RUN_LABELSENTRY']._serialized_start=1457
+  _globals['_RUN_LABELSENTRY']._serialized_end=1514
+  _globals['_MODELWAIT']._serialized_start=1519
+  _globals['_MODELWAIT']._serialized_end=1684
+  _globals['_STARTRUNREQUEST']._serialized_start=1687
+  _globals['_STARTRUNREQUEST']._serialized_end=2649
+  _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_start=1457
+  _globals['_STARTRUNREQUEST_LABELSENTRY']._serialized_end=1514
+  _globals['_MEDIAGENERATION']._serialized_start=2651
+  _globals['_MEDIAGENERATION']._serialized_end=2690
+  _globals['_STARTRUNRESPONSE']._serialized_start=2692
+  _globals['_STARTRUNRESPONSE']._serialized_end=2775
+  _globals['_WATCHRUNREQUEST']._serialized_start=2778
+  _globals['_WATCHRUNREQUEST']._serialized_end=2998
+  _globals['_EVENTFAMILIES']._serialized_start=3000
+  _globals['_EVENTFAMILIES']._serialized_end=3072
+  _globals['_WATCHRUNRESPONSE']._serialized_start=3075
+  _globals['_WATCHRUNRESPONSE']._serialized_end=3275
+  _globals['_GETRUNREQUEST']._serialized_start=3277
+  _globals['_GETRUNREQUEST']._serialized_end=3352
+  _globals['_GETRUNRESPONSE']._serialized_start=3354
+  _globals['_GETRUNRESPONSE']._serialized_end=3459
+  _globals['_LISTRUNSREQUEST']._serialized_start=3462
+  _globals['_LISTRUNSREQUEST']._serialized_end=3707
+  _globals['_RUNFILTER']._serialized_start=3710
+  _globals['_RUNFILTER']._serialized_end=4181
+  _globals['_RUNFILTER_LABELSENTRY']._serialized_start=1457
+  _globals['_RUNFILTER_LABELSENTRY']._serialized_end=1514
+  _globals['_COUNTRUNSREQUEST']._serialized_start=4183
+  _globals['_COUNTRUNSREQUEST']._serialized_end=4307
+  _globals['_COUNTRUNSRESPONSE']._serialized_start=4310
+  _globals['_COUNTRUNSRESPONSE']._serialized_end=4502
+  _globals['_RUNSTATUSCOUNT']._serialized_start=4504
+  _globals['_RUNSTATUSCOUNT']._serialized_end=4591
+  _globals['_RUNINTERVAL']._serialized_start=4594
+  _globals['_RUNINTERVAL']._serialized_end=4728
+  _globals['_LISTRUNSRESPONSE']._serialized_start=4730
+  _globals['_LISTRUNSRESPONSE']._serialized_end=4827
+  _globals['_GETEXECUTIONTREEREQUEST']._serialized_start=4829
+  _globals['_GETEXECUTIONTREEREQUEST']._serialized_end=4879
+  _globals['_GETEXECUTIONTREERESPONSE']._serialized_start=4881
+  _globals['_GETEXECUTIONTREERESPONSE']._serialized_end=5002
+  _globals['_CANCELRUNREQUEST']._serialized_start=5004
+  _globals['_CANCELRUNREQUEST']._serialized_end=5073
+  _globals['_CANCELRUNRESPONSE']._serialized_start=5075
+  _globals['_CANCELRUNRESPONSE']._serialized_end=5131
+  _globals['_RETRYRUNREQUEST']._serialized_start=5133
+  _globals['_RETRYRUNREQUEST']._serialized_end=5175
+  _globals['_RETRYRUNRESPONSE']._serialized_start=5177
+  _globals['_RETRYRUNRESPONSE']._serialized_end=5232
+  _globals['_DELETERUNREQUEST']._serialized_start=5234
+  _globals['_DELETERUNREQUEST']._serialized_end=5277
+  _globals['_DELETERUNRESPONSE']._serialized_start=5279
+  _globals['_DELETERUNRESPONSE']._serialized_end=5324
+  _globals['_SENDMESSAGEREQUEST']._serialized_start=5327
+  _globals['_SENDMESSAGEREQUEST']._serialized_end=5482
+  _globals['_SENDMESSAGERESPONSE']._serialized_start=5484
+  _globals['_SENDMESSAGERESPONSE']._serialized_end=5564
+  _globals['_EXPORTRUNLOGREQUEST']._serialized_start=5566
+  _globals['_EXPORTRUNLOGREQUEST']._serialized_end=5612
+  _globals['_EXPORTRUNLOGRESPONSE']._serialized_start=5615
+  _globals['_EXPORTRUNLOGRESPONSE']._serialized_end=5771
+  _globals['_STOREDRUNBATCH']._serialized_start=5774
+  _globals['_STOREDRUNBATCH']._serialized_end=5966
+  _globals['_RUNSERVICE']._serialized_start=6066
+  _globals['_RUNSERVICE']._serialized_end=6985
 # @@protoc_insertion_point(module_scope)

@@ -4,6 +4,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
+from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.run.v1 import run_event_pb2 as _run_event_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
 from reeve.thread.v1 import message_pb2 as _message_pb2
@@ -30,7 +31,7 @@ ON_BUSY_QUEUE: OnBusy
 ON_BUSY_INTERRUPT: OnBusy
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id", "unknown_event_sequence", "incomplete_reason", "plan", "origin", "model_wait", "deleting", "started_by", "agent_revision", "plan_hash", "structured_output")
+    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id", "unknown_event_sequence", "incomplete_reason", "plan", "origin", "model_wait", "deleting", "started_by", "agent_revision", "plan_hash", "structured_output", "input_parts")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -62,6 +63,7 @@ class Run(_message.Message):
     AGENT_REVISION_FIELD_NUMBER: _ClassVar[int]
     PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
     STRUCTURED_OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    INPUT_PARTS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     agent_id: str
     status: _run_event_pb2.RunStatus
@@ -86,7 +88,8 @@ class Run(_message.Message):
     agent_revision: int
     plan_hash: str
     structured_output: _struct_pb2.Struct
-    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., model_wait: _Optional[_Union[ModelWait, _Mapping]] = ..., deleting: _Optional[bool] = ..., started_by: _Optional[str] = ..., agent_revision: _Optional[int] = ..., plan_hash: _Optional[str] = ..., structured_output: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    input_parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
+    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., model_wait: _Optional[_Union[ModelWait, _Mapping]] = ..., deleting: _Optional[bool] = ..., started_by: _Optional[str] = ..., agent_revision: _Optional[int] = ..., plan_hash: _Optional[str] = ..., structured_output: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., input_parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ...) -> None: ...
 
 class ModelWait(_message.Message):
     __slots__ = ("provider", "reason", "message", "attempt", "until")
@@ -103,7 +106,7 @@ class ModelWait(_message.Message):
     def __init__(self, provider: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ..., attempt: _Optional[int] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled", "workflow_target", "media_generation", "output_schema", "agent_mode", "client_tools")
+    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled", "workflow_target", "media_generation", "output_schema", "parts", "agent_mode", "client_tools")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -126,6 +129,7 @@ class StartRunRequest(_message.Message):
     WORKFLOW_TARGET_FIELD_NUMBER: _ClassVar[int]
     MEDIA_GENERATION_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     AGENT_MODE_FIELD_NUMBER: _ClassVar[int]
     CLIENT_TOOLS_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
@@ -143,9 +147,10 @@ class StartRunRequest(_message.Message):
     workflow_target: str
     media_generation: MediaGeneration
     output_schema: _struct_pb2.Struct
+    parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
     agent_mode: bool
     client_tools: _client_tool_pb2.ClientManifest
-    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., workflow_target: _Optional[str] = ..., media_generation: _Optional[_Union[MediaGeneration, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., agent_mode: _Optional[bool] = ..., client_tools: _Optional[_Union[_client_tool_pb2.ClientManifest, _Mapping]] = ...) -> None: ...
+    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., workflow_target: _Optional[str] = ..., media_generation: _Optional[_Union[MediaGeneration, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., agent_mode: _Optional[bool] = ..., client_tools: _Optional[_Union[_client_tool_pb2.ClientManifest, _Mapping]] = ...) -> None: ...
 
 class MediaGeneration(_message.Message):
     __slots__ = ("mode",)
@@ -355,14 +360,16 @@ class DeleteRunResponse(_message.Message):
     def __init__(self, existed: _Optional[bool] = ...) -> None: ...
 
 class SendMessageRequest(_message.Message):
-    __slots__ = ("run_id", "text", "message_id")
+    __slots__ = ("run_id", "text", "message_id", "parts")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
     MESSAGE_ID_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     text: str
     message_id: str
-    def __init__(self, run_id: _Optional[str] = ..., text: _Optional[str] = ..., message_id: _Optional[str] = ...) -> None: ...
+    parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
+    def __init__(self, run_id: _Optional[str] = ..., text: _Optional[str] = ..., message_id: _Optional[str] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ...) -> None: ...
 
 class SendMessageResponse(_message.Message):
     __slots__ = ("message_id", "sequence")
