@@ -77,6 +77,9 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

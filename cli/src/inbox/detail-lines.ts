@@ -30,6 +30,7 @@ const gates: Partial<Record<GateKind, string>> = {
   [GateKind.TOOL]: "the agent asks for decisions about this tool",
   [GateKind.TOOL_SOURCE]: "the agent asks for decisions about a tool of this source that is gone",
   [GateKind.PERMISSION]: "a permission rule asks for a decision",
+  [GateKind.PLUGIN]: "a plugin asks for a decision",
   [GateKind.QUESTION]: "the tool asks a question",
 };
 

@@ -52,6 +52,9 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

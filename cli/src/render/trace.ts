@@ -212,6 +212,9 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "memoryWritten":
     case "todosChanged":

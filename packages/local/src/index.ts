@@ -10,6 +10,7 @@ export type { ModelProvider } from "@reeve/engine/ports/model-provider";
 export { Failure } from "@reeve/platform/failure";
 export type { AgentInit } from "./agent-init.ts";
 export type { Decide, LocalDecision } from "./decide-approvals.ts";
+export { openPlugins } from "./open-plugins.ts";
 export type { ProviderOptions } from "./providers.ts";
 export { anthropic, openai } from "./providers.ts";
 export type { LocalRun, RunAgentOptions } from "./run-agent.ts";

@@ -17,6 +17,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { SkillStore } from "@reeve/models/skills/skill-store";
+import type { PluginRegistry } from "@reeve/plugin/host/plugin-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
@@ -41,6 +42,8 @@ export interface LocalParts {
   readonly workspaces?: Workspaces;
   /** The isolation of the workspaces, which tools of class `execute` require. Default: none. */
   readonly isolation?: string;
+  /** The plugins that agents may name, as `openPlugins` opens them. Default: none. */
+  readonly plugins?: PluginRegistry;
   readonly log?: Logger;
 }
 
@@ -76,6 +79,7 @@ export class LocalRuntime {
         models: [...(parts.models ?? [])],
         providers: parts.providers.map(({ descriptor }) => descriptor),
         skills: [...skills.descriptors],
+        plugins: [...(parts.plugins?.offers ?? [])],
       }),
     };
     this.ports = {
@@ -86,6 +90,7 @@ export class LocalRuntime {
       // There is no operator besides the caller.
       policy: () => undefined,
       provider: (name) => providers.get(name),
+      plugins: parts.plugins,
       artifacts: this.#artifacts,
       skills,
       memory: new LongTermMemory(new MemoryTable(), systemClock.now),

@@ -143,6 +143,7 @@ function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
     models: catalogs.flatMap(({ models }) => models),
     providers: catalogs.flatMap(({ providers }) => providers),
     skills: catalogs.flatMap(({ skills }) => skills),
+    plugins: catalogs.flatMap(({ plugins }) => plugins),
     ...(maxima && { maxima }),
   });
 }

@@ -15,6 +15,8 @@ export const runtimeConfig = z.object({
   REEVE_MODELS: z.string().optional(),
   /** The folder of the skills that agents may name, one folder each. It is read again when it changes. */
   REEVE_SKILLS: z.string().min(1).optional(),
+  /** The file with the plugins of the operator, in YAML or JSON. Use the same file in all runtimes. Default: none. */
+  REEVE_PLUGINS: z.string().min(1).optional(),
   /** The file with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
   /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */

@@ -49,7 +49,8 @@ interface PortDependencies {
   readonly worker: string;
   readonly standstill: StandstillMeter;
   readonly providers: Pick<Providers, "byName">;
-  /** Returns the models, providers, and skills of now. */
+  readonly plugins: NonNullable<RunPorts["plugins"]>;
+  /** Returns the models, providers, skills, and plugins of now. */
   readonly catalog: () => ModelCatalog;
   readonly skills: SkillSource;
   readonly policy: RunPorts["policy"];
@@ -65,6 +66,7 @@ export async function openPorts(
     worker,
     standstill,
     providers,
+    plugins,
     catalog,
     skills,
     policy,
@@ -92,6 +94,7 @@ export async function openPorts(
     policy,
     skills,
     provider: (name) => byName.get(name),
+    plugins,
     reportActiveRuns,
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),

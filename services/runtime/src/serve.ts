@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import type { ModelCatalog, OfferedPlugin } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
@@ -13,6 +15,8 @@ import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { configuredPlugins } from "@reeve/plugin/host/configured-plugins";
+import { readPluginConfig } from "@reeve/plugin/host/plugin-config";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
 import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
@@ -50,12 +54,18 @@ export async function startRuntime(
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };
   const loaded = await loadSkills(skillFolder, signal);
   const skills = new SkillStore(loaded.skills);
-  const catalog = () => ({ ...providers.catalog, skills: [...skills.descriptors] });
-  await models.put("default", catalog(), signal);
+  const configs = await readPluginConfig(config.REEVE_PLUGINS, environment);
+  const plugins = starting.use(await configuredPlugins(configs, logger, signal));
+  const catalog = () => ({
+    ...withPlugins(providers.catalog, plugins.offers),
+    skills: [...skills.descriptors],
+  });
+  const announce = async () => models.put("default", catalog(), background.signal);
+  await announce();
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const ports = await openPorts(
     config,
-    { nats, holder, worker, standstill, providers, catalog, skills, policy, logger },
+    { nats, holder, worker, standstill, providers, plugins, catalog, skills, policy, logger },
     background.signal,
   );
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
@@ -66,9 +76,10 @@ export async function startRuntime(
   };
   const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
+  if (configs.length > 0) background.run((until) => plugins.watch(announce, until));
   const useSkills = async (changed: typeof loaded.skills) => {
     skills.replace(changed);
-    await models.put("default", catalog(), background.signal);
+    await announce();
   };
   if (skillFolder.path !== undefined) {
     background.run((until) => watchSkills(skillFolder, loaded, useSkills, until));
@@ -79,4 +90,10 @@ export async function startRuntime(
   );
   logger.info({ worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();
+}
+
+function withPlugins(catalog: ModelCatalog, plugins: readonly OfferedPlugin[]): ModelCatalog {
+  return plugins.length === 0
+    ? catalog
+    : create(ModelCatalogSchema, { ...catalog, plugins: [...plugins] });
 }

@@ -8,6 +8,7 @@ export const packageOrder: Readonly<Record<string, readonly string[]>> = {
   run: ["contracts", "platform", "agent", "jetstream"],
   engine: ["contracts", "platform", "agent", "jetstream", "memory", "run"],
   models: ["contracts", "platform", "agent", "engine"],
+  plugin: ["contracts", "platform", "agent", "engine"],
   sandbox: ["contracts", "platform", "agent"],
   calls: ["contracts", "platform", "agent", "jetstream", "sandbox"],
   local: [
@@ -19,6 +20,7 @@ export const packageOrder: Readonly<Record<string, readonly string[]>> = {
     "run",
     "engine",
     "models",
+    "plugin",
     "sandbox",
     "calls",
   ],

@@ -12,9 +12,9 @@ export function explainedPlan(explained: ExplainAgentResponse): string {
   ].map((line) => `${oneLine(line, 500)}\n`);
   if (plan === undefined) return ["\n", ...problems].join("");
   const { plugins, delegates, hash } = plan;
-  const plugged = plugins.map(({ id, origin, addedBy, sections }) => [
+  const plugged = plugins.map(({ id, origin, version, addedBy, sections }) => [
     oneLine(id, 63),
-    oneLine(origin, 63),
+    oneLine([origin, version].join(" ").trim(), 128),
     oneLine(addedBy, 128),
     oneLine(sections.join(", "), 128),
   ]);

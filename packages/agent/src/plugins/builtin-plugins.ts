@@ -1,4 +1,4 @@
-import type { AgentSpec } from "@reeve/contracts/agent";
+import type { AgentSpec, OfferedPlugin } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { permissionSectionName } from "../permission/permission-levels.ts";
 import { permissionViolations } from "../permission/permission-problems.ts";
@@ -13,6 +13,10 @@ export interface PluginContext {
   readonly policy: Pick<CallerPolicy, "permissions">;
   /** Whether the run has long-term memory. */
   readonly hasMemory: boolean;
+  /** The plugins of the operator. Default: none. */
+  readonly offered?: readonly OfferedPlugin[];
+  /** Whether the agent works for another one, as its delegate. Default: it does not. */
+  readonly isDelegate?: boolean;
 }
 
 /** A behavior of the runtime, as a plan lists it. */
@@ -27,6 +31,11 @@ export interface BuiltinPlugin {
     problems(spec: AgentSpec): readonly Violation[];
   };
   isAdded(spec: AgentSpec, context: PluginContext): boolean;
+}
+
+/** Whether an agent names a plugin that is no behavior of the runtime: one of the operator. */
+export function namesOfferedPlugin({ pluginIds }: Pick<AgentSpec, "pluginIds">): boolean {
+  return pluginIds.some((id) => !builtinPlugins.some((plugin) => plugin.id === id));
 }
 
 const always = { addedBy: "always", isAdded: () => true } as const;

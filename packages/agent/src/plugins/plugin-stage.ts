@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentSpec, PlannedPluginSchema } from "@reeve/contracts/agent";
+import type { AgentSpec, OfferedPlugin, PlannedPluginSchema } from "@reeve/contracts/agent";
 import { digestText } from "@reeve/contracts/digest/batch-digest";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import type { Violation } from "@reeve/platform/failure";
@@ -7,11 +7,15 @@ import type { SpecWarning } from "../spec/spec-warning.ts";
 import { suggestion } from "../tools/catalog-filter.ts";
 import type { BuiltinPlugin, PluginContext } from "./builtin-plugins.ts";
 import { builtinPlugins } from "./builtin-plugins.ts";
+import type { NamedPlugin } from "./offered-plugins.ts";
+import { offeredProblem, offeredViolations } from "./offered-plugins.ts";
 import { invalidPluginConfig, sectionField, sectionOf } from "./section-violations.ts";
 
 export interface PluginStage {
   /** The plugins of the run, in order. */
   readonly plugins: readonly MessageInitShape<typeof PlannedPluginSchema>[];
+  /** Those of them that the operator offers. */
+  readonly offered: readonly OfferedPlugin[];
   readonly violations: readonly Violation[];
   readonly warnings: readonly SpecWarning[];
 }
@@ -30,26 +34,46 @@ export function pluginStage(
 ): PluginStage {
   const violations: Violation[] = [];
   const declared = new Map<BuiltinPlugin, string>();
+  const named: NamedPlugin[] = [];
+  const { offered = [], isDelegate = false } = context;
   for (const [index, id] of spec.pluginIds.entries()) {
     const field = `plugin_ids[${index}]`;
     const plugin = registry.find((each) => each.id === id);
+    const ofOperator = offered.find(({ descriptor }) => descriptor?.id === id);
+    if (plugin === undefined && ofOperator !== undefined) {
+      const broken = named.some((each) => each.plugin === ofOperator)
+        ? { field, description: namedTwice(id), reason: invalidPluginConfig }
+        : offeredProblem(ofOperator, field, isDelegate);
+      if (broken === undefined) named.push({ plugin: ofOperator, field });
+      else violations.push(broken);
+      continue;
+    }
     const problem = plugin === undefined ? undefined : problemOf(plugin, spec, context, declared);
-    if (plugin === undefined) violations.push(notFound(field, id, registry));
+    if (plugin === undefined) violations.push(notFound(field, id, knownIds(registry, offered)));
     else if (problem === undefined) declared.set(plugin, field);
     else violations.push({ field, description: problem, reason: invalidPluginConfig });
   }
   const added = registry.filter((plugin) => !declared.has(plugin) && plugin.isAdded(spec, context));
-  const all = [...declared, ...added.map((plugin) => [plugin, addedBy(plugin, spec)] as const)];
-  const claimed = all.flatMap(([{ section }]) => section ?? []);
-  const names = new Set(claimed.map(({ name }) => name));
-  return {
-    plugins: all.map(([{ id, section }, by]) => ({
+  const builtin = [...declared, ...added.map((plugin) => [plugin, addedBy(plugin, spec)] as const)];
+  const claimed = builtin.flatMap(([{ section }]) => section ?? []);
+  const names = new Set([...claimed.map(({ name }) => name), ...named.flatMap(sectionNames)]);
+  const planned = [
+    ...named.map((each) => plannedPlugin(spec, each)),
+    ...builtin.map(([{ id, section }, by]) => ({
       id,
       origin: "builtin",
       addedBy: by,
       ...sectionsOf(spec, section?.name),
     })),
-    violations: [...violations, ...claimed.flatMap(({ problems }) => problems(spec))],
+  ];
+  return {
+    plugins: inOrderOfSpec(planned),
+    offered: named.map(({ plugin }) => plugin),
+    violations: [
+      ...violations,
+      ...claimed.flatMap(({ problems }) => problems(spec)),
+      ...offeredViolations(spec, named),
+    ],
     warnings: unclaimedWarnings(spec, names, registry),
   };
 }
@@ -61,10 +85,53 @@ function sectionsOf(spec: AgentSpec, name: string | undefined) {
   return { sections: [name], sectionsHash: digestText(jsonDigest({ [name]: section })) };
 }
 
-function notFound(field: string, id: string, registry: readonly BuiltinPlugin[]): Violation {
-  const known = registry.map((plugin) => plugin.id);
+/** A plugin of the operator reads the section with its id, if it has a schema for it. */
+function sectionNames({ plugin: { descriptor } }: NamedPlugin): readonly string[] {
+  return descriptor?.sectionSchema === undefined ? [] : [descriptor.id];
+}
+
+function plannedPlugin(spec: AgentSpec, { plugin, field }: NamedPlugin): Planned {
+  const { descriptor, origin, digest } = plugin;
+  const [section] = sectionNames({ plugin, field });
+  return {
+    id: descriptor?.id ?? "",
+    origin,
+    addedBy: field,
+    version: descriptor?.version ?? "",
+    digest,
+    ...sectionsOf(spec, section),
+  };
+}
+
+type Planned = Exclude<MessageInitShape<typeof PlannedPluginSchema>, { $typeName: string }>;
+
+/** Puts the plugins that the spec names first, in its order. */
+function inOrderOfSpec(planned: readonly Planned[]): readonly Planned[] {
+  const placeOf = ({ addedBy: by = "" }: Planned) =>
+    Number(/^plugin_ids\[(\d+)\]$/.exec(by)?.[1] ?? Infinity);
+  return planned.toSorted((a, b) => {
+    const [first, second] = [placeOf(a), placeOf(b)];
+    return first === second ? 0 : first - second;
+  });
+}
+
+function knownIds(
+  registry: readonly BuiltinPlugin[],
+  offered: readonly OfferedPlugin[],
+): readonly string[] {
+  return [
+    ...registry.map((plugin) => plugin.id),
+    ...offered.flatMap(({ descriptor }) => descriptor?.id ?? []),
+  ];
+}
+
+function notFound(field: string, id: string, known: readonly string[]): Violation {
   const description = `plugin "${id}" does not exist; the plugins are: ${known.join(", ")}${suggestion(id, known)}`;
   return { field, description, reason: "PLUGIN_NOT_FOUND" };
+}
+
+function namedTwice(id: string): string {
+  return `names plugin "${id}" a second time; remove it`;
 }
 
 /** Returns why a spec cannot name a plugin. Undefined: it can. */
@@ -74,7 +141,7 @@ function problemOf(
   context: PluginContext,
   declared: ReadonlyMap<BuiltinPlugin, string>,
 ): string | undefined {
-  if (declared.has(plugin)) return `names plugin "${plugin.id}" a second time; remove it`;
+  if (declared.has(plugin)) return namedTwice(plugin.id);
   if (plugin.isAdded(spec, context)) return undefined;
   return `plugin "${plugin.id}" has no effect until ${plugin.addedBy} adds it; set that field`;
 }

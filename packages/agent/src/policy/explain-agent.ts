@@ -28,7 +28,7 @@ export function explainAgent(
   spec: AgentSpec,
   offer: Offer,
   context: ToolContext,
-  belt: Toolbelt = toolbelt(spec, offer.tools, context),
+  belt: Toolbelt = toolbelt(spec, offer.tools, { plugins: offer.models.plugins, ...context }),
 ): { readonly entries: readonly Access[]; readonly limits: Limits } {
   const { policy } = context;
   return {

@@ -58,7 +58,12 @@ function resolveOne(
 ): ResolvedAgent {
   const { policy } = context;
   const lookup = lookupStage(spec, offer, policy);
-  const plugins = pluginStage(spec, { policy, hasMemory: context.extraTools.length > 0 });
+  const plugins = pluginStage(spec, {
+    policy,
+    hasMemory: context.extraTools.length > 0,
+    offered: offer.models.plugins,
+    isDelegate: context.isDelegate ?? false,
+  });
   assertPlugins(plugins.violations);
   assertSkills(skillViolations(spec, offer.models.skills));
   const skills = skillsOf(spec, offer.models.skills);
@@ -119,6 +124,7 @@ function resolveOne(
     finish,
     delegates,
     skills,
+    plugins: plugins.offered,
     plan: resolutionPlan(spec, stages, policy),
     warnings: [...new Set(details.map(warningText))],
     details,

@@ -1,4 +1,10 @@
-import type { Limits, ResolutionPlan, RetryPolicy, SkillDescriptor } from "@reeve/contracts/agent";
+import type {
+  Limits,
+  OfferedPlugin,
+  ResolutionPlan,
+  RetryPolicy,
+  SkillDescriptor,
+} from "@reeve/contracts/agent";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Withheld } from "../policy/policy.ts";
@@ -38,6 +44,8 @@ export interface ResolvedAgent {
   readonly delegates: readonly ResolvedDelegate[];
   /** The skills that the agent may open, in the versions of now, ordered by name. */
   readonly skills: readonly SkillDescriptor[];
+  /** The plugins of the operator that take part in the run, in the order of the plan. */
+  readonly plugins: readonly OfferedPlugin[];
   /** What the agent becomes, and why. */
   readonly plan: ResolutionPlan;
   readonly warnings: readonly string[];

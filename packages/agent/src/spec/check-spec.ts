@@ -67,10 +67,14 @@ export function checkSpec(
   if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [], details: [] };
   const maxima = loweredMaxima(offer.models.maxima, policy.limits);
   const models = checkModels(spec, { ...offer.models, ...(maxima && { maxima }) });
-  const belt = beltOf(spec, offer.tools, policy);
+  const belt = beltOf(spec, offer, policy);
   const withheld = policyProblems(spec, offer.models, policy);
   const sandboxes = sandboxProblems(spec, belt.tools, offer.tools);
-  const plugins = pluginStage(spec, { policy, hasMemory: false });
+  const plugins = pluginStage(spec, {
+    policy,
+    hasMemory: false,
+    offered: offer.models.plugins,
+  });
   const violations = [
     ...ruleViolations(AgentSpecSchema, given),
     ...idViolations(spec),
@@ -127,7 +131,7 @@ function idViolations({ id, name }: AgentSpec): readonly Violation[] {
 
 function beltOf(
   spec: AgentSpec,
-  tools: readonly ToolCatalog[],
+  { tools, models }: Offer,
   policy: CallerPolicy,
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
@@ -135,7 +139,7 @@ function beltOf(
     const delegates = spec.delegates.map((id) =>
       create(DelegateAgentSchema, { agentId: id, spec: { id, name: id } }),
     );
-    const context = { isEditor: false, extraTools: longTermMemoryTools, policy, delegates };
+    const context = { isEditor: false, extraTools: longTermMemoryTools, policy, delegates, plugins: models.plugins };
     return { ...toolbelt(spec, tools, context), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

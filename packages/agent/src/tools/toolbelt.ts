@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import type { AgentSpec } from "@reeve/contracts/agent";
+import type { AgentSpec, OfferedPlugin } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { PermissionDecision, ToolCatalog, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
@@ -9,6 +9,7 @@ import { Failure } from "@reeve/platform/failure";
 import { delegateIdOf, delegateTool } from "../delegates/delegate-tool.ts";
 import { deniesTool, describeDecision } from "../permission/decide-call.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
+import { isOfPlugin, pluginTools } from "../plugins/plugin-tools.ts";
 import { exclusionFilter, filterDecision, filterWarnings } from "./catalog-filter.ts";
 import { clientTools } from "./client-tools.ts";
 import { companionsOf } from "./companion-tools.ts";
@@ -58,6 +59,8 @@ export interface ToolContext {
   readonly offeredTools?: readonly ToolDescriptor[];
   /** The agents that the run can call as tools. Default: none. */
   readonly delegates?: readonly DelegateAgent[];
+  /** The plugins of the operator, whose tools an agent that names them has. Default: none. */
+  readonly plugins?: readonly OfferedPlugin[];
   /** Whether the agent works for another one, as its delegate. */
   readonly isDelegate?: boolean;
   /** JSON Schema of the answer, in place of that of the agent. */
@@ -77,7 +80,8 @@ export function toolbelt(
   context: ToolContext = defaultContext,
 ): Toolbelt {
   const ofDelegates = delegateTools(spec, context);
-  const own = [...runtimeTools(spec), ...ofDelegates, ...context.extraTools];
+  const ofPlugins = pluginTools(spec, context.plugins ?? []);
+  const own = [...runtimeTools(spec), ...ofDelegates, ...context.extraTools, ...ofPlugins];
   const ofDeployment = offeredTools(catalogs, own);
   const ofClients = clientTools(context.offeredTools ?? [], ofDeployment);
   const offered = new Map([...ofDeployment, ...ofClients.offered]);
@@ -219,6 +223,7 @@ function conflict(first: ToolDescriptor, second: ToolDescriptor): Failure {
 function sourceOf({ name, source, pool }: ToolDescriptor): string {
   const delegate = source === runtimeSource ? delegateIdOf(name) : undefined;
   if (delegate !== undefined) return `the delegate "${delegate}" of the agent`;
+  if (isOfPlugin({ source })) return `the plugin "${source.slice("plugin:".length)}" of the agent`;
   return pool === "" ? `the ${source} itself` : `${source} in pool ${pool}`;
 }
 

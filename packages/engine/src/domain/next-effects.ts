@@ -1,6 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import type { Reviewer } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import { isOfPlugin } from "@reeve/agent/plugins/plugin-tools";
 import { runtimeSource } from "@reeve/agent/tools/runtime-tools";
 import type { Scope } from "./state/fact.ts";
 import { rootScope } from "./state/fact.ts";
@@ -17,8 +18,11 @@ import { dueReview } from "./calls/review/review-call.ts";
 import { answeredQuestions } from "./calls/questions.ts";
 import type { OutgoingCall } from "./calls/schedule-calls.ts";
 import { scheduleCalls } from "./calls/schedule-calls.ts";
+import { awaitsModelHooks } from "./plugins/hook-points.ts";
+import type { DueHook } from "./plugins/due-hooks.ts";
+import { dueHooks } from "./plugins/due-hooks.ts";
 import type { RunState } from "./state/run-state.ts";
-import { hasEnded, liveFrames } from "./state/run-state.ts";
+import { frameOf, hasEnded, liveFrames } from "./state/run-state.ts";
 
 /** Work outside of the log that yields the next facts. Two effects with the same id are the same effect. */
 export type Effect = {
@@ -42,6 +46,10 @@ export type Effect = {
     }
   /** A tool call that the runtime executes itself, and that needs more than the run's state. */
   | { readonly kind: "call_runtime_tool"; readonly call: Call }
+  /** A tool call that a plugin executes. */
+  | { readonly kind: "call_plugin_tool"; readonly call: Call; readonly tool: ToolDescriptor }
+  /** A hook of a plugin, or an action that it scheduled. */
+  | { readonly kind: "run_hook"; readonly due: DueHook }
   /** An inspection of the files that a call names, before its approval is requested. */
   | { readonly kind: "inspect_call"; readonly call: Call; readonly tool: ToolDescriptor }
   /** Advice of a model about a call that waits for its approval; one at a time. */
@@ -56,6 +64,12 @@ export type Effect = {
  */
 export function nextEffects(state: RunState): readonly Effect[] {
   if (hasEnded(state) || state.head.prepared === undefined) return [];
+  const hooks = dueHooks(state).map((due): Effect => {
+    const frame = frameOf(state, due.frame);
+    const scope = due.point?.step === 0 ? rootScope : scopeOf(frame);
+    return { id: `hook:${due.hookId}`, frame: due.frame, scope, kind: "run_hook", due };
+  });
+  if (state.plugins?.ending !== undefined) return hooks;
   const models = liveFrames(state).flatMap((frame) => modelEffects(state, frame));
   const inspections = liveFrames(state).flatMap((frame) => inspectionEffects(state, frame));
   const tools = callsInProgress(state).flatMap(toolEffect);
@@ -67,7 +81,7 @@ export function nextEffects(state: RunState): readonly Effect[] {
     call,
     approval,
   }));
-  const all = [...models, ...inspections, ...tools, ...answers, ...reviewEffects(state)];
+  const all = [...hooks, ...models, ...inspections, ...tools, ...answers, ...reviewEffects(state)];
   return all.every(awaitsPerson) ? [] : all;
 }
 
@@ -78,6 +92,7 @@ function awaitsPerson(effect: Effect): boolean {
 function toolEffect({ frame, call, tool }: OutgoingCall): readonly Effect[] {
   const place = { id: `tool:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
   if (tool.source === runtimeSource) return [{ ...place, kind: "call_runtime_tool", call }];
+  if (isOfPlugin(tool)) return [{ ...place, kind: "call_plugin_tool", call, tool }];
   if (!isClientTool(tool)) return [{ ...place, kind: "call_tool", call, tool }];
   const waiting = waitingClientCall(call);
   if (waiting === undefined) return [];
@@ -112,6 +127,7 @@ function modelEffects(state: RunState, frame: Frame): readonly Effect[] {
   const place = { frame: frame.id, scope: scopeOf(frame) };
   if (call === undefined) {
     const id = `count:${frame.id}:${frame.step}:${frame.isCompacted ? "compacted" : "whole"}`;
+    if (awaitsModelHooks(state, frame)) return [];
     return needsCount(state, frame) ? [{ ...place, kind: "count_tokens", id }] : [];
   }
   if (call.status === "in_progress") {
@@ -165,6 +181,9 @@ export function callsToRelease(state: RunState): readonly Call[] {
   return !hasEnded(state)
     ? []
     : openCalls(state)
-        .filter(({ tool }) => tool.source !== runtimeSource && !isClientTool(tool))
+        .filter(
+          ({ tool }) =>
+            tool.source !== runtimeSource && !isClientTool(tool) && !isOfPlugin(tool),
+        )
         .map(({ call }) => call);
 }

@@ -8,6 +8,8 @@ import type { Frame } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { modelCallFacts } from "./model/model-call-facts.ts";
 import { nextStep } from "./next-step.ts";
+import { awaitsHooks, runStart } from "./plugins/hook-points.ts";
+import { afterRunEndHooks, stopByPlugin } from "./plugins/before-run-end.ts";
 import { permissionOf } from "./calls/call-permission.ts";
 import { startableCalls } from "./calls/outgoing-calls.ts";
 import type { RunState } from "./state/run-state.ts";
@@ -29,11 +31,20 @@ export function nextFacts(
     return [];
   // The facts of an end are one batch. A log that holds only some of them still gets the others.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
-  if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
+  if (state.exceeded !== undefined) {
+    return afterRunEndHooks(state, endOverBudget(state, state.exceeded));
+  }
   if (state.idleCrashes > maxIdleCrashes || state.idleClaims > maxIdleClaims) {
     return workerLost(state);
   }
   if (state.head.prepared === undefined) return [];
+  return afterRunEndHooks(state, ofRun(state, nowMs, refusalNow));
+}
+
+function ofRun(state: RunState, nowMs: number, refusalNow: RefusalNow): readonly Fact[] {
+  const stopped = stopByPlugin(state);
+  if (stopped.length > 0) return stopped;
+  if (awaitsHooks(state, runStart)) return [];
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {

@@ -158,8 +158,10 @@ class OwnedRun implements AsyncDisposable {
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
       const delayMs = this.#longWaitMs(wanted);
       if (delayMs !== undefined) return { kind: "delayed", state: this.#state, delayMs };
-      if (drain.aborted) this.#effects.drain(wanted);
-      else this.#effects.reconcile(wanted);
+      // Facts that follow may change what plugins see.
+      const due = this.#mayDeriveFacts ? this.#effects.withoutNew("run_hook", wanted) : wanted;
+      if (drain.aborted) this.#effects.drain(due);
+      else this.#effects.reconcile(due);
       if (this.#mayDeriveFacts) await this.#append([], signal);
       else if (!this.#outbox.isEmpty) await this.#flush(signal);
       else if (drain.aborted && !this.#effects.isCallingModel) {

@@ -53,6 +53,12 @@ export class RunningEffects implements AsyncDisposable {
     }
   }
 
+  /** Returns `wanted` without the effects of a kind that are not in progress. */
+  withoutNew(kind: Effect["kind"], wanted: readonly Effect[]): readonly Effect[] {
+    const isNew = (effect: Effect) => effect.kind === kind && !this.#running.has(effect.id);
+    return wanted.some(isNew) ? wanted.filter((effect) => !isNew(effect)) : wanted;
+  }
+
   /** Like `reconcile`, but starts only model calls: the log already charges for them. */
   drain(wanted: readonly Effect[]): void {
     this.reconcile(wanted.filter(({ id, kind }) => kind === "call_model" || this.#running.has(id)));

@@ -19,10 +19,11 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
 import { preparedDelegate } from "./prepared-delegate.ts";
+import { pinnedPlugins } from "./pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
 
 /**
- * Returns one fact with all resolved inputs of the run, so that a later owner sees what the first one saw. If any of them
+ * Returns the facts of all resolved inputs of the run: its preparation, and its plugins if it has any, so that a later owner sees what the first one saw. If any of them
  * cannot be resolved, returns the facts that end the run with the reason.
  */
 export async function prepareRun(
@@ -32,7 +33,7 @@ export async function prepareRun(
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
   try {
-    return [await prepared(state.head.runId, created, ports, signal)];
+    return await prepared(state.head.runId, created, ports, signal);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
     const cause = reasonName(error.reason);
@@ -45,7 +46,7 @@ async function prepared(
   created: RunCreated,
   ports: RunPorts,
   signal: AbortSignal,
-): Promise<Fact> {
+): Promise<readonly Fact[]> {
   const { spec } = created;
   if (spec === undefined) {
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
@@ -59,7 +60,7 @@ async function prepared(
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = capabilitiesOf(executor);
   const planning = planner && capabilitiesOf(planner);
-  return fact(rootScope, {
+  const preparation = fact(rootScope, {
     case: "runPrepared",
     value: {
       model: executor.model,
@@ -81,6 +82,7 @@ async function prepared(
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });
+  return [preparation, ...pinnedPlugins(spec, resolved)];
 }
 
 /** Returns the operator's policy. Throws a Failure if this worker has none although the gateway had one. */

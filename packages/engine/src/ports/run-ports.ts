@@ -12,6 +12,7 @@ import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { ModelProvider } from "./model-provider.ts";
 import type { SkillSource } from "./skill-source.ts";
+import type { PluginHost } from "./plugin-host.ts";
 
 /**
  * `alive`: the worker is connected, and was too slow or hands the run over. `ended`: it has ended in order. `crashed`: it is
@@ -29,6 +30,8 @@ export interface RunPorts {
   /** The operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;
   provider(name: string): ModelProvider | undefined;
+  /** The plugins of the operator. Default: none. */
+  readonly plugins?: PluginHost | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
   readonly memory: LongTermMemory;
   /** The skills of this process. Default: none. */

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { limitsFor } from "@reeve/agent/spec/limits";
 import { runtimeTools } from "@reeve/agent/tools/runtime-tools";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import type { RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
+import type { PinnedPluginSchema, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { emptyHead } from "@reeve/run/head/run-head";
@@ -24,6 +24,8 @@ export interface Setting {
   readonly tools?: readonly MessageInitShape<typeof ToolDescriptorSchema>[];
   readonly created?: Init<typeof RunCreatedSchema>;
   readonly prepared?: Init<typeof RunPreparedSchema>;
+  /** The plugins of the operator. Default: none. */
+  readonly plugins?: readonly MessageInitShape<typeof PinnedPluginSchema>[];
 }
 
 /** The fields of a message, to be spread. */
@@ -38,7 +40,7 @@ export class PlayedLog {
   /** Starts a run, or continues one from the events of its log. */
   constructor(
     spec: MessageInitShape<typeof AgentSpecSchema> = {},
-    { tools = [{ name: "search" }], created = {}, prepared = {} }: Setting = {},
+    { tools = [{ name: "search" }], created = {}, prepared = {}, plugins = [] }: Setting = {},
     past: readonly RunEvent[] = [],
   ) {
     if (past.length > 0) {
@@ -64,6 +66,9 @@ export class PlayedLog {
           ...prepared,
         }),
       },
+      ...(plugins.length === 0
+        ? []
+        : [{ case: "pluginsPinned" as const, value: { plugins: [...plugins] } }]),
     );
   }
 

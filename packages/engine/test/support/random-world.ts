@@ -1,4 +1,8 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
+import type { RunHookResponseSchema } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/plugin";
 import type { RunEvent } from "@reeve/contracts/run";
 import { ClientCallState, ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
@@ -94,6 +98,8 @@ export function takeOver(
 ): PlayedRun {
   const run = new PlayedRun({}, {}, events.slice(0, survived));
   const prepared = events.find(({ event }) => event.case === "runPrepared")?.event;
+  const pinned = events.find(({ event }) => event.case === "pluginsPinned")?.event;
+  const plugins = pinned?.case === "pluginsPinned" ? [pinned] : [];
   const isPrepared = run.state.head.prepared !== undefined || prepared?.case !== "runPrepared";
   const epoch = (run.state.head.claim?.epoch ?? 0) + 1;
   const claim: EventInit = {
@@ -101,7 +107,7 @@ export function takeOver(
     value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
   };
   if (isPrepared) run.write(claim);
-  else run.write(claim, { case: "status", value: { status: RunStatus.STARTING } }, prepared);
+  else run.write(claim, { case: "status", value: { status: RunStatus.STARTING } }, prepared, ...plugins);
   return playOn(run, choices);
 }
 
@@ -132,6 +138,43 @@ function decided(
     ...(isQuestion && { answer: { answer: characters % 7 === 0 ? 7 : "b" } }),
     ...(!isQuestion && which % 5 === 4 && { edited: { q: "edited" } }),
   });
+}
+
+/** The answers that each phase permits, the simplest first. A failed hook and a stop are rare, because they hide what would follow. */
+function hookEnds(
+  run: PlayedRun,
+  effect: Extract<Effect, { kind: "run_hook" }>,
+  { characters }: Choice,
+): readonly (() => unknown)[] {
+  const answers = (...given: readonly MessageInitShape<typeof RunHookResponseSchema>[]) =>
+    given.map((answer) => () => run.hookEnds(effect, answer));
+  const rare = [
+    ...(characters % 16 === 1 ? [() => run.hookEnds(effect, {}, "broken")] : []),
+    ...(characters % 32 === 2 ? answers({ verdict: { case: "stop", value: {} } }) : []),
+    ...(characters % 4 === 3 ? answers({ actions: [{ name: "now" }] }) : []),
+    ...answers({ actions: [{ name: "later", delay: durationFromMs(5_000) }] }),
+  ];
+  switch (effect.due.point?.phase) {
+    case HookPhase.TOOL_GATE:
+      return [
+        ...answers(
+          {},
+          { verdict: { case: "ask", value: {} } },
+          { verdict: { case: "deny", value: { reason: "no" } } },
+          { verdict: { case: "rewrite", value: { arguments: { q: "rewritten" } } } },
+        ),
+        ...rare,
+      ];
+    case HookPhase.BEFORE_TOOL:
+      return [...answers({}, { verdict: { case: "deny", value: {} } }), ...rare];
+    case HookPhase.BEFORE_INFERENCE:
+      return [
+        ...answers({}, { transform: { instructions: "be brief", removedTools: ["search"] } }),
+        ...rare,
+      ];
+    default:
+      return [...answers({}, {}, {}), ...rare];
+  }
 }
 
 function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() => unknown)[] {
@@ -184,7 +227,10 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     case "answer_question":
     case "review_call":
       return [];
+    case "run_hook":
+      return hookEnds(run, effect, chosen);
     case "call_tool":
+    case "call_plugin_tool":
     case "call_runtime_tool": {
       const index = frameOf(run.state, id).calls.findIndex(
         ({ call }) => call.callId === effect.call.call.callId,

@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
+import type { RunHookResponseSchema } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/plugin";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import { parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -13,6 +15,7 @@ import { afterFailure } from "../../src/domain/model/after-failure.ts";
 import { modelOf } from "../../src/domain/model/model-of.ts";
 import { modelTurnFacts, summaryFacts } from "../../src/domain/model/model-turn-facts.ts";
 import { executionId } from "../../src/domain/calls/execution-id.ts";
+import type { Effect } from "../../src/domain/next-effects.ts";
 import { openWaits } from "../../src/domain/next-effects.ts";
 import { toolResultFact } from "../../src/domain/calls/tool-result.ts";
 import { PlayedLog } from "./played-log.ts";
@@ -146,6 +149,23 @@ export class PlayedRun extends PlayedLog {
     const { callId, name } = call.call;
     const result = create(ToolResultSchema, { callId, name, content });
     return this.append([toolResultFact(call, scopeOf(frame), result, this.nowMs)]);
+  }
+
+  /** A hook of a plugin ends, by default without an objection. */
+  hookEnds(
+    { due, scope }: Extract<Effect, { kind: "run_hook" }>,
+    answer: MessageInitShape<typeof RunHookResponseSchema> = {},
+    error = "",
+  ): this {
+    const value = {
+      pluginId: due.pluginId,
+      phase: due.point?.phase ?? HookPhase.ACTION,
+      hookId: due.hookId,
+      callId: due.point?.call?.call.callId ?? "",
+      error,
+      ...(error === "" && { answer }),
+    };
+    return this.append([fact(scope, { case: "pluginHookFinished", value })]);
   }
 
   /** Another worker claims the run. */

@@ -26,7 +26,9 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { expect } from "vitest";
+import type { OfferedPlugin } from "@reeve/contracts/agent";
 import type { ModelProvider } from "../../src/ports/model-provider.ts";
+import type { PluginHost } from "../../src/ports/plugin-host.ts";
 import type { OwnerFate, RunPorts } from "../../src/ports/run-ports.ts";
 import { driveRun } from "../../src/drive/drive-run.ts";
 import type { StopSignals } from "../../src/ports/ownership.ts";
@@ -54,6 +56,8 @@ export class WorkerBench {
   ownerFate: OwnerFate = "crashed";
   /** The operator's policy of now. */
   policy: Policy | undefined;
+  /** The plugins of the operator, and what calls them. */
+  plugins: { readonly offers: readonly OfferedPlugin[]; readonly host: PluginHost } | undefined;
   /** The isolation of the toolhosts. */
   isolation = "none";
   /** Whether the toolhosts check the content that approvals are bound to. */
@@ -118,6 +122,7 @@ export class WorkerBench {
     const models = create(ModelCatalogSchema, {
       models: [...this.#models],
       providers: [this.#provider.descriptor],
+      plugins: [...(this.plugins?.offers ?? [])],
     });
     return {
       log: this.log,
@@ -129,6 +134,7 @@ export class WorkerBench {
       catalogs: () => ({ tools, models }),
       policy: () => this.policy,
       provider: () => this.#provider,
+      plugins: this.plugins?.host,
       memory: this.memory,
       threads: this.threads,
       dispatch: {

@@ -74,6 +74,9 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

@@ -146,6 +146,9 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "memoryWritten":
     case "todosChanged":
     case "cancelRequested":

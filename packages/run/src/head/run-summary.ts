@@ -131,6 +131,9 @@ function applied<Summarized extends RunSummary>(
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

@@ -1,3 +1,4 @@
+import { namesOfferedPlugin } from "@reeve/agent/plugins/builtin-plugins";
 import { stopSectionName } from "@reeve/agent/plugins/stop-section";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -19,6 +20,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.CONTENT_PARTS,
   CheckedRule.SKILLS,
   CheckedRule.CLIENT_TOOLS,
+  CheckedRule.PLUGINS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -30,6 +32,7 @@ const fieldOf = {
   [CheckedRule.CONTENT_PARTS]: "parts",
   [CheckedRule.SKILLS]: "skills",
   [CheckedRule.CLIENT_TOOLS]: "client_tools",
+  [CheckedRule.PLUGINS]: "plugin_ids",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -42,7 +45,7 @@ type StatedByRun = Partial<
 
 type CheckedSpec = Pick<
   AgentSpec,
-  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills"
+  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills" | "pluginIds"
 >;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
@@ -64,6 +67,7 @@ export function ignorableRules(
     [CheckedRule.CONTENT_PARTS, [...parts, ...messages.flatMap((each) => each.parts)].length > 0],
     [CheckedRule.SKILLS, hasSkills(spec, delegates)],
     [CheckedRule.CLIENT_TOOLS, offeredTools.length > 0],
+    [CheckedRule.PLUGINS, spec !== undefined && namesOfferedPlugin(spec)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }

@@ -4,12 +4,14 @@ import { ApprovalSchema } from "@reeve/contracts/approval";
 import type { CallStart, CastDecision } from "@reeve/contracts/receipt";
 import { CallStartSchema } from "@reeve/contracts/receipt";
 import type {
+  PluginHookFinished,
   RunCreated,
   RunEvent,
   RunPrepared,
   RunStatus,
   ToolResultEvent,
 } from "@reeve/contracts/run";
+import { ToolCallSchema } from "@reeve/contracts/tool";
 import { ToolResultEventSchema } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
 import { isTerminal } from "../head/run-status.ts";
@@ -95,6 +97,8 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
         throw newerVersion(event.runId, event.sequence);
       return { ...history, result: { event, value: fact.value } };
     }
+    case "pluginHookFinished":
+      return fact.value.callId === callId ? withRewrite(history, fact.value) : history;
     case "subtask":
       if (fact.value.callId !== callId || fact.value.ended) return history;
       return { ...history, starts: [...history.starts, startOf(history, event)] };
@@ -128,8 +132,21 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "runEnding":
       return history;
   }
+}
+
+/** What a plugin replaces the arguments with, is the call on which people decide, and that is executed. */
+function withRewrite(history: CallHistory, { answer }: PluginHookFinished): CallHistory {
+  const { requested } = history;
+  if (answer?.verdict.case !== "rewrite" || requested === undefined) return history;
+  const call = create(ToolCallSchema, {
+    ...requested.call,
+    arguments: answer.verdict.value.arguments ?? {},
+  });
+  return { ...history, requested: { ...requested, call } };
 }
 
 function withApproval(

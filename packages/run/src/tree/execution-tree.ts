@@ -77,6 +77,9 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
     case "memoryWritten":

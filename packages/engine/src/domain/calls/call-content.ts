@@ -25,16 +25,20 @@ export function awaitsContent(state: RunState, frame: Frame, pending: Call): boo
   return isBoundToFiles(frame, pending) && gateOf(state, frame, pending)?.kind === "ask";
 }
 
-/** Returns the calls of a frame so that those whose files must be inspected first count as waiting for an approval. */
+/** Whether plugins have not decided on a call yet. */
+export function awaitsGate(state: RunState, frame: Frame, pending: Call): boolean {
+  return state.plugins !== undefined && gateOf(state, frame, pending)?.kind === "hooks";
+}
+
+/** Returns the calls of a frame so that those whose files must be inspected first, or that wait for plugins, count as waiting for an approval. */
 export function withHeldCalls(state: RunState, frame: Frame): Pick<Frame, "calls" | "tools"> {
   const { calls, tools } = frame;
-  if (!calls.some((call) => awaitsContent(state, frame, call))) return { calls, tools };
+  const isHeld = (call: Call) => awaitsContent(state, frame, call) || awaitsGate(state, frame, call);
+  if (!calls.some(isHeld)) return { calls, tools };
   const held = create(ApprovalSchema);
   return {
     tools,
-    calls: calls.map((call) =>
-      awaitsContent(state, frame, call) ? { ...call, approval: held } : call,
-    ),
+    calls: calls.map((call) => (isHeld(call) ? { ...call, approval: held } : call)),
   };
 }
 

@@ -26,6 +26,8 @@ import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { rootId, scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { gateVerdict } from "../plugins/gate-verdict.ts";
+import { transformOf } from "../plugins/request-transform.ts";
 import { refuse } from "./tool-result.ts";
 import { argumentProblems } from "../schema/validate-arguments.ts";
 
@@ -47,6 +49,7 @@ export function gateCall(
     const { permission, status } = gate;
     return [refuse({ ...pending, permission }, scope, content, status, nowMs)];
   }
+  if (gate?.kind === "hooks") return [];
   if (gate?.kind === "question") return askQuestion(state, pending, scope, nowMs);
   if (gate?.kind === "ask") {
     // The effect that inspects the files of the call requests the approval.
@@ -96,6 +99,8 @@ type Gate =
       readonly permission: PermissionDecision | undefined;
     }
   | { readonly kind: "question" }
+  /** Plugins have not answered yet. */
+  | { readonly kind: "hooks" }
   | {
       readonly kind: "ask";
       readonly gates: readonly GateKind[];
@@ -120,14 +125,45 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
     const denial = `${describeDecision(permission)} denies this call`;
     return { kind: "refused", problem: denial, status: ToolStatus.ERROR, permission };
   }
+  const byPlugins = pluginGate(state, frame, pending);
+  if (byPlugins.gate !== undefined) return byPlugins.gate;
   if (approval !== undefined) return undefined;
   if (tool !== undefined && isAskUser(tool)) return { kind: "question" };
-  const gates = gatesOf(state, frame, pending, permission);
+  const gates = [...gatesOf(state, frame, pending, permission), ...byPlugins.asking];
   if (gates.length === 0) return undefined;
   const deciders = decidersOf(state, frame, pending.call);
   return typeof deciders === "string"
     ? { kind: "refused", problem: deciders, status: ToolStatus.REJECTED, permission: undefined }
     : { kind: "ask", gates, permission, deciders };
+}
+
+/** Returns what plugins put before a call, and whether they ask for an approval. They only add to what rules and agents say. */
+function pluginGate(
+  state: RunState,
+  frame: Frame,
+  pending: Call,
+): { readonly gate?: Gate; readonly asking: readonly GateKind[] } {
+  if (state.plugins === undefined) return { asking: [] };
+  const remover = transformOf(state, frame).removed.get(pending.call.name);
+  if (remover !== undefined) {
+    const problem = `the plugin ${remover} removed the tool ${pending.call.name} in this step`;
+    return { gate: refusal(problem), asking: [] };
+  }
+  const verdict = gateVerdict(state, frame, pending);
+  switch (verdict?.kind) {
+    case "pending":
+      return { gate: { kind: "hooks" }, asking: [] };
+    case "denied":
+      return { gate: refusal(verdict.problem), asking: [] };
+    case "ask":
+      return { asking: [GateKind.PLUGIN] };
+    case undefined:
+      return { asking: [] };
+  }
+}
+
+function refusal(problem: string): Gate {
+  return { kind: "refused", problem, status: ToolStatus.ERROR, permission: undefined };
 }
 
 /** Whether an approval of the call is bound to files, which must be inspected before it is requested. */

@@ -4,6 +4,7 @@ import { withHeldCalls } from "./call-content.ts";
 import { capabilitiesOf } from "../model/model-of.ts";
 import { isAskUser } from "./ask-user.ts";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
+import { awaitsStart } from "../plugins/call-hooks.ts";
 import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 import type { OutgoingCall } from "./schedule-calls.ts";
@@ -38,7 +39,8 @@ export function startableCalls(state: RunState): readonly OutgoingCall[] {
         scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame)),
       ).filter(({ call }) => call.startedAtMs === undefined),
     );
-  return admitCalls(callsInProgress(state), waiting, limitsOf(state).parallelCalls);
+  const admitted = admitCalls(callsInProgress(state), waiting, limitsOf(state).parallelCalls);
+  return admitted.filter(({ frame, call }) => !awaitsStart(state, frame, call));
 }
 
 function outgoing(frame: Frame, calls: Frame["calls"]): readonly OutgoingCall[] {

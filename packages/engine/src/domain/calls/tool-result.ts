@@ -74,6 +74,10 @@ export function toolResultFact(
   const edited = approval?.decision?.editedArguments;
   if (edited !== undefined) {
     metadata.editedArguments = truncateToBytes(JSON.stringify(edited), maxEditedBytes);
+  } else if (pending.rewrittenBy !== undefined) {
+    const text = JSON.stringify(call.arguments ?? {});
+    metadata.editedArguments = truncateToBytes(text, maxEditedBytes);
+    metadata.rewrittenBy = pending.rewrittenBy;
   }
   if (injectedArgs !== undefined) metadata.injectedArgs = injectedArgs;
   return fact(scope, {

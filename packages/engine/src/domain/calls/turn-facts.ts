@@ -1,4 +1,5 @@
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { HookPhase } from "@reeve/contracts/plugin";
 import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
@@ -7,9 +8,11 @@ import { clientCallFacts, isClientTool } from "../client-calls/client-calls.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
+import { awaitsAfterTool, awaitsStart } from "../plugins/call-hooks.ts";
+import { awaitsHooks, stepPoint } from "../plugins/hook-points.ts";
 import type { RefusalNow } from "./refusal-now.ts";
 import { refusalFact } from "./refusal-now.ts";
-import { withHeldCalls } from "./call-content.ts";
+import { awaitsGate, withHeldCalls } from "./call-content.ts";
 import { permissionOf } from "./call-permission.ts";
 import { isPure, runRuntimeTool } from "../runtime-tools/run-runtime-tool.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -27,6 +30,7 @@ export function turnFacts(
   nowMs: number,
   refusalNow: RefusalNow,
 ): readonly Fact[] {
+  if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) return [];
   const stop = stopAfterTurn(state, frame);
   if (stop !== undefined) {
     const refused = refuseStopped(frame, stop, nowMs);
@@ -39,6 +43,8 @@ export function turnFacts(
     if (facts.length > 0) return facts;
   }
   if (frame.calls.some(({ result }) => result === undefined)) return [];
+  if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
+  if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_END))) return [];
   // The planner records no steps.
   return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
 }
@@ -51,7 +57,7 @@ function ownFacts(
   { nowMs, refusalNow }: { readonly nowMs: number; readonly refusalNow: RefusalNow },
 ): readonly Fact[] {
   const tool = frame.tools.get(call.call.name);
-  if (tool === undefined || !isCleared(call)) return [];
+  if (tool === undefined || !isCleared(call) || awaitsGate(state, frame, call)) return [];
   if (isPure(tool)) {
     const permission = permissionOf(state, frame, tool, call);
     return runRuntimeTool(state, frame, { ...call, permission }, nowMs);
@@ -71,7 +77,7 @@ function ownFacts(
     return missing.length > 0 ? missing : aggregateResults(state, frame, call, nowMs);
   }
   const due = scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame));
-  if (!due.includes(call)) return [];
+  if (!due.includes(call) || awaitsStart(state, frame, call)) return [];
   const refusal = refusalNow(state, frame, call, tool);
   return refusal === undefined
     ? spawnSubtasks(state, frame, call, nowMs)

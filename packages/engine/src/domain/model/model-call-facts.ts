@@ -1,5 +1,6 @@
 import { IncompleteReason, ModelCallPurpose } from "@reeve/contracts/run";
 import type { ModelCallFailed } from "@reeve/contracts/run";
+import { awaitsModelHooks } from "../plugins/hook-points.ts";
 import { awaitsReview, beforeModelCall, startAnswer } from "./before-model-call.ts";
 import { compactConversation, startSummary, summarized } from "./compact-conversation.ts";
 import { failFrame } from "../end-frame.ts";
@@ -17,7 +18,9 @@ import type { RunState } from "../state/run-state.ts";
  */
 export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const call = frame.modelCall;
-  if (call === undefined) return beforeModelCall(state, frame, nowMs);
+  if (call === undefined) {
+    return awaitsModelHooks(state, frame) ? [] : beforeModelCall(state, frame, nowMs);
+  }
   const { status, streamedFrom } = call;
   if (status === "in_progress") return [];
   if (streamedFrom !== undefined) {

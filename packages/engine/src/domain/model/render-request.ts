@@ -3,6 +3,7 @@ import { exposeTools } from "@reeve/agent/tools/injected-args";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { summaryInstructions, transcript } from "../context/summary-prompt.ts";
+import { transformOf } from "../plugins/request-transform.ts";
 import { workingAgent } from "../delegates/working-agent.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -20,10 +21,12 @@ export function answerRequest(
 ): RenderedRequest {
   const { spec } = workingAgent(state, frame);
   const capabilities = capabilitiesOf(state, frame);
+  const { instructions, removed } = transformOf(state, frame);
+  const tools = exposedTools(frame.tools, spec?.injectedToolArgs ?? {});
   return {
-    instructions: systemPrompt(state, frame),
+    instructions: [systemPrompt(state, frame), ...instructions].join("\n\n"),
     messages: promptFor(state, frame),
-    tools: exposedTools(frame.tools, spec?.injectedToolArgs ?? {}),
+    tools: removed.size === 0 ? tools : tools.filter(({ name }) => !removed.has(name)),
     parallelToolCalls: capabilities?.parallelToolCalls ?? true,
     temperature: capabilities?.temperature === false ? undefined : spec?.temperature,
     maxTokens,

@@ -138,6 +138,9 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "error":
     case "costSummary":
     case "treeStored":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case undefined:
       return frame;
   }

@@ -71,6 +71,9 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case "budgetExceeded":
     case "costSummary":
     case "treeStored":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case undefined:
       return state;
   }

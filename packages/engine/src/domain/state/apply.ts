@@ -3,6 +3,7 @@ import { OwnerFate, Phase, RunStatus } from "@reeve/contracts/run";
 import type { KindTable } from "@reeve/run/head/event-kinds";
 import { applyToHead } from "@reeve/run/head/run-head";
 import { applyToFrames } from "./apply-to-frames.ts";
+import { applyToPlugins } from "../plugins/apply-to-plugins.ts";
 import type { Ending, RunState } from "./run-state.ts";
 import { UnknownEvent } from "./unknown-event.ts";
 import { withProviderWait } from "./provider-wait.ts";
@@ -22,7 +23,7 @@ export function apply(state: RunState, envelope: RunEvent): RunState {
     idleClaims: isProgress[event.case] ? 0 : state.idleClaims,
     idleCrashes: isProgress[event.case] || isAnswer(event) ? 0 : state.idleCrashes,
   };
-  const applied = applyToRun(applyToFrames(known, envelope), envelope);
+  const applied = applyToPlugins(applyToRun(applyToFrames(known, envelope), envelope), envelope);
   return withProviderWait(state, applied, envelope);
 }
 
@@ -86,6 +87,9 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case "modelRetryDue":
     case "tokensCounted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
     case undefined:
@@ -149,6 +153,9 @@ const isProgress: KindTable = {
   modelRetryDue: true,
   tokensCounted: true,
   clientCall: true,
+  pluginsPinned: false,
+  pluginHookFinished: true,
+  runEnding: false,
   messageSubmitted: true,
   messageInjected: false,
   memoryWritten: true,

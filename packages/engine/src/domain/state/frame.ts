@@ -217,6 +217,8 @@ export interface Call {
   /** How clients know the call. Undefined: no client executes its tool, or it was not opened yet. */
   readonly clientCall?: ClientCall | undefined;
   readonly result: ToolResult | undefined;
+  /** Id of the plugin that replaced the arguments of the model. Undefined: none did. */
+  readonly rewrittenBy?: string;
 }
 
 export const rootId = "";

@@ -2,6 +2,7 @@ import type { BudgetExceeded, RunEvent, RunStatus, Todo } from "@reeve/contracts
 import { Phase } from "@reeve/contracts/run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead } from "@reeve/run/head/run-head";
+import type { PluginState } from "../plugins/plugin-state.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
 import { noUnits } from "./units.ts";
@@ -37,6 +38,8 @@ export interface RunState {
   readonly exceeded: BudgetExceeded | undefined;
   /** The end of the run, once it has begun. */
   readonly ending: Ending | undefined;
+  /** The plugins of the operator. Undefined: the run has none. */
+  readonly plugins: PluginState | undefined;
 }
 
 /** An end that has begun: how the run ends, and which of its closing facts the log has already. */
@@ -66,6 +69,7 @@ export const initialState: RunState = {
   offloaded: new Set(),
   exceeded: undefined,
   ending: undefined,
+  plugins: undefined,
 };
 
 /** Returns whether the log has the terminal status of the run. */

@@ -79,6 +79,9 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case "modelCallFailed":
     case "modelRetryDue":
     case "tokensCounted":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "messageInjected":
     case "memoryWritten":
     case "todosChanged":

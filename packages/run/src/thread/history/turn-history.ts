@@ -70,6 +70,9 @@ export function turnHistory(
       case "modelRetryDue":
       case "tokensCounted":
       case "clientCall":
+      case "pluginsPinned":
+      case "pluginHookFinished":
+      case "runEnding":
       case "messageSubmitted":
       case "memoryWritten":
       case "todosChanged":

@@ -76,7 +76,11 @@ export function callersOf(
     const policy = policyFor(now, { tenant, roles: new Set([Role.RUNNER, ...further]), context });
     const same = known.get(keyOf(policy));
     if (same !== undefined) return same;
-    const found = toolbelt(spec, offered.tools, { ...place, policy }).tools;
+    const found = toolbelt(spec, offered.tools, {
+      plugins: offered.models.plugins,
+      ...place,
+      policy,
+    }).tools;
     const names = new Set([...found.map(({ name }) => name), finishSubtaskName]);
     known.set(keyOf(policy), names);
     return names;

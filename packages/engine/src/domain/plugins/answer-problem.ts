@@ -1,0 +1,125 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { toBinary } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import { valueProblem } from "@reeve/agent/schema/value-problem";
+import { isStorable, maxJsonDepth } from "@reeve/contracts/rules/nesting";
+import type { RunHookResponse, StatePatch } from "@reeve/contracts/plugin";
+import { HookPhase, MergeMode, RunHookResponseSchema } from "@reeve/contracts/plugin";
+import type { PinnedPlugin } from "@reeve/contracts/run";
+import type { RunState } from "../state/run-state.ts";
+import type { DueHook } from "./due-hooks.ts";
+import { jsonOf, keyOf, merged } from "./merge-values.ts";
+
+const maxAnswerBytes = 65_536;
+const maxInstructionBytes = 16_384;
+const maxValueBytes = 65_536;
+const maxActions = 16;
+const maxRounds = 16;
+const minDelayMs = 1_000;
+const maxDelayMs = 604_800_000;
+
+const encoder = new TextEncoder();
+
+/** Returns why an answer is not one that its phase and its plugin's description permit. Undefined: it is. */
+export function answerProblem(
+  state: RunState,
+  due: DueHook,
+  pinned: PinnedPlugin,
+  answer: RunHookResponse,
+): string | undefined {
+  const bytes = toBinary(RunHookResponseSchema, answer).length;
+  if (bytes > maxAnswerBytes) return `it answered ${bytes} bytes, more than ${maxAnswerBytes}`;
+  const phase = due.point?.phase ?? HookPhase.ACTION;
+  return (
+    verdictProblem(phase, answer) ??
+    transformProblem(phase, answer) ??
+    actionsProblem(due, pinned, answer) ??
+    first(answer.patches.map((patch) => patchProblem(state, pinned, patch)))
+  );
+}
+
+function verdictProblem(phase: HookPhase, { verdict }: RunHookResponse): string | undefined {
+  const isGate = phase === HookPhase.TOOL_GATE;
+  switch (verdict.case) {
+    case "ask":
+    case "rewrite":
+      if (!isGate) return `its verdict ${verdict.case} is possible in the tool gate only`;
+      return verdict.case === "rewrite" && !isStorable(verdict.value.arguments ?? {})
+        ? `the arguments of its rewrite are nested deeper than ${maxJsonDepth} levels`
+        : undefined;
+    case "deny":
+      return isGate || phase === HookPhase.BEFORE_TOOL
+        ? undefined
+        : "its verdict deny is possible before a call only";
+    case "allow":
+    case "stop":
+    case undefined:
+      return undefined;
+  }
+}
+
+function transformProblem(phase: HookPhase, { transform }: RunHookResponse): string | undefined {
+  if (transform === undefined) return undefined;
+  if (phase !== HookPhase.BEFORE_INFERENCE) {
+    return "its transform is possible before the inference only";
+  }
+  return encoder.encode(transform.instructions).length > maxInstructionBytes
+    ? `its instructions have more than ${maxInstructionBytes} bytes`
+    : undefined;
+}
+
+function actionsProblem(
+  { action: handled }: DueHook,
+  { plugin }: PinnedPlugin,
+  { actions }: RunHookResponse,
+): string | undefined {
+  if (actions.length === 0) return undefined;
+  if (!plugin?.descriptor?.handlesActions) {
+    return "it scheduled an action, and its description does not say handles_actions";
+  }
+  if (actions.length > maxActions) return `it scheduled more than ${maxActions} actions`;
+  for (const { name, payload, delay } of actions) {
+    const ms = delay === undefined ? undefined : durationMs(delay);
+    if (ms !== undefined && !(ms >= minDelayMs && ms <= maxDelayMs)) {
+      return `the delay of its action "${name}" is not from 1 s to 7 days`;
+    }
+    if (!isStorable(payload ?? {})) {
+      return `the payload of its action "${name}" is nested deeper than ${maxJsonDepth} levels`;
+    }
+    if (ms === undefined && (handled?.round ?? 0) >= maxRounds) {
+      return `its actions scheduled each other in ${maxRounds} rounds`;
+    }
+  }
+  return undefined;
+}
+
+function patchProblem(
+  state: RunState,
+  { plugin }: PinnedPlugin,
+  patch: StatePatch,
+): string | undefined {
+  const where = `its patch of "${patch.key}"`;
+  const key = keyOf(plugin?.descriptor, patch.key);
+  if (key === undefined) return `${where} changes a key that it does not declare`;
+  const value = jsonOf(patch.value);
+  if (value === undefined) return `${where} has no value that JSON can hold`;
+  if (key.merge === MergeMode.SUM && typeof value !== "number") return `${where} is not a number`;
+  if (key.merge === MergeMode.UNION && !Array.isArray(value)) return `${where} is not a list`;
+  if (!isStorable(wrapped(value))) {
+    return `${where} is nested deeper than ${maxJsonDepth} levels`;
+  }
+  const problem = key.schema && valueProblem(key.schema, value);
+  if (problem !== undefined) return `${where} does not fit its schema: ${problem}`;
+  const after = merged(state.plugins?.values.get(key.name), patch, key.merge);
+  return encoder.encode(JSON.stringify(after)).length > maxValueBytes
+    ? `${where} makes the value larger than ${maxValueBytes} bytes`
+    : undefined;
+}
+
+function wrapped(value: JsonValue) {
+  return { value };
+}
+
+function first(problems: readonly (string | undefined)[]): string | undefined {
+  return problems.find((problem) => problem !== undefined);
+}

@@ -1,0 +1,196 @@
+import { create } from "@bufbuild/protobuf";
+import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { JsonValue } from "@bufbuild/protobuf";
+import { HookPhase } from "@reeve/contracts/plugin";
+import type { PluginHookFinished, RunEvent } from "@reeve/contracts/run";
+import { StepState } from "@reeve/contracts/run";
+import { ToolCallSchema } from "@reeve/contracts/tool";
+import type { Call, Frame } from "../state/frame.ts";
+import { withNewest } from "../state/units.ts";
+import type { RunState } from "../state/run-state.ts";
+import { gateRound, hookedPlugins } from "./hook-points.ts";
+import { rewriteAmong } from "./gate-verdict.ts";
+import { keyOf, merged } from "./merge-values.ts";
+import type { HookOutcome, PendingAction, PluginState, PluginStop } from "./plugin-state.ts";
+import { idOf, pluginState } from "./plugin-state.ts";
+
+/** Applies one event to what the log says of plugins. */
+export function applyToPlugins(state: RunState, envelope: RunEvent): RunState {
+  const { event } = envelope;
+  if (event.case === "pluginsPinned") {
+    return { ...state, plugins: pluginState(event.value.plugins) };
+  }
+  const { plugins } = state;
+  if (plugins === undefined) return state;
+  if (event.case === "runEnding") return { ...state, plugins: { ...plugins, ending: event.value } };
+  if (event.case === "pluginHookFinished") return finished(state, plugins, envelope, event.value);
+  if (event.case === "step" && event.value.state === StepState.STARTED) {
+    return { ...state, plugins: inNewStep(plugins, envelope) };
+  }
+  if (event.case === "subtask" && event.value.ended) {
+    return { ...state, plugins: withoutFrame(plugins, event.value.subtaskId) };
+  }
+  if (event.case === "toolCallStarted") {
+    const epoch = state.head.claim?.epoch ?? 1;
+    const startEpochs = new Map(plugins.startEpochs).set(event.value.callId, epoch);
+    return { ...state, plugins: { ...plugins, startEpochs } };
+  }
+  if (event.case === "toolResult") {
+    const startEpochs = new Map(plugins.startEpochs);
+    startEpochs.delete(event.value.result?.callId ?? "");
+    return { ...state, plugins: { ...plugins, startEpochs } };
+  }
+  return state;
+}
+
+/** Forgets what only the earlier steps of a frame needed. A run that starts a step is not about to end. */
+function inNewStep(plugins: PluginState, { parentId }: RunEvent): PluginState {
+  const kept = [...plugins.outcomes].filter(
+    ([, { frame, phase }]) => frame !== parentId || phase === HookPhase.RUN_START,
+  );
+  return { ...plugins, outcomes: new Map(kept), ending: undefined };
+}
+
+function withoutFrame(plugins: PluginState, id: string): PluginState {
+  const kept = [...plugins.outcomes].filter(([, { frame }]) => frame !== id);
+  return { ...plugins, outcomes: new Map(kept) };
+}
+
+function finished(
+  state: RunState,
+  plugins: PluginState,
+  envelope: RunEvent,
+  value: PluginHookFinished,
+): RunState {
+  const { pluginId, phase, hookId, answer, error } = value;
+  const outcome: HookOutcome = {
+    pluginId,
+    phase,
+    frame: envelope.parentId,
+    step: envelope.stepNumber,
+    answer,
+    error,
+  };
+  const action = plugins.actions.find((each) => each.hookId === hookId);
+  const isAction = phase === HookPhase.ACTION;
+  const after: PluginState = {
+    ...plugins,
+    outcomes: isAction ? plugins.outcomes : new Map(plugins.outcomes).set(hookId, outcome),
+    actions: [
+      ...plugins.actions.filter((each) => each !== action),
+      ...actionsOf(value, action, msOf(envelope)),
+    ],
+    stop: plugins.stop ?? stopOf(plugins, value),
+  };
+  if (isAction) return { ...state, plugins: withPatches(after, [outcome]) };
+  const together = outcomesOfPoint(after, value);
+  if (together === undefined) return { ...state, plugins: after };
+  const complete = { ...state, plugins: withPatches(after, together) };
+  return withTransform(withRewrite(complete, together, value.callId), envelope, together);
+}
+
+/** Returns the outcomes of all hooks of a point, in the order of the plugins. Undefined: not all of them have ended. */
+function outcomesOfPoint(
+  plugins: PluginState,
+  { phase, hookId, pluginId }: PluginHookFinished,
+): readonly HookOutcome[] | undefined {
+  const point = hookId.slice(0, -pluginId.length);
+  const all = hookedPlugins(plugins, phase).map((each) => plugins.outcomes.get(point + idOf(each)));
+  return all.every((each) => each !== undefined) ? all : undefined;
+}
+
+function withPatches(plugins: PluginState, outcomes: readonly HookOutcome[]): PluginState {
+  const values = new Map<string, JsonValue>(plugins.values);
+  for (const { pluginId, answer } of outcomes) {
+    const pinned = plugins.pinned.find((each) => idOf(each) === pluginId);
+    for (const patch of answer?.patches ?? []) {
+      const key = keyOf(pinned?.plugin?.descriptor, patch.key);
+      if (key !== undefined) values.set(key.name, merged(values.get(key.name), patch, key.merge));
+    }
+  }
+  return { ...plugins, values };
+}
+
+function actionsOf(
+  { hookId, pluginId, answer }: PluginHookFinished,
+  before: PendingAction | undefined,
+  nowMs: number,
+): readonly PendingAction[] {
+  return (answer?.actions ?? []).map(({ name, payload, delay }, index) => ({
+    hookId: `${hookId}/${index}`,
+    originId: delay === undefined ? (before?.originId ?? hookId) : "",
+    pluginId,
+    name,
+    payload,
+    // A delay ends a row of rounds.
+    round: delay === undefined ? (before?.round ?? 0) + 1 : 1,
+    dueAtMs: delay === undefined ? undefined : nowMs + durationMs(delay),
+  }));
+}
+
+function stopOf(
+  { pinned }: PluginState,
+  { pluginId, phase, answer, error }: PluginHookFinished,
+): PluginStop | undefined {
+  if (answer?.verdict.case === "stop") {
+    const { reason } = answer.verdict.value;
+    const message = `the plugin ${pluginId} stopped the run${reason === "" ? "" : `: ${reason}`}`;
+    return { error: "plugin_stopped", message };
+  }
+  const plugin = pinned.find((each) => idOf(each) === pluginId)?.plugin;
+  // The gate refuses the call instead.
+  if (error === "" || phase === HookPhase.TOOL_GATE || plugin?.ignoresFailures) return undefined;
+  const where = (HookPhase[phase] ?? "").toLowerCase();
+  return {
+    error: "plugin_failed",
+    message: `the hook ${where} of the plugin ${pluginId} failed: ${error}`,
+  };
+}
+
+/** Gives a call the arguments of the plugin that replaces them. What follows decides on the call as it will be executed. */
+function withRewrite(
+  state: RunState,
+  outcomes: readonly HookOutcome[],
+  callId: string,
+): RunState {
+  const rewrite = rewriteAmong(outcomes);
+  const frame = state.frames.get(outcomes[0]?.frame ?? "");
+  if (rewrite?.verdict.case !== "rewrite" || frame === undefined) return state;
+  const args = rewrite.verdict.value.arguments ?? {};
+  const calls = frame.calls.map((each) =>
+    each.call.callId === callId && gateRound(each) === 0
+      ? rewritten(each, args, rewrite.pluginId)
+      : each,
+  );
+  const newest = frame.units.newest?.value;
+  const units =
+    newest?.kind === "turn" && frame.hasTurn
+      ? withNewest(frame.units, { ...newest, calls })
+      : frame.units;
+  return withFrame(state, { ...frame, calls, units });
+}
+
+function rewritten(pending: Call, args: Call["call"]["arguments"], rewrittenBy: string): Call {
+  const call = create(ToolCallSchema, { ...pending.call, ...(args && { arguments: args }) });
+  return { ...pending, call, rewrittenBy };
+}
+
+/** The counts of a provider do not include what plugins add to the request. */
+function withTransform(
+  state: RunState,
+  { parentId }: RunEvent,
+  outcomes: readonly HookOutcome[],
+): RunState {
+  const frame = state.frames.get(parentId);
+  const isChanged = outcomes.some(({ answer }) => answer?.transform !== undefined);
+  if (!isChanged || frame === undefined) return state;
+  return withFrame(state, { ...frame, measured: undefined, counted: undefined });
+}
+
+function withFrame(state: RunState, frame: Frame): RunState {
+  return { ...state, frames: new Map(state.frames).set(frame.id, frame) };
+}
+
+function msOf({ time }: RunEvent): number {
+  return time === undefined ? 0 : timestampMs(time);
+}

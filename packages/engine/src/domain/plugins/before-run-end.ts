@@ -1,0 +1,32 @@
+import { RunStatus } from "@reeve/contracts/run";
+import { failRun } from "../end-run.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact, rootScope } from "../state/fact.ts";
+import type { RunState } from "../state/run-state.ts";
+import { awaitsHooks, runEnd } from "./hook-points.ts";
+
+/** Returns the facts that end a run because a plugin says so. None: none does. */
+export function stopByPlugin(state: RunState): readonly Fact[] {
+  const stop = state.plugins?.stop;
+  return stop === undefined ? [] : failRun(state, rootScope, stop.error, stop.message);
+}
+
+/**
+ * Returns `facts`, unless they end the run and hooks come first: then the announcement of the end, once, or none while the hooks run.
+ * The end follows from the state again when they have ended. A plugin that ends the run gets no further hooks.
+ */
+export function afterRunEndHooks(state: RunState, facts: readonly Fact[]): readonly Fact[] {
+  const { plugins } = state;
+  if (plugins === undefined || plugins.stop !== undefined) return facts;
+  const end = facts.flatMap(({ event }) =>
+    event.case === "status" && isEnd(event.value.status) ? [event.value] : [],
+  )[0];
+  if (end === undefined || !awaitsHooks(state, runEnd(state))) return facts;
+  if (plugins.ending !== undefined) return [];
+  const { status = RunStatus.UNSPECIFIED, message = "" } = end;
+  return [fact(rootScope, { case: "runEnding", value: { status, message } })];
+}
+
+function isEnd(status: RunStatus | undefined): boolean {
+  return status === RunStatus.COMPLETED || status === RunStatus.ERROR;
+}

@@ -1,0 +1,90 @@
+import { HookPhase } from "@reeve/contracts/plugin";
+import type { PinnedPlugin } from "@reeve/contracts/run";
+import type { Call, Frame } from "../state/frame.ts";
+import { plannerId, rootId } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import type { PluginState } from "./plugin-state.ts";
+import { idOf } from "./plugin-state.ts";
+
+/** A point of a run at which each of its plugins may have a hook. */
+export interface HookPoint {
+  readonly phase: Exclude<HookPhase, HookPhase.UNSPECIFIED | HookPhase.ACTION>;
+  /** Id of the frame. */
+  readonly frame: string;
+  /** Number of the step; 0 outside of steps. */
+  readonly step: number;
+  /** The call that the point is about. Undefined: none. */
+  readonly call?: Call;
+}
+
+const nameOfPhase: Readonly<Record<HookPoint["phase"], string>> = {
+  [HookPhase.RUN_START]: "run_start",
+  [HookPhase.STEP_START]: "step_start",
+  [HookPhase.BEFORE_INFERENCE]: "before_inference",
+  [HookPhase.AFTER_INFERENCE]: "after_inference",
+  [HookPhase.TOOL_GATE]: "tool_gate",
+  [HookPhase.BEFORE_TOOL]: "before_tool",
+  [HookPhase.AFTER_TOOL]: "after_tool",
+  [HookPhase.STEP_END]: "step_end",
+  [HookPhase.RUN_END]: "run_end",
+};
+
+export const runStart: HookPoint = { phase: HookPhase.RUN_START, frame: rootId, step: 0 };
+
+/** Returns a point of the open step of a frame. */
+export function stepPoint({ id, step }: Frame, phase: HookPoint["phase"], call?: Call): HookPoint {
+  return { phase, frame: id, step, ...(call && { call }) };
+}
+
+/** Returns the point before the end of a run. A run that goes on because of a message has another one later. */
+export function runEnd({ frames }: RunState): HookPoint {
+  return { phase: HookPhase.RUN_END, frame: rootId, step: frames.get(rootId)?.step ?? 0 };
+}
+
+/** How often the arguments of a call were replaced: a gate decides on each form of a call anew. */
+export function gateRound({ rewrittenBy, approval }: Call): number {
+  const isEdited = approval?.decision?.editedArguments !== undefined;
+  return (rewrittenBy === undefined ? 0 : 1) + (isEdited ? 1 : 0);
+}
+
+/** Returns the id of the hook of a plugin at a point: the same for every worker, and different for every point of every run. */
+export function hookIdOf(
+  { head: { runId } }: RunState,
+  { phase, frame, step, call }: HookPoint,
+  pluginId: string,
+): string {
+  const round = call !== undefined && phase === HookPhase.TOOL_GATE ? gateRound(call) : 0;
+  return [
+    runId,
+    frame === rootId ? "root" : frame,
+    step,
+    nameOfPhase[phase],
+    ...(call === undefined ? [] : [call.call.callId]),
+    ...(round === 0 ? [] : [`round-${round}`]),
+    pluginId,
+  ].join("/");
+}
+
+/** Returns the plugins that have a hook in a phase. */
+export function hookedPlugins(
+  { pinned }: PluginState,
+  phase: HookPhase,
+): readonly PinnedPlugin[] {
+  return pinned.filter(({ plugin }) => plugin?.descriptor?.phases.includes(phase));
+}
+
+/** Whether hooks of a point, or actions that they scheduled, have not ended. The planner has no hooks. */
+export function awaitsHooks(state: RunState, point: HookPoint): boolean {
+  const { plugins } = state;
+  if (plugins === undefined || point.frame === plannerId) return false;
+  return hookedPlugins(plugins, point.phase).some((each) => {
+    const id = hookIdOf(state, point, idOf(each));
+    return !plugins.outcomes.has(id) || plugins.actions.some(({ originId }) => originId === id);
+  });
+}
+
+/** Whether hooks before the model call of the open step have not ended. */
+export function awaitsModelHooks(state: RunState, frame: Frame): boolean {
+  const phases = [HookPhase.STEP_START, HookPhase.BEFORE_INFERENCE] as const;
+  return phases.some((phase) => awaitsHooks(state, stepPoint(frame, phase)));
+}

@@ -1,0 +1,70 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { HookPhase, RunHookResponse } from "@reeve/contracts/plugin";
+import type { PinnedPlugin, RunEnding } from "@reeve/contracts/run";
+
+/** What the log of a run says of the plugins of the operator. Never changed in place. */
+export interface PluginState {
+  /** The plugins of the run, in the order of its plan. */
+  readonly pinned: readonly PinnedPlugin[];
+  /** The hooks that ended, by id: those of the run and of the last step of each frame. */
+  readonly outcomes: ReadonlyMap<string, HookOutcome>;
+  /** The state that plugins keep, by key. */
+  readonly values: ReadonlyMap<string, JsonValue>;
+  /** The actions that are not handled yet, in the order in which they were scheduled. */
+  readonly actions: readonly PendingAction[];
+  /** The number of the claim under which each call in progress started, by id of the call. */
+  readonly startEpochs: ReadonlyMap<string, number>;
+  /** The end of the run for which hooks have to run. Undefined: the run is not about to end. */
+  readonly ending: RunEnding | undefined;
+  /** Why a plugin ends the run. Undefined: none does. */
+  readonly stop: PluginStop | undefined;
+}
+
+/** How a hook ended. */
+export interface HookOutcome {
+  readonly pluginId: string;
+  readonly phase: HookPhase;
+  /** Id of the frame and number of the step in which it ran. */
+  readonly frame: string;
+  readonly step: number;
+  readonly answer: RunHookResponse | undefined;
+  /** Why it failed. Empty: it did not. */
+  readonly error: string;
+}
+
+/** An action that waits for its plugin. */
+export interface PendingAction {
+  /** Id of the hook that handles it. */
+  readonly hookId: string;
+  /** Id of the hook that cannot end without it. Empty: nothing waits for it. */
+  readonly originId: string;
+  readonly pluginId: string;
+  readonly name: string;
+  readonly payload: JsonObject | undefined;
+  readonly round: number;
+  /** When it is due, in milliseconds since the epoch. Undefined: at once. */
+  readonly dueAtMs: number | undefined;
+}
+
+export interface PluginStop {
+  /** The constant of the error. */
+  readonly error: "plugin_failed" | "plugin_stopped";
+  readonly message: string;
+}
+
+export function pluginState(pinned: readonly PinnedPlugin[]): PluginState {
+  return {
+    pinned,
+    outcomes: new Map(),
+    values: new Map(),
+    actions: [],
+    startEpochs: new Map(),
+    ending: undefined,
+    stop: undefined,
+  };
+}
+
+/** Returns the id of a plugin of a run. */
+export function idOf({ plugin }: PinnedPlugin): string {
+  return plugin?.descriptor?.id ?? "";
+}

@@ -1,0 +1,91 @@
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import type { RunHookResponse } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/plugin";
+import type { PinnedPlugin } from "@reeve/contracts/run";
+import { delayAfter } from "@reeve/platform/async/retry/backoff";
+import { traceparentOf } from "@reeve/platform/telemetry/spans";
+import type { Effect } from "../domain/next-effects.ts";
+import { answerProblem } from "../domain/plugins/answer-problem.ts";
+import type { DueHook } from "../domain/plugins/due-hooks.ts";
+import { hookRequest } from "../domain/plugins/hook-request.ts";
+import { idOf } from "../domain/plugins/plugin-state.ts";
+import type { Fact } from "../domain/state/fact.ts";
+import { fact } from "../domain/state/fact.ts";
+import type { RunState } from "../domain/state/run-state.ts";
+import { PluginFailure } from "../ports/plugin-host.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
+
+/** How often a worker calls a plugin for one hook while it gives no answer. */
+const maxAttempts = 10;
+const backoff = { firstDelayMs: 500, maxDelayMs: 15_000 };
+const maxErrorBytes = 1_000;
+
+/**
+ * Runs a hook, waits first for the time of an action, and yields how it ended: once, in the log. Until then, every attempt and every
+ * worker calls the plugin with the same id of the hook. A plugin that gives no answer, or one that does not fit, fails its hook only.
+ */
+export async function* runHook(
+  state: RunState,
+  { due, scope }: Extract<Effect, { kind: "run_hook" }>,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const { pluginId, hookId, point, action } = due;
+  const waitMs = (action?.dueAtMs ?? 0) - ports.clock.now();
+  if (waitMs > 0) await ports.clock.sleep(waitMs, signal);
+  const pinned = state.plugins?.pinned.find((each) => idOf(each) === pluginId);
+  if (pinned === undefined) throw new Error(`run ${state.head.runId} has no plugin ${pluginId}`);
+  const { answer, error, attempts } = await outcomeOf(state, { due, pinned }, ports, signal);
+  if (error !== "") {
+    const { runId } = state.head;
+    ports.logger.warn({ runId, plugin: pluginId, hook: hookId, error }, "a hook of a plugin failed");
+  }
+  const value = {
+    pluginId,
+    phase: point?.phase ?? HookPhase.ACTION,
+    hookId,
+    callId: point?.call?.call.callId ?? "",
+    ...(answer && { answer }),
+    error: truncateToBytes(error, maxErrorBytes),
+    attempts,
+  };
+  yield [fact(scope, { case: "pluginHookFinished", value })];
+}
+
+interface Outcome {
+  readonly answer?: RunHookResponse;
+  /** Empty: there is an answer. */
+  readonly error: string;
+  readonly attempts: number;
+}
+
+async function outcomeOf(
+  state: RunState,
+  { due, pinned }: { readonly due: DueHook; readonly pinned: PinnedPlugin },
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { plugin } = pinned;
+  if (ports.plugins === undefined || plugin === undefined) {
+    const error = `worker ${ports.worker} has no plugins; set REEVE_PLUGINS of all runtimes to the same file`;
+    return { error, attempts: 0 };
+  }
+  const traceparent = traceparentOf() || (state.head.created?.traceparent ?? "");
+  for (let attempt = 1; ; attempt++) {
+    const request = hookRequest(state, due, pinned, { attempt, traceparent });
+    try {
+      const answer = await ports.plugins.runHook(plugin, request, signal);
+      const problem = answerProblem(state, due, pinned, answer);
+      return problem === undefined
+        ? { answer, error: "", attempts: attempt }
+        : { error: problem, attempts: attempt };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof PluginFailure)) throw error;
+      if (!error.retryable || attempt === maxAttempts) {
+        return { error: error.message, attempts: attempt };
+      }
+    }
+    await ports.clock.sleep(delayAfter(attempt, backoff), signal);
+  }
+}

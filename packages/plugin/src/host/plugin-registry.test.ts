@@ -1,0 +1,100 @@
+import { create } from "@bufbuild/protobuf";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { status } from "@grpc/grpc-js";
+import {
+  DescribePluginsResponseSchema,
+  HookPhase,
+  RunHookRequestSchema,
+  RunHookResponseSchema,
+} from "@reeve/contracts/plugin";
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { expect, test } from "vitest";
+import type { PluginServerAnswers } from "../../test/support/plugin-server.ts";
+import { PluginServer } from "../../test/support/plugin-server.ts";
+import { configuredPlugins } from "./configured-plugins.ts";
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+
+/** A server whose plugin `guard` has a version that a test changes. */
+function answersOf(plugin: { version: string }, hook?: PluginServerAnswers["hook"]) {
+  return {
+    describe: () =>
+      create(DescribePluginsResponseSchema, {
+        plugins: [{ id: "guard", version: plugin.version, phases: [HookPhase.RUN_START] }],
+      }),
+    hook: hook ?? (async () => create(RunHookResponseSchema)),
+  };
+}
+
+function configOf(target: string) {
+  const metadata = { authorization: "Bearer t" };
+  return [
+    { id: "guard", ignoresFailures: false, kind: "grpc" as const, target, tls: undefined, metadata },
+  ];
+}
+
+const request = create(RunHookRequestSchema, { pluginId: "guard", phase: HookPhase.RUN_START });
+
+// Requirement: RES-5
+test("a server in any language answers hooks, with the metadata of the operator", async () => {
+  let seen: unknown;
+  const answers = answersOf({ version: "1" }, async ({ pluginId }, metadata) => {
+    seen = [pluginId, ...metadata.get("authorization")];
+    return create(RunHookResponseSchema, { verdict: { case: "allow", value: {} } });
+  });
+  await using server = await PluginServer.start(answers);
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  const { verdict } = await registry.runHook(offer, request, never);
+  expect(verdict.case).toBe("allow");
+  expect(seen).toEqual(["guard", "Bearer t"]);
+});
+
+test("a run uses the version that it started with, or none", async () => {
+  const plugin = { version: "1" };
+  await using server = await PluginServer.start(answersOf(plugin));
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [pinned] = registry.offers;
+  if (pinned === undefined) throw new Error("nothing is offered");
+  plugin.version = "2";
+  expect(await registry.refresh(never)).toBe(true);
+  await expect(registry.runHook(pinned, request, never)).rejects.toThrow(
+    "the run started with version 1, and the deployment has version 2 now",
+  );
+  plugin.version = "1";
+  await registry.refresh(never);
+  await registry.runHook(pinned, request, never);
+});
+
+test("a server that refuses fails the hook for good, and one that is away does not", async () => {
+  const refusing = async () => {
+    throw Object.assign(new Error("no"), { code: status.FAILED_PRECONDITION, details: "no" });
+  };
+  const server = await PluginServer.start(answersOf({ version: "1" }, refusing));
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  await expect(registry.runHook(offer, request, never)).rejects.toMatchObject({
+    message: "it ended the request with FAILED_PRECONDITION: no",
+    retryable: false,
+  });
+  await server[Symbol.asyncDispose]();
+  await expect(registry.runHook(offer, request, never)).rejects.toMatchObject({ retryable: true });
+  // What it said stays while it is away.
+  await registry.refresh(never);
+  expect(registry.offers).toMatchObject([{ problem: "" }]);
+});
+
+test("a server that is no gRPC server is a problem by name, and stops nothing", async () => {
+  const other = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const { port } = other.address() as { port: number };
+  await using registry = await configuredPlugins(configOf(`127.0.0.1:${port}`), log, never);
+  expect(registry.offers).toMatchObject([
+    { descriptor: { id: "guard" }, problem: expect.stringContaining("UNAVAILABLE") },
+  ]);
+  other.close();
+});

@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import { create, equals, toJson } from "@bufbuild/protobuf";
+import { durationMs } from "@bufbuild/protobuf/wkt";
+import type { OfferedPlugin } from "@reeve/contracts/agent";
+import { OfferedPluginSchema } from "@reeve/contracts/agent";
+import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
+import type {
+  ExecutePluginToolRequest,
+  ExecutePluginToolResponse,
+  RunHookRequest,
+  RunHookResponse,
+} from "@reeve/contracts/plugin";
+import { PluginDescriptorSchema } from "@reeve/contracts/plugin";
+import type { PluginHost } from "@reeve/engine/ports/plugin-host";
+import { PluginFailure } from "@reeve/engine/ports/plugin-host";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { descriptorProblem } from "./descriptor-problem.ts";
+import type { Supplier } from "./supplier.ts";
+
+const describeIntervalMs = 30_000;
+const defaultDeadlineMs = 10_000;
+const defaultToolMs = 60_000;
+
+/** A configured plugin. */
+export interface RegisteredPlugin {
+  readonly id: string;
+  readonly ignoresFailures: boolean;
+  readonly supplier: Supplier;
+}
+
+/** The plugins of a deployment: what they say of themselves, and who calls them. Disposing ends their threads and connections. */
+export class PluginRegistry implements PluginHost, AsyncDisposable {
+  readonly #plugins: ReadonlyMap<string, RegisteredPlugin>;
+  readonly #log: Logger;
+  #offers: readonly OfferedPlugin[] = [];
+
+  constructor(plugins: readonly RegisteredPlugin[], log: Logger) {
+    this.#plugins = new Map(plugins.map((each) => [each.id, each]));
+    this.#log = log;
+  }
+
+  /** What the plugins said of themselves when they were last asked, ordered by id. */
+  get offers(): readonly OfferedPlugin[] {
+    return this.#offers;
+  }
+
+  /** Asks each plugin what it offers. Returns whether anything has changed. One that cannot be used stays, with the reason. */
+  async refresh(signal: AbortSignal): Promise<boolean> {
+    const before = this.#offers;
+    const asked = [...this.#plugins.values()].map((plugin) => this.#offerOf(plugin, signal));
+    const offers = (await Promise.all(asked)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const isSame =
+      offers.length === before.length &&
+      offers.every((offer, index) => {
+        const other = before[index];
+        return other !== undefined && equals(OfferedPluginSchema, offer, other);
+      });
+    if (isSame) return false;
+    this.#offers = offers;
+    for (const { descriptor, problem } of offers) {
+      const { id, version } = descriptor ?? {};
+      if (problem === "") this.#log.info({ plugin: id, version }, "plugin is available");
+      else this.#log.warn({ plugin: id, problem }, "plugin cannot be used");
+    }
+    return true;
+  }
+
+  /** Asks the plugins again and again, and reports each change, until `signal` aborts. */
+  async watch(onChange: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await sleep(describeIntervalMs, signal);
+      if (await this.refresh(signal)) await onChange();
+    }
+  }
+
+  runHook(
+    pinned: OfferedPlugin,
+    request: RunHookRequest,
+    signal: AbortSignal,
+  ): Promise<RunHookResponse> {
+    const { deadline } = pinned.descriptor ?? {};
+    const deadlineMs = deadline === undefined ? defaultDeadlineMs : durationMs(deadline);
+    return this.#pinned(pinned).runHook(request, deadlineMs, signal);
+  }
+
+  executeTool(
+    pinned: OfferedPlugin,
+    request: ExecutePluginToolRequest,
+    signal: AbortSignal,
+  ): Promise<ExecutePluginToolResponse> {
+    const supplier = this.#pinned(pinned);
+    const tools = this.#offerNamed(idOf(pinned))?.descriptor?.tools ?? [];
+    const { timeLimit } = tools.find(({ name }) => name === request.name) ?? {};
+    const deadlineMs = timeLimit === undefined ? defaultToolMs : durationMs(timeLimit);
+    return supplier.executeTool(request, deadlineMs, signal);
+  }
+
+  /** Returns the supplier of the version that a run started with. Throws a PluginFailure if there is none now. */
+  #pinned(pinned: OfferedPlugin): Supplier {
+    const id = idOf(pinned);
+    const plugin = this.#plugins.get(id);
+    if (plugin === undefined) throw notSent("the deployment does not have it anymore", false);
+    const offer = this.#offerNamed(id);
+    // It may come back as it was.
+    if (offer === undefined || offer.problem !== "") {
+      throw notSent(offer?.problem ?? "it was not asked yet", true);
+    }
+    if (offer.digest === pinned.digest) return plugin.supplier;
+    const [was, is] = [pinned.descriptor?.version, offer.descriptor?.version];
+    throw notSent(
+      `the run started with version ${was}, and the deployment has ${was === is ? "another code of this version" : `version ${is}`} now; offer the earlier one under this id until its runs have ended`,
+      false,
+    );
+  }
+
+  #offerNamed(id: string): OfferedPlugin | undefined {
+    return this.#offers.find((offer) => idOf(offer) === id);
+  }
+
+  async #offerOf(
+    { id, ignoresFailures, supplier }: RegisteredPlugin,
+    signal: AbortSignal,
+  ): Promise<OfferedPlugin> {
+    const common = { origin: supplier.origin, ignoresFailures };
+    try {
+      const descriptor = await supplier.describe(signal);
+      const problem = descriptorProblem(id, descriptor);
+      if (problem !== undefined) return unusable(id, common, problem);
+      const code = await supplier.codeDigest();
+      const json = canonicalJson(toJson(PluginDescriptorSchema, descriptor));
+      const digest = createHash("sha256").update(`${json}\0${code}`).digest("hex");
+      return create(OfferedPluginSchema, { ...common, descriptor, digest });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof PluginFailure)) throw error;
+      const before = this.#offerNamed(id);
+      // A server that is away for a moment is asked by each hook. What it said stays.
+      if (error.retryable && before?.problem === "") return before;
+      return unusable(id, common, error.message);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [...this.#plugins.values()];
+    await Promise.all(all.map(({ supplier }) => supplier[Symbol.asyncDispose]()));
+  }
+}
+
+function idOf({ descriptor }: OfferedPlugin): string {
+  return descriptor?.id ?? "";
+}
+
+function unusable(
+  id: string,
+  common: Pick<OfferedPlugin, "origin" | "ignoresFailures">,
+  problem: string,
+): OfferedPlugin {
+  return create(OfferedPluginSchema, { ...common, descriptor: { id }, problem });
+}
+
+function notSent(message: string, retryable: boolean): PluginFailure {
+  return new PluginFailure(message, { retryable, mayHaveBegun: false });
+}

@@ -1,0 +1,78 @@
+import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type {
+  DescribePluginsResponseSchema,
+  RunHookRequestSchema,
+  RunHookResponseSchema,
+} from "@reeve/contracts/plugin";
+import { PluginService } from "@reeve/contracts/plugin";
+import type { sendUnaryData, ServerUnaryCall, UntypedHandleCall } from "@grpc/grpc-js";
+import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
+
+/** What a server answers. An error has a `code`, and ends the request with it. */
+export interface PluginServerAnswers {
+  describe(): MessageShape<typeof DescribePluginsResponseSchema>;
+  hook(
+    request: MessageShape<typeof RunHookRequestSchema>,
+    metadata: Metadata,
+  ): Promise<MessageShape<typeof RunHookResponseSchema>>;
+}
+
+/** A gRPC server with plugins, on a free port. */
+export class PluginServer implements AsyncDisposable {
+  readonly #server = new Server();
+  readonly target: string;
+
+  private constructor(server: Server, port: number) {
+    this.#server = server;
+    this.target = `127.0.0.1:${port}`;
+  }
+
+  static async start(answers: PluginServerAnswers, port = 0): Promise<PluginServer> {
+    const server = new Server();
+    const { describePlugins, runHook } = PluginService.method;
+    server.addService(
+      {
+        DescribePlugins: definitionOf(describePlugins),
+        RunHook: definitionOf(runHook),
+      },
+      {
+        DescribePlugins: handlerOf(async () => answers.describe()),
+        RunHook: handlerOf((request, metadata) => answers.hook(request as never, metadata)),
+      },
+    );
+    const bound = Promise.withResolvers<number>();
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, found) => {
+      if (error === null) bound.resolve(found);
+      else bound.reject(error);
+    });
+    return new PluginServer(server, await bound.promise);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.forceShutdown();
+  }
+}
+
+function definitionOf({ input, output, name }: DescMethodUnary) {
+  return {
+    path: `/${PluginService.typeName}/${name}`,
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: (message: never) => Buffer.from(toBinary(input, message)),
+    requestDeserialize: (bytes: Buffer) => fromBinary(input, bytes),
+    responseSerialize: (message: never) => Buffer.from(toBinary(output, message)),
+    responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
+  };
+}
+
+function handlerOf(
+  answer: (request: unknown, metadata: Metadata) => Promise<unknown>,
+): UntypedHandleCall {
+  return (call: ServerUnaryCall<unknown, unknown>, callback: sendUnaryData<unknown>) => {
+    answer(call.request, call.metadata).then(
+      (value) => callback(null, value),
+      (error: unknown) => callback(error as Error),
+    );
+  };
+}
