@@ -1,8 +1,7 @@
 import type { JsonValue, MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { OfferedPluginSchema } from "@reeve/contracts/agent";
-import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ModelCatalogSchema, OfferedPluginSchema } from "@reeve/contracts/agent";
 import { MergeMode } from "@reeve/contracts/plugin";
 import { expect, test } from "vitest";
 import { offer } from "../../test/offer.ts";
@@ -27,7 +26,10 @@ const guard: OfferedInit = {
 };
 
 function offering(...plugins: readonly OfferedInit[]) {
-  const models = create(ModelCatalogSchema, { ...offer.models, plugins: [...plugins] });
+  const models = create(ModelCatalogSchema, {
+    ...offer.models,
+    plugins: plugins.map((plugin) => create(OfferedPluginSchema, plugin)),
+  });
   return { ...offer, models };
 }
 

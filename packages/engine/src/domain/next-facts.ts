@@ -31,9 +31,7 @@ export function nextFacts(
     return [];
   // The facts of an end are one batch. A log that holds only some of them still gets the others.
   if (state.ending !== undefined) return endRun(state, state.ending.status, state.ending.message);
-  if (state.exceeded !== undefined) {
-    return afterRunEndHooks(state, endOverBudget(state, state.exceeded));
-  }
+  if (state.exceeded !== undefined) return endOverBudget(state, state.exceeded);
   if (state.idleCrashes > maxIdleCrashes || state.idleClaims > maxIdleClaims) {
     return workerLost(state);
   }

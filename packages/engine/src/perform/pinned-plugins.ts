@@ -1,8 +1,5 @@
-import { create } from "@bufbuild/protobuf";
 import type { ResolvedAgent } from "@reeve/agent/resolve/resolved-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
-import { OfferedPluginSchema } from "@reeve/contracts/agent";
-import { PluginDescriptorSchema } from "@reeve/contracts/plugin";
 import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 
@@ -16,10 +13,10 @@ export function pinnedPlugins(
     const { descriptor } = plugin;
     const section = descriptor?.sectionSchema && sections[descriptor.id];
     // The preparation has the tools, and the section was checked.
-    const { tools: _tools, sectionSchema: _schema, ...kept } = descriptor ?? {};
-    const whole = create(PluginDescriptorSchema, kept);
+    const kept = descriptor && { ...descriptor, tools: [] };
+    delete kept?.sectionSchema;
     return {
-      plugin: create(OfferedPluginSchema, { ...plugin, descriptor: whole }),
+      plugin: { ...plugin, ...(kept && { descriptor: kept }) },
       ...(section && { section }),
     };
   });

@@ -6,6 +6,7 @@ import type { ExecutePluginToolRequest, RunHookRequest } from "@reeve/contracts/
 import {
   ExecutePluginToolResponseSchema,
   HookPhase,
+  HookPhaseSchema,
   PluginDescriptorSchema,
   RunHookResponseSchema,
 } from "@reeve/contracts/plugin";
@@ -22,8 +23,7 @@ export interface MemoryPlugin {
 }
 
 export const allPhases: readonly HookPhase[] = Object.values(HookPhase).filter(
-  (phase): phase is HookPhase =>
-    typeof phase === "number" && phase !== HookPhase.UNSPECIFIED && phase !== HookPhase.ACTION,
+  (phase) => phase !== HookPhase.UNSPECIFIED && phase !== HookPhase.ACTION,
 );
 
 /** Plugins in memory, by id, with a hook in every phase unless they say otherwise. Keeps the requests to them. */
@@ -57,6 +57,6 @@ export class MemoryPlugins {
 
   /** The phases of the hooks that ran, in order. */
   get phases(): readonly string[] {
-    return this.requests.map(({ phase }) => HookPhase[phase]);
+    return this.requests.map(({ phase }) => HookPhaseSchema.value[phase]?.localName ?? "");
   }
 }

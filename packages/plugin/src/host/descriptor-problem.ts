@@ -19,7 +19,7 @@ export function descriptorProblem(id: string, descriptor: PluginDescriptor): str
   if (!isStorable(descriptor.version) || descriptor.version.length > 64) {
     return "its version has more than 64 characters";
   }
-  const known = Object.values(HookPhase);
+  const known: readonly HookPhase[] = Object.values(HookPhase);
   if (phases.some((phase) => !known.includes(phase) || !hasHook(phase))) {
     return "it has a hook in a phase that does not exist; an action is none";
   }

@@ -70,7 +70,7 @@ export class PackagePlugin implements Supplier {
     deadlineMs: number,
     signal: AbortSignal,
   ): Promise<RunHookResponse> {
-    const json = { state: {}, ...asObject(toJson(RunHookRequestSchema, request, allFields)) };
+    const json = asObject(toJson(RunHookRequestSchema, request, allFields));
     const answer = await this.#ask({ kind: "hook", request: json }, deadlineMs, signal);
     return parsed(RunHookResponseSchema, answer);
   }

@@ -39,11 +39,20 @@ const remote = z.strictObject({
   on_failure: failures,
 });
 
-const pluginId = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, {
-  error: "an id has lowercase letters, digits, and -, at most 32 of them",
+const validId = /^[a-z0-9][a-z0-9-]{0,31}$/;
+
+const plugins = z.record(z.string(), z.union([packaged, remote])).superRefine((given, context) => {
+  for (const id of Object.keys(given)) {
+    const isTaken = builtinPlugins.some((each) => each.id === id);
+    if (validId.test(id) && !isTaken) continue;
+    const message = isTaken
+      ? `"${id}" is a plugin of the runtime; rename it`
+      : "an id has lowercase letters, digits, and -, at most 32 of them";
+    context.addIssue({ code: "custom", path: [id], message });
+  }
 });
 
-const file = z.strictObject({ plugins: z.record(pluginId, z.union([packaged, remote])) });
+const file = z.strictObject({ plugins });
 
 /** Where the server of a plugin is. */
 export interface GrpcTarget {
@@ -81,10 +90,6 @@ export async function readPluginConfig(
   const parsed = file.safeParse(await contentOf(path));
   if (!parsed.success) throw invalidConfig(setting, `${path} ${z.prettifyError(parsed.error)}`);
   const entries = Object.entries(parsed.data.plugins);
-  const taken = entries.find(([id]) => builtinPlugins.some((each) => each.id === id));
-  if (taken !== undefined) {
-    throw invalidConfig(setting, `${path}: "${taken[0]}" is a plugin of the runtime; rename it`);
-  }
   return await Promise.all(
     entries.map(async ([id, given]): Promise<PluginConfig> => {
       const common = { id, ignoresFailures: given.on_failure === "continue" };

@@ -74,17 +74,17 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     }
   }
 
-  runHook(
+  async runHook(
     pinned: OfferedPlugin,
     request: RunHookRequest,
     signal: AbortSignal,
   ): Promise<RunHookResponse> {
     const { deadline } = pinned.descriptor ?? {};
     const deadlineMs = deadline === undefined ? defaultDeadlineMs : durationMs(deadline);
-    return this.#pinned(pinned).runHook(request, deadlineMs, signal);
+    return await this.#pinned(pinned).runHook(request, deadlineMs, signal);
   }
 
-  executeTool(
+  async executeTool(
     pinned: OfferedPlugin,
     request: ExecutePluginToolRequest,
     signal: AbortSignal,
@@ -93,7 +93,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     const tools = this.#offerNamed(idOf(pinned))?.descriptor?.tools ?? [];
     const { timeLimit } = tools.find(({ name }) => name === request.name) ?? {};
     const deadlineMs = timeLimit === undefined ? defaultToolMs : durationMs(timeLimit);
-    return supplier.executeTool(request, deadlineMs, signal);
+    return await supplier.executeTool(request, deadlineMs, signal);
   }
 
   /** Returns the supplier of the version that a run started with. Throws a PluginFailure if there is none now. */

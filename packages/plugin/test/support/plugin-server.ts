@@ -1,4 +1,4 @@
-import type { DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import type { DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf";
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type {
   DescribePluginsResponseSchema,
@@ -59,9 +59,9 @@ function definitionOf({ input, output, name }: DescMethodUnary) {
     path: `/${PluginService.typeName}/${name}`,
     requestStream: false,
     responseStream: false,
-    requestSerialize: (message: never) => Buffer.from(toBinary(input, message)),
+    requestSerialize: (message: Message) => Buffer.from(toBinary(input, message)),
     requestDeserialize: (bytes: Buffer) => fromBinary(input, bytes),
-    responseSerialize: (message: never) => Buffer.from(toBinary(output, message)),
+    responseSerialize: (message: Message) => Buffer.from(toBinary(output, message)),
     responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
   };
 }

@@ -8,7 +8,7 @@ import { ToolCallSchema } from "@reeve/contracts/tool";
 import type { Call, Frame } from "../state/frame.ts";
 import { withNewest } from "../state/units.ts";
 import type { RunState } from "../state/run-state.ts";
-import { gateRound, hookedPlugins } from "./hook-points.ts";
+import { gateRound, hookedPlugins, phaseName } from "./hook-points.ts";
 import { rewriteAmong } from "./gate-verdict.ts";
 import { keyOf, merged } from "./merge-values.ts";
 import type { HookOutcome, PendingAction, PluginState, PluginStop } from "./plugin-state.ts";
@@ -140,10 +140,9 @@ function stopOf(
   const plugin = pinned.find((each) => idOf(each) === pluginId)?.plugin;
   // The gate refuses the call instead.
   if (error === "" || phase === HookPhase.TOOL_GATE || plugin?.ignoresFailures) return undefined;
-  const where = (HookPhase[phase] ?? "").toLowerCase();
   return {
     error: "plugin_failed",
-    message: `the hook ${where} of the plugin ${pluginId} failed: ${error}`,
+    message: `the hook ${phaseName(phase)} of the plugin ${pluginId} failed: ${error}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { RunEnding } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { failRun } from "../end-run.ts";
 import type { Fact } from "../state/fact.ts";
@@ -18,15 +19,19 @@ export function stopByPlugin(state: RunState): readonly Fact[] {
 export function afterRunEndHooks(state: RunState, facts: readonly Fact[]): readonly Fact[] {
   const { plugins } = state;
   if (plugins === undefined || plugins.stop !== undefined) return facts;
-  const end = facts.flatMap(({ event }) =>
-    event.case === "status" && isEnd(event.value.status) ? [event.value] : [],
-  )[0];
-  if (end === undefined || !awaitsHooks(state, runEnd(state))) return facts;
-  if (plugins.ending !== undefined) return [];
-  const { status = RunStatus.UNSPECIFIED, message = "" } = end;
-  return [fact(rootScope, { case: "runEnding", value: { status, message } })];
+  const value = facts.map(endIn).find((end) => end !== undefined);
+  if (value === undefined || !awaitsHooks(state, runEnd(state))) return facts;
+  return plugins.ending === undefined ? [fact(rootScope, { case: "runEnding", value })] : [];
 }
 
-function isEnd(status: RunStatus | undefined): boolean {
-  return status === RunStatus.COMPLETED || status === RunStatus.ERROR;
+/** Returns how a fact ends a run. Undefined: it does not. */
+function endIn({ event }: Fact): Pick<RunEnding, "status" | "message"> | undefined {
+  if (event.case === "budgetExceeded") {
+    return { status: RunStatus.ERROR, message: `the budget ${event.value.reason} is used up` };
+  }
+  if (event.case !== "status") return undefined;
+  const { status, message = "" } = event.value;
+  return status === RunStatus.COMPLETED || status === RunStatus.ERROR
+    ? { status, message }
+    : undefined;
 }

@@ -80,7 +80,7 @@ function pointsOfStep(state: RunState, frame: Frame): readonly HookPoint[] {
 function firstAwaited(
   state: RunState,
   frame: Frame,
-  phases: readonly HookPoint["phase"][],
+  phases: readonly HookPhase[],
 ): readonly HookPoint[] {
   const first = phases.find((phase) => awaitsHooks(state, stepPoint(frame, phase)));
   return first === undefined ? [] : [stepPoint(frame, first)];

@@ -46,7 +46,7 @@ function outcomesAt(
   state: RunState,
   frame: Frame,
   call: Call,
-  phase: HookPhase.TOOL_GATE | HookPhase.BEFORE_TOOL,
+  phase: HookPhase,
 ): readonly HookOutcome[] {
   const { plugins } = state;
   if (plugins === undefined) return [];

@@ -1,4 +1,4 @@
-import { HookPhase } from "@reeve/contracts/plugin";
+import { HookPhase, HookPhaseSchema } from "@reeve/contracts/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
@@ -8,7 +8,7 @@ import { idOf } from "./plugin-state.ts";
 
 /** A point of a run at which each of its plugins may have a hook. */
 export interface HookPoint {
-  readonly phase: Exclude<HookPhase, HookPhase.UNSPECIFIED | HookPhase.ACTION>;
+  readonly phase: HookPhase;
   /** Id of the frame. */
   readonly frame: string;
   /** Number of the step; 0 outside of steps. */
@@ -17,22 +17,15 @@ export interface HookPoint {
   readonly call?: Call;
 }
 
-const nameOfPhase: Readonly<Record<HookPoint["phase"], string>> = {
-  [HookPhase.RUN_START]: "run_start",
-  [HookPhase.STEP_START]: "step_start",
-  [HookPhase.BEFORE_INFERENCE]: "before_inference",
-  [HookPhase.AFTER_INFERENCE]: "after_inference",
-  [HookPhase.TOOL_GATE]: "tool_gate",
-  [HookPhase.BEFORE_TOOL]: "before_tool",
-  [HookPhase.AFTER_TOOL]: "after_tool",
-  [HookPhase.STEP_END]: "step_end",
-  [HookPhase.RUN_END]: "run_end",
-};
+/** Returns the name of a phase, such as `run_start`. */
+export function phaseName(phase: HookPhase): string {
+  return HookPhaseSchema.value[phase]?.localName.toLowerCase() ?? String(phase);
+}
 
 export const runStart: HookPoint = { phase: HookPhase.RUN_START, frame: rootId, step: 0 };
 
 /** Returns a point of the open step of a frame. */
-export function stepPoint({ id, step }: Frame, phase: HookPoint["phase"], call?: Call): HookPoint {
+export function stepPoint({ id, step }: Frame, phase: HookPhase, call?: Call): HookPoint {
   return { phase, frame: id, step, ...(call && { call }) };
 }
 
@@ -58,7 +51,7 @@ export function hookIdOf(
     runId,
     frame === rootId ? "root" : frame,
     step,
-    nameOfPhase[phase],
+    phaseName(phase),
     ...(call === undefined ? [] : [call.call.callId]),
     ...(round === 0 ? [] : [`round-${round}`]),
     pluginId,

@@ -95,7 +95,7 @@ function dataAt(state: RunState, frame: Frame, { phase, call }: HookPoint): Data
       const name = status === RunStatus.COMPLETED ? "completed" : "error";
       return { case: "runEnd", value: { status: name, message } };
     }
-    case HookPhase.STEP_START:
+    default:
       return { case: undefined };
   }
 }

@@ -6,15 +6,13 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Limits } from "./agent_spec_pb.ts";
 import { file_reeve_agent_v1_agent_spec } from "./agent_spec_pb.ts";
-import type { SkillDescriptor } from "./skill_pb.ts";
-import { file_reeve_agent_v1_skill } from "./skill_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/agent/v1/resolution_plan.proto.
  */
 export const file_reeve_agent_v1_resolution_plan: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxIrYDCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDRIyCglkZWxlZ2F0ZXMYCiADKAsyHy5yZWV2ZS5hZ2VudC52MS5QbGFubmVkRGVsZWdhdGUSLwoGc2tpbGxzGA8gAygLMh8ucmVldmUuYWdlbnQudjEuU2tpbGxEZXNjcmlwdG9yIoUBCg9QbGFubmVkRGVsZWdhdGUSEAoIYWdlbnRfaWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SLAoGbW9kZWxzGAMgAygLMhwucmVldmUuYWdlbnQudjEuUGxhbm5lZE1vZGVsEg0KBXRvb2xzGAQgAygJEhEKCXBsYW5faGFzaBgFIAEoCSJmCg1QbGFubmVkUGx1Z2luEgoKAmlkGAEgASgJEg4KBm9yaWdpbhgCIAEoCRIQCghhZGRlZF9ieRgDIAEoCRIQCghzZWN0aW9ucxgEIAMoCRIVCg1zZWN0aW9uc19oYXNoGAUgASgJIosBCgtQbGFubmVkVG9vbBIMCgRuYW1lGAEgASgJEhgKEHBlcm1pc3Npb25fY2xhc3MYAiABKAkSDgoGc291cmNlGAMgASgJEgwKBHBvb2wYBCABKAkSEwoLYWRtaXR0ZWRfYnkYBSABKAkSDQoFY2FsbHMYBiABKAkSEgoKY2FsbF9ydWxlcxgHIAMoCSJrCgxFeGNsdWRlZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRITCgtleGNsdWRlZF9ieRgEIAEoCRIOCgZyZWFzb24YBSABKAkiUQoMUGxhbm5lZE1vZGVsEgwKBHJvbGUYASABKAkSCgoCaWQYAiABKAkSEAoIcHJvdmlkZXIYAyABKAkSFQoNdXBzdHJlYW1fbmFtZRgEIAEoCWIGcHJvdG8z", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_skill]);
+  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxIoUDCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDRIyCglkZWxlZ2F0ZXMYCiADKAsyHy5yZWV2ZS5hZ2VudC52MS5QbGFubmVkRGVsZWdhdGUihQEKD1BsYW5uZWREZWxlZ2F0ZRIQCghhZ2VudF9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoDRIsCgZtb2RlbHMYAyADKAsyHC5yZWV2ZS5hZ2VudC52MS5QbGFubmVkTW9kZWwSDQoFdG9vbHMYBCADKAkSEQoJcGxhbl9oYXNoGAUgASgJIocBCg1QbGFubmVkUGx1Z2luEgoKAmlkGAEgASgJEg4KBm9yaWdpbhgCIAEoCRIQCghhZGRlZF9ieRgDIAEoCRIQCghzZWN0aW9ucxgEIAMoCRIVCg1zZWN0aW9uc19oYXNoGAUgASgJEg8KB3ZlcnNpb24YBiABKAkSDgoGZGlnZXN0GAcgASgJIosBCgtQbGFubmVkVG9vbBIMCgRuYW1lGAEgASgJEhgKEHBlcm1pc3Npb25fY2xhc3MYAiABKAkSDgoGc291cmNlGAMgASgJEgwKBHBvb2wYBCABKAkSEwoLYWRtaXR0ZWRfYnkYBSABKAkSDQoFY2FsbHMYBiABKAkSEgoKY2FsbF9ydWxlcxgHIAMoCSJrCgxFeGNsdWRlZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRITCgtleGNsdWRlZF9ieRgEIAEoCRIOCgZyZWFzb24YBSABKAkiUQoMUGxhbm5lZE1vZGVsEgwKBHJvbGUYASABKAkSCgoCaWQYAiABKAkSEAoIcHJvdmlkZXIYAyABKAkSFQoNdXBzdHJlYW1fbmFtZRgEIAEoCWIGcHJvdG8z", [file_reeve_agent_v1_agent_spec]);
 
 /**
  * What an agent becomes for a run, and why. Equal plans have equal hashes.
@@ -94,13 +92,6 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
    * @generated from field: repeated reeve.agent.v1.PlannedDelegate delegates = 10;
    */
   delegates: PlannedDelegate[];
-
-  /**
-   * Skills that the agent may open, ordered by name. A run keeps these versions.
-   *
-   * @generated from field: repeated reeve.agent.v1.SkillDescriptor skills = 15;
-   */
-  skills: SkillDescriptor[];
 };
 
 /**
@@ -175,7 +166,7 @@ export type PlannedPlugin = Message<"reeve.agent.v1.PlannedPlugin"> & {
   id: string;
 
   /**
-   * Where it comes from. This version has only plugins that are `builtin`.
+   * Where it comes from: `builtin`, or a plugin of the operator that is a `package` or reached by `grpc`.
    *
    * @generated from field: string origin = 2;
    */
@@ -202,6 +193,20 @@ export type PlannedPlugin = Message<"reeve.agent.v1.PlannedPlugin"> & {
    * @generated from field: string sections_hash = 5;
    */
   sectionsHash: string;
+
+  /**
+   * Version of a plugin of the operator. Empty for others.
+   *
+   * @generated from field: string version = 6;
+   */
+  version: string;
+
+  /**
+   * Digest of a plugin of the operator, as in `OfferedPlugin`. Empty for others.
+   *
+   * @generated from field: string digest = 7;
+   */
+  digest: string;
 };
 
 /**
@@ -232,7 +237,7 @@ export type PlannedTool = Message<"reeve.agent.v1.PlannedTool"> & {
   permissionClass: string;
 
   /**
-   * Who offers it: `runtime`, `builtin`, `mcp:<server>`, or `provider:<id>`.
+   * Who offers it: `runtime`, `builtin`, `mcp:<server>`, `provider:<id>`, or `plugin:<id>`.
    *
    * @generated from field: string source = 3;
    */
