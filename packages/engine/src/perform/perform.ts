@@ -7,12 +7,12 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { answerQuestion } from "./answer-question.ts";
 import { awaitClient } from "./await-client.ts";
 import { callModel } from "./call-model.ts";
-import { callPluginTool } from "./call-plugin-tool.ts";
+import { callPluginTool } from "./plugins/call-plugin-tool.ts";
 import { callRuntimeTool } from "./call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
 import { reviewCall } from "./review-call.ts";
 import { inspectCall } from "./inspect-call.ts";
-import { runHook } from "./run-hook.ts";
+import { runHook } from "./plugins/run-hook.ts";
 import { countTokens } from "./count-tokens.ts";
 
 /** Performs an effect, and yields its facts: the only part of a run that is not a pure function. */

@@ -19,7 +19,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
 import { preparedDelegate } from "./prepared-delegate.ts";
-import { pinnedPlugins } from "./pinned-plugins.ts";
+import { pinnedPlugins } from "./plugins/pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
 
 /**

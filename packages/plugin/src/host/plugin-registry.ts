@@ -34,6 +34,8 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   readonly #plugins: ReadonlyMap<string, RegisteredPlugin>;
   readonly #log: Logger;
   #offers: readonly OfferedPlugin[] = [];
+  /** What `refresh` last said has changed. */
+  #reported: readonly OfferedPlugin[] = [];
 
   constructor(plugins: readonly RegisteredPlugin[], log: Logger) {
     this.#plugins = new Map(plugins.map((each) => [each.id, each]));
@@ -45,19 +47,20 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     return this.#offers;
   }
 
-  /** Asks each plugin what it offers. Returns whether anything has changed. One that cannot be used stays, with the reason. */
+  /** Asks each plugin what it offers. Returns whether anything has changed since it last did. One that cannot be used stays, with the reason. */
   async refresh(signal: AbortSignal): Promise<boolean> {
-    const before = this.#offers;
+    const before = this.#reported;
     const asked = [...this.#plugins.values()].map((plugin) => this.#offerOf(plugin, signal));
-    const offers = (await Promise.all(asked)).toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+    const offers = (await Promise.all(asked)).toSorted(byId);
     const isSame =
       offers.length === before.length &&
       offers.every((offer, index) => {
         const other = before[index];
         return other !== undefined && equals(OfferedPluginSchema, offer, other);
       });
-    if (isSame) return false;
     this.#offers = offers;
+    if (isSame) return false;
+    this.#reported = offers;
     for (const { descriptor, problem } of offers) {
       const { id, version } = descriptor ?? {};
       if (problem === "") this.#log.info({ plugin: id, version }, "plugin is available");
@@ -81,7 +84,8 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   ): Promise<RunHookResponse> {
     const { deadline } = pinned.descriptor ?? {};
     const deadlineMs = deadline === undefined ? defaultDeadlineMs : durationMs(deadline);
-    return await this.#pinned(pinned).runHook(request, deadlineMs, signal);
+    const supplier = await this.#pinned(pinned, signal);
+    return await supplier.runHook(request, deadlineMs, signal);
   }
 
   async executeTool(
@@ -89,7 +93,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     request: ExecutePluginToolRequest,
     signal: AbortSignal,
   ): Promise<ExecutePluginToolResponse> {
-    const supplier = this.#pinned(pinned);
+    const supplier = await this.#pinned(pinned, signal);
     const tools = this.#offerNamed(idOf(pinned))?.descriptor?.tools ?? [];
     const { timeLimit } = tools.find(({ name }) => name === request.name) ?? {};
     const deadlineMs = timeLimit === undefined ? defaultToolMs : durationMs(timeLimit);
@@ -97,15 +101,17 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   }
 
   /** Returns the supplier of the version that a run started with. Throws a PluginFailure if there is none now. */
-  #pinned(pinned: OfferedPlugin): Supplier {
+  async #pinned(pinned: OfferedPlugin, signal: AbortSignal): Promise<Supplier> {
     const id = idOf(pinned);
     const plugin = this.#plugins.get(id);
     if (plugin === undefined) throw notSent("the deployment does not have it anymore", false);
-    const offer = this.#offerNamed(id);
-    // It may come back as it was.
+    let offer = this.#offerNamed(id);
+    // It may be back as it was.
     if (offer === undefined || offer.problem !== "") {
-      throw notSent(offer?.problem ?? "it was not asked yet", true);
+      offer = await this.#offerOf(plugin, signal);
+      this.#offers = [...this.#offers.filter((each) => idOf(each) !== id), offer].toSorted(byId);
     }
+    if (offer.problem !== "") throw notSent(offer.problem, true);
     if (offer.digest === pinned.digest) return plugin.supplier;
     const [was, is] = [pinned.descriptor?.version, offer.descriptor?.version];
     throw notSent(
@@ -149,6 +155,10 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
 
 function idOf({ descriptor }: OfferedPlugin): string {
   return descriptor?.id ?? "";
+}
+
+function byId(a: OfferedPlugin, b: OfferedPlugin): number {
+  return idOf(a) < idOf(b) ? -1 : 1;
 }
 
 function unusable(

@@ -5,17 +5,17 @@ import type { PinnedPlugin } from "@reeve/contracts/run";
 import { ExecutePluginToolRequestSchema } from "@reeve/contracts/plugin";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
-import { limitsOf } from "../domain/budget/limits.ts";
-import { approvedCall } from "../domain/calls/approved-call.ts";
-import { refuse, toolResultFact } from "../domain/calls/tool-result.ts";
-import type { Effect } from "../domain/next-effects.ts";
-import { valuesFor } from "../domain/plugins/hook-request.ts";
-import { idOf } from "../domain/plugins/plugin-state.ts";
-import type { Fact } from "../domain/state/fact.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import { PluginFailure } from "../ports/plugin-host.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
-import { refusalOfCall } from "./policy-now.ts";
+import { limitsOf } from "../../domain/budget/limits.ts";
+import { approvedCall } from "../../domain/calls/approved-call.ts";
+import { refuse, toolResultFact } from "../../domain/calls/tool-result.ts";
+import type { Effect } from "../../domain/next-effects.ts";
+import { valuesFor } from "../../domain/plugins/hook-request.ts";
+import { idOf } from "../../domain/plugins/plugin-state.ts";
+import type { Fact } from "../../domain/state/fact.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { PluginFailure } from "../../ports/plugin-host.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
+import { refusalOfCall } from "../policy-now.ts";
 
 type CallPluginTool = Extract<Effect, { kind: "call_plugin_tool" }>;
 

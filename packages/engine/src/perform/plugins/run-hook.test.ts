@@ -8,12 +8,12 @@ import { RunStatus } from "@reeve/contracts/run";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { expect, describe, test } from "vitest";
-import { callingModel, countingModel } from "../../test/support/models.ts";
-import type { MemoryPlugin } from "../../test/support/memory-plugins.ts";
-import { MemoryPlugins } from "../../test/support/memory-plugins.ts";
-import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
-import type { ModelRequest } from "../ports/model-provider.ts";
-import { PluginFailure } from "../ports/plugin-host.ts";
+import { callingModel, countingModel } from "../../../test/support/models.ts";
+import type { MemoryPlugin } from "../../../test/support/memory-plugins.ts";
+import { MemoryPlugins } from "../../../test/support/memory-plugins.ts";
+import { expectWhole, resultsOf, WorkerBench } from "../../../test/support/worker-bench.ts";
+import type { ModelRequest } from "../../ports/model-provider.ts";
+import { PluginFailure } from "../../ports/plugin-host.ts";
 
 type Spec = MessageInitShape<typeof AgentSpecSchema>;
 

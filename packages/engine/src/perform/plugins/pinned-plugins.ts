@@ -1,7 +1,7 @@
 import type { ResolvedAgent } from "@reeve/agent/resolve/resolved-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
-import type { Fact } from "../domain/state/fact.ts";
-import { fact, rootScope } from "../domain/state/fact.ts";
+import type { Fact } from "../../domain/state/fact.ts";
+import { fact, rootScope } from "../../domain/state/fact.ts";
 
 /** Returns the fact that names the plugins of a run, with their sections. None if it has none. */
 export function pinnedPlugins(

@@ -4,16 +4,16 @@ import { HookPhase } from "@reeve/contracts/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
-import type { Effect } from "../domain/next-effects.ts";
-import { answerProblem } from "../domain/plugins/answer-problem.ts";
-import type { DueHook } from "../domain/plugins/due-hooks.ts";
-import { hookRequest } from "../domain/plugins/hook-request.ts";
-import { idOf } from "../domain/plugins/plugin-state.ts";
-import type { Fact } from "../domain/state/fact.ts";
-import { fact } from "../domain/state/fact.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import { PluginFailure } from "../ports/plugin-host.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import type { Effect } from "../../domain/next-effects.ts";
+import { answerProblem } from "../../domain/plugins/answer-problem.ts";
+import type { DueHook } from "../../domain/plugins/due-hooks.ts";
+import { hookRequest } from "../../domain/plugins/hook-request.ts";
+import { idOf } from "../../domain/plugins/plugin-state.ts";
+import type { Fact } from "../../domain/state/fact.ts";
+import { fact } from "../../domain/state/fact.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { PluginFailure } from "../../ports/plugin-host.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 
 /** How often a worker calls a plugin for one hook while it gives no answer. */
 const maxAttempts = 10;
