@@ -60,6 +60,11 @@ pub mod reeve {
             include!("reeve.passkey.v1.rs");
         }
     }
+    pub mod plugin {
+        pub mod v1 {
+            include!("reeve.plugin.v1.rs");
+        }
+    }
     pub mod queue {
         pub mod v1 {
             include!("reeve.queue.v1.rs");

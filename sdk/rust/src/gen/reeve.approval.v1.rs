@@ -961,6 +961,8 @@ pub enum GateKind {
     Question = 3,
     /// A permission rule of the agent or of the operator's policy asks for it.
     Permission = 4,
+    /// A plugin asks for it.
+    Plugin = 5,
 }
 impl GateKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -974,6 +976,7 @@ impl GateKind {
             Self::ToolSource => "GATE_KIND_TOOL_SOURCE",
             Self::Question => "GATE_KIND_QUESTION",
             Self::Permission => "GATE_KIND_PERMISSION",
+            Self::Plugin => "GATE_KIND_PLUGIN",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -984,6 +987,7 @@ impl GateKind {
             "GATE_KIND_TOOL_SOURCE" => Some(Self::ToolSource),
             "GATE_KIND_QUESTION" => Some(Self::Question),
             "GATE_KIND_PERMISSION" => Some(Self::Permission),
+            "GATE_KIND_PLUGIN" => Some(Self::Plugin),
             _ => None,
         }
     }

@@ -182,6 +182,10 @@ pub struct ToolResultMetadata {
     /// and in results of versions that did not record it.
     #[prost(string, tag = "17")]
     pub offloaded_artifact_sha256: ::prost::alloc::string::String,
+    /// Id of the plugin that replaced the arguments of the model. `edited_arguments` has the start of those
+    /// with which the call ran. Empty if no plugin did.
+    #[prost(string, tag = "18")]
+    pub rewritten_by: ::prost::alloc::string::String,
 }
 /// Content of files of a workspace to which an approval is bound.
 #[derive(Clone, PartialEq, ::prost::Message)]

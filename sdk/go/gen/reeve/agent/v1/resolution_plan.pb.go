@@ -249,7 +249,7 @@ type PlannedPlugin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the plugin.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Where it comes from. This version has only plugins that are `builtin`.
+	// Where it comes from: `builtin`, or a plugin of the operator that is a `package` or reached by `grpc`.
 	Origin string `protobuf:"bytes,2,opt,name=origin,proto3" json:"origin,omitempty"`
 	// What adds it: `always`, or the field of the spec, for example `plugin_ids[0]` or `context_policy`.
 	AddedBy string `protobuf:"bytes,3,opt,name=added_by,json=addedBy,proto3" json:"added_by,omitempty"`
@@ -257,7 +257,11 @@ type PlannedPlugin struct {
 	Sections []string `protobuf:"bytes,4,rep,name=sections,proto3" json:"sections,omitempty"`
 	// SHA-256 over the canonical JSON (RFC 8785) of an object with these sections, by name, in lowercase
 	// hexadecimal. Empty if it reads none, and in plans of versions that did not record it.
-	SectionsHash  string `protobuf:"bytes,5,opt,name=sections_hash,json=sectionsHash,proto3" json:"sections_hash,omitempty"`
+	SectionsHash string `protobuf:"bytes,5,opt,name=sections_hash,json=sectionsHash,proto3" json:"sections_hash,omitempty"`
+	// Version of a plugin of the operator. Empty for others.
+	Version string `protobuf:"bytes,6,opt,name=version,proto3" json:"version,omitempty"`
+	// Digest of a plugin of the operator, as in `OfferedPlugin`. Empty for others.
+	Digest        string `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -327,6 +331,20 @@ func (x *PlannedPlugin) GetSectionsHash() string {
 	return ""
 }
 
+func (x *PlannedPlugin) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *PlannedPlugin) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
 // A tool that the agent has.
 type PlannedTool struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -334,7 +352,7 @@ type PlannedTool struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Permission class, for example `execute`.
 	PermissionClass string `protobuf:"bytes,2,opt,name=permission_class,json=permissionClass,proto3" json:"permission_class,omitempty"`
-	// Who offers it: `runtime`, `builtin`, `mcp:<server>`, or `provider:<id>`.
+	// Who offers it: `runtime`, `builtin`, `mcp:<server>`, `provider:<id>`, or `plugin:<id>`.
 	Source string `protobuf:"bytes,3,opt,name=source,proto3" json:"source,omitempty"`
 	// Pool of the toolhosts that execute it. Empty if the runtime does.
 	Pool string `protobuf:"bytes,4,opt,name=pool,proto3" json:"pool,omitempty"`
@@ -611,13 +629,15 @@ const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x124\n" +
 	"\x06models\x18\x03 \x03(\v2\x1c.reeve.agent.v1.PlannedModelR\x06models\x12\x14\n" +
 	"\x05tools\x18\x04 \x03(\tR\x05tools\x12\x1b\n" +
-	"\tplan_hash\x18\x05 \x01(\tR\bplanHash\"\x93\x01\n" +
+	"\tplan_hash\x18\x05 \x01(\tR\bplanHash\"\xc5\x01\n" +
 	"\rPlannedPlugin\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06origin\x18\x02 \x01(\tR\x06origin\x12\x19\n" +
 	"\badded_by\x18\x03 \x01(\tR\aaddedBy\x12\x1a\n" +
 	"\bsections\x18\x04 \x03(\tR\bsections\x12#\n" +
-	"\rsections_hash\x18\x05 \x01(\tR\fsectionsHash\"\xce\x01\n" +
+	"\rsections_hash\x18\x05 \x01(\tR\fsectionsHash\x12\x18\n" +
+	"\aversion\x18\x06 \x01(\tR\aversion\x12\x16\n" +
+	"\x06digest\x18\a \x01(\tR\x06digest\"\xce\x01\n" +
 	"\vPlannedTool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12)\n" +
 	"\x10permission_class\x18\x02 \x01(\tR\x0fpermissionClass\x12\x16\n" +

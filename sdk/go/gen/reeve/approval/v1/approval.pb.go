@@ -99,6 +99,8 @@ const (
 	GateKind_GATE_KIND_QUESTION GateKind = 3
 	// A permission rule of the agent or of the operator's policy asks for it.
 	GateKind_GATE_KIND_PERMISSION GateKind = 4
+	// A plugin asks for it.
+	GateKind_GATE_KIND_PLUGIN GateKind = 5
 )
 
 // Enum value maps for GateKind.
@@ -109,6 +111,7 @@ var (
 		2: "GATE_KIND_TOOL_SOURCE",
 		3: "GATE_KIND_QUESTION",
 		4: "GATE_KIND_PERMISSION",
+		5: "GATE_KIND_PLUGIN",
 	}
 	GateKind_value = map[string]int32{
 		"GATE_KIND_UNSPECIFIED": 0,
@@ -116,6 +119,7 @@ var (
 		"GATE_KIND_TOOL_SOURCE": 2,
 		"GATE_KIND_QUESTION":    3,
 		"GATE_KIND_PERMISSION":  4,
+		"GATE_KIND_PLUGIN":      5,
 	}
 )
 
@@ -4530,13 +4534,14 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
 	"\x14REVIEW_ADVICE_REJECT\x10\x02\x12\x18\n" +
-	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\x86\x01\n" +
+	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\x9c\x01\n" +
 	"\bGateKind\x12\x19\n" +
 	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
 	"\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n" +
 	"\x12GATE_KIND_QUESTION\x10\x03\x12\x18\n" +
-	"\x14GATE_KIND_PERMISSION\x10\x04*l\n" +
+	"\x14GATE_KIND_PERMISSION\x10\x04\x12\x14\n" +
+	"\x10GATE_KIND_PLUGIN\x10\x05*l\n" +
 	"\x0eApprovalSource\x12\x1f\n" +
 	"\x1bAPPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13APPROVAL_SOURCE_RUN\x10\x01\x12 \n" +

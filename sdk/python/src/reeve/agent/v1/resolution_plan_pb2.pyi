@@ -49,18 +49,22 @@ class PlannedDelegate(_message.Message):
     def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., tools: _Optional[_Iterable[str]] = ..., plan_hash: _Optional[str] = ...) -> None: ...
 
 class PlannedPlugin(_message.Message):
-    __slots__ = ("id", "origin", "added_by", "sections", "sections_hash")
+    __slots__ = ("id", "origin", "added_by", "sections", "sections_hash", "version", "digest")
     ID_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     ADDED_BY_FIELD_NUMBER: _ClassVar[int]
     SECTIONS_FIELD_NUMBER: _ClassVar[int]
     SECTIONS_HASH_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
     id: str
     origin: str
     added_by: str
     sections: _containers.RepeatedScalarFieldContainer[str]
     sections_hash: str
-    def __init__(self, id: _Optional[str] = ..., origin: _Optional[str] = ..., added_by: _Optional[str] = ..., sections: _Optional[_Iterable[str]] = ..., sections_hash: _Optional[str] = ...) -> None: ...
+    version: str
+    digest: str
+    def __init__(self, id: _Optional[str] = ..., origin: _Optional[str] = ..., added_by: _Optional[str] = ..., sections: _Optional[_Iterable[str]] = ..., sections_hash: _Optional[str] = ..., version: _Optional[str] = ..., digest: _Optional[str] = ...) -> None: ...
 
 class PlannedTool(_message.Message):
     __slots__ = ("name", "permission_class", "source", "pool", "admitted_by", "calls", "call_rules")
