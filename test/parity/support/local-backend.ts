@@ -1,6 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { LocalDecision } from "@reeve/local/decide-approvals";
+import { openPlugins } from "@reeve/local/open-plugins";
 import { runAgent } from "@reeve/local/run-agent";
 import { eventSelection } from "@reeve/gateway/app/event-selection";
 import { chatProvider } from "@reeve/models/chat/chat-provider";
@@ -12,6 +13,7 @@ import { noSecrets } from "@reeve/toolhost/test/support/no-secrets";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
+import { pluginsFile } from "./plugin-scenarios.ts";
 import { commonTools, mcpServers, playing, silent } from "./backend.ts";
 
 /** The events that a client sees by default. */
@@ -34,6 +36,7 @@ export async function localBackend(): Promise<Backend> {
     ),
   );
   await Promise.all(servers.map(({ tried }) => tried));
+  const plugins = opening.use(await openPlugins(pluginsFile, new AbortController().signal));
   const providers = [chatProvider({ apiKey: "k", baseUrl: models.url })];
   const resources = opening.move();
   return {
@@ -52,6 +55,7 @@ export async function localBackend(): Promise<Backend> {
       const run = runAgent(spec, "go", {
         agents,
         providers,
+        plugins,
         tools: servers.flatMap((server) => mcpTools(server)),
         signal: ending.signal,
         decide: ({ approvalId }) => questionOf(approvalId).promise,

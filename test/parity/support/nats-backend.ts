@@ -10,6 +10,7 @@ import { startEmbedded } from "@reeve/cli/embedded";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
 import type { Backend, People, Scenario } from "./backend.ts";
+import { pluginsFile } from "./plugin-scenarios.ts";
 import { commonTools, mcpServers, playing, silent } from "./backend.ts";
 
 /** The four services over JetStream, called over gRPC. */
@@ -24,6 +25,7 @@ export async function natsBackend(): Promise<Backend> {
     OPENAI_API_KEY: "k",
     OPENAI_BASE_URL: models.url,
     REEVE_MCP_CONFIG: join(folder, "mcp.json"),
+    REEVE_PLUGINS: pluginsFile,
     REEVE_SANDBOX: "bubblewrap",
   };
   const log = createLogger("test", "silent");

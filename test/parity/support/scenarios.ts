@@ -4,6 +4,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import type { People, Scenario } from "./backend.ts";
 import { incompleteScenarios } from "./incomplete-scenarios.ts";
+import { pluginScenarios } from "./plugin-scenarios.ts";
 import { peopleScenarios } from "./people-scenarios.ts";
 import { call, inputOf, isPending, once, turnsOf } from "./played.ts";
 
@@ -264,4 +265,5 @@ export const scenarios: readonly Scenario[] = [
         ? sendAll(people).then(() => people.decide(event, { approved: true }))
         : undefined,
   },
+  ...pluginScenarios,
 ];
