@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { ListValueSchema } from "@bufbuild/protobuf/wkt";
+import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
 import { fromJson } from "@bufbuild/protobuf";
 import { channelOf } from "@reeve/contracts/channel";
 import { RunStatus } from "@reeve/contracts/run";
@@ -10,13 +13,18 @@ import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { programFile } from "@reeve/platform/test/support/program-file";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
-import { approve, eventOf, firstCall, started } from "./support/watching.ts";
+import { approve, eventOf, firstCall, started, watchToEnd } from "./support/watching.ts";
 import { inheritedEnv } from "../support/inherited-env.ts";
 
 let deployment: Deployment;
+/** The folder of what the plugin records. */
+let journals: string;
 
 beforeAll(async () => {
-  deployment = await Deployment.start();
+  deployment = await Deployment.start({
+    REEVE_PLUGINS: join(import.meta.dirname, "support/plugins/plugins.yaml"),
+  });
+  journals = mkdtempSync(join(tmpdir(), "reeve-hooks-"));
   await deployment.agent("publish", {
     permissionClasses: ["execute"],
     hitlTools: ["publish_report"],
@@ -27,7 +35,17 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
+  rmSync(journals, { recursive: true });
 });
+
+/** Returns the lines of a journal once it has `count` of them. */
+async function linesOf(journal: string, count: number): Promise<readonly string[]> {
+  const read = () => readFileSync(journal, "utf8").split("\n").slice(0, -1);
+  const watcher = watch(journal);
+  while (read().length < count) await once(watcher, "change");
+  watcher.close();
+  return read();
+}
 
 async function startRun(): Promise<string> {
   const { run } = await deployment.reeve.runs.startRun({ agentId: "publish", input: "publish it" });
@@ -125,6 +143,31 @@ describe("a run whose runtime is killed and started again", () => {
     const { event: result } = await eventOf(deployment, runId, "toolResult");
     expect(result.value).toMatchObject({ result: { content: '{"answer":"soup"}' } });
     await eventOf(deployment, runId, "costSummary");
+  });
+
+  // Requirement: RES-5, RES-11
+  test("in the middle of a hook together with NATS, repeats the hook with its id and records it once", async () => {
+    const journal = join(journals, "hanging");
+    writeFileSync(journal, "");
+    await deployment.agent("talk", {
+      pluginIds: ["hanging"],
+      sections: { hanging: fromJson(ValueSchema, { journal }) },
+    });
+    const { run } = await deployment.reeve.runs.startRun({ agentId: "talk", input: "go" });
+    const runId = run?.runId ?? "";
+    const [first = "", hanging = ""] = await linesOf(journal, 2);
+    await deployment.kill("runtime");
+    await deployment.killNats();
+    await deployment.startNats();
+    await deployment.start("runtime");
+    const events = await watchToEnd(deployment, runId);
+    const recorded = events.flatMap(({ event }) =>
+      event.case === "pluginHookFinished" ? [event.value.hookId] : [],
+    );
+    const last = `${runId}/root/1/run_end/hanging`;
+    expect(recorded).toEqual([first, hanging, last]);
+    expect(await linesOf(journal, 4)).toEqual([first, hanging, hanging, last]);
+    expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
   });
 
   test("during the publication of its report, publishes it once", async () => {

@@ -139,7 +139,13 @@ function beltOf(
     const delegates = spec.delegates.map((id) =>
       create(DelegateAgentSchema, { agentId: id, spec: { id, name: id } }),
     );
-    const context = { isEditor: false, extraTools: longTermMemoryTools, policy, delegates, plugins: models.plugins };
+    const context = {
+      isEditor: false,
+      extraTools: longTermMemoryTools,
+      policy,
+      delegates,
+      plugins: models.plugins,
+    };
     return { ...toolbelt(spec, tools, context), violations: [] };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -38,7 +38,10 @@ export class PluginFailure extends Error {
   readonly retryable: boolean;
   readonly mayHaveBegun: boolean;
 
-  constructor(message: string, { retryable, mayHaveBegun = true, ...options }: PluginFailureOptions) {
+  constructor(
+    message: string,
+    { retryable, mayHaveBegun = true, ...options }: PluginFailureOptions,
+  ) {
     super(message, options);
     this.retryable = retryable;
     this.mayHaveBegun = mayHaveBegun;

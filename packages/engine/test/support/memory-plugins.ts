@@ -33,13 +33,20 @@ export class MemoryPlugins {
   readonly requests: RunHookRequest[] = [];
 
   constructor(plugins: Readonly<Record<string, MemoryPlugin>>) {
-    this.offers = Object.entries(plugins).map(([id, { descriptor = {}, ignoresFailures = false }]) =>
-      create(OfferedPluginSchema, {
-        descriptor: { version: "1", phases: [...allPhases], handlesActions: true, ...descriptor, id },
-        digest: "d",
-        origin: "package",
-        ignoresFailures,
-      }),
+    this.offers = Object.entries(plugins).map(
+      ([id, { descriptor = {}, ignoresFailures = false }]) =>
+        create(OfferedPluginSchema, {
+          descriptor: {
+            version: "1",
+            phases: [...allPhases],
+            handlesActions: true,
+            ...descriptor,
+            id,
+          },
+          digest: "d",
+          origin: "package",
+          ignoresFailures,
+        }),
     );
     this.host = {
       runHook: async (pinned, request, signal) => {

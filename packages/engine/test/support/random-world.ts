@@ -107,7 +107,13 @@ export function takeOver(
     value: { worker: `w${epoch}`, epoch, dispatchSequence: 1n },
   };
   if (isPrepared) run.write(claim);
-  else run.write(claim, { case: "status", value: { status: RunStatus.STARTING } }, prepared, ...plugins);
+  else
+    run.write(
+      claim,
+      { case: "status", value: { status: RunStatus.STARTING } },
+      prepared,
+      ...plugins,
+    );
   return playOn(run, choices);
 }
 

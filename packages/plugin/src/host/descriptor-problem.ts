@@ -41,11 +41,13 @@ function hasHook(phase: HookPhase): boolean {
 function keysProblem({ stateKeys }: PluginDescriptor): string | undefined {
   const names = stateKeys.map(({ name }) => name);
   const broken = names.find((name) => !keyPattern.test(name));
-  if (broken !== undefined) return `its state key "${broken}" has other characters than letters, digits, _, ., and -, or more than 64`;
+  if (broken !== undefined)
+    return `its state key "${broken}" has other characters than letters, digits, _, ., and -, or more than 64`;
   if (new Set(names).size < names.length) return "it declares a state key twice";
   for (const { name, schema } of stateKeys) {
     const problem = schema && schemaProblem(schema);
-    if (problem !== undefined) return `the schema of its state key "${name}" is invalid: ${problem}`;
+    if (problem !== undefined)
+      return `the schema of its state key "${name}" is invalid: ${problem}`;
   }
   return undefined;
 }

@@ -127,7 +127,11 @@ function failureOf(error: ServiceError, deadlineMs: number): PluginFailure {
       : `it ended the request with ${status[error.code]}: ${details}`;
   // A status with metadata comes from a server.
   const isOurs = Object.keys(error.metadata.getMap()).length === 0;
-  const mayHaveBegun = !(error.code === status.UNAVAILABLE && isOurs && /connect|resol/i.test(details));
+  const mayHaveBegun = !(
+    error.code === status.UNAVAILABLE &&
+    isOurs &&
+    /connect|resol/i.test(details)
+  );
   return new PluginFailure(message, {
     retryable: temporary.has(error.code),
     mayHaveBegun,

@@ -48,7 +48,17 @@ test("a module describes itself, and answers hooks and calls of its tools", asyn
   expect(patches[0]?.value?.kind).toEqual({ case: "numberValue", value: 3 });
   const call = { $typeName: "reeve.plugin.v1.ExecutePluginToolRequest" as const, callId: "c" };
   const result = await plugin.executeTool(
-    { ...call, pluginId: "guard", pluginVersion: "1", name: "add", arguments: { a: 1, b: 2 }, tenant: "", runId: "", state: {}, traceparent: "" },
+    {
+      ...call,
+      pluginId: "guard",
+      pluginVersion: "1",
+      name: "add",
+      arguments: { a: 1, b: 2 },
+      tenant: "",
+      runId: "",
+      state: {},
+      traceparent: "",
+    },
     5_000,
     never,
   );

@@ -73,10 +73,7 @@ interface PluginTls {
 export type PluginConfig = {
   readonly id: string;
   readonly ignoresFailures: boolean;
-} & (
-  | { readonly kind: "package"; readonly module: URL }
-  | ({ readonly kind: "grpc" } & GrpcTarget)
-);
+} & ({ readonly kind: "package"; readonly module: URL } | ({ readonly kind: "grpc" } & GrpcTarget));
 
 /**
  * Reads the plugins of a deployment, in YAML or JSON. Fills in variables of the environment in their metadata, which are redacted from

@@ -31,7 +31,14 @@ function answersOf(plugin: { version: string }, hook?: PluginServerAnswers["hook
 function configOf(target: string) {
   const metadata = { authorization: "Bearer t" };
   return [
-    { id: "guard", ignoresFailures: false, kind: "grpc" as const, target, tls: undefined, metadata },
+    {
+      id: "guard",
+      ignoresFailures: false,
+      kind: "grpc" as const,
+      target,
+      tls: undefined,
+      metadata,
+    },
   ];
 }
 

@@ -22,8 +22,7 @@ interface ToolJson {
 }
 
 /** The source text of the program of a thread: it works in every build of this program. */
-export const threadProgram = (): string =>
-  `(${runPluginThread.toString()})((url) => import(url))`;
+export const threadProgram = (): string => `(${runPluginThread.toString()})((url) => import(url))`;
 
 /** Runs in the thread of a plugin, from its source text: it must not refer to anything outside of itself. */
 function runPluginThread(load: (url: string) => Promise<{ readonly default?: unknown }>): void {

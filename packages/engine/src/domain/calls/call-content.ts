@@ -33,7 +33,8 @@ export function awaitsGate(state: RunState, frame: Frame, pending: Call): boolea
 /** Returns the calls of a frame so that those whose files must be inspected first, or that wait for plugins, count as waiting for an approval. */
 export function withHeldCalls(state: RunState, frame: Frame): Pick<Frame, "calls" | "tools"> {
   const { calls, tools } = frame;
-  const isHeld = (call: Call) => awaitsContent(state, frame, call) || awaitsGate(state, frame, call);
+  const isHeld = (call: Call) =>
+    awaitsContent(state, frame, call) || awaitsGate(state, frame, call);
   if (!calls.some(isHeld)) return { calls, tools };
   const held = create(ApprovalSchema);
   return {

@@ -147,11 +147,7 @@ function stopOf(
 }
 
 /** Gives a call the arguments of the plugin that replaces them. What follows decides on the call as it will be executed. */
-function withRewrite(
-  state: RunState,
-  outcomes: readonly HookOutcome[],
-  callId: string,
-): RunState {
+function withRewrite(state: RunState, outcomes: readonly HookOutcome[], callId: string): RunState {
   const rewrite = rewriteAmong(outcomes);
   const frame = state.frames.get(outcomes[0]?.frame ?? "");
   if (rewrite?.verdict.case !== "rewrite" || frame === undefined) return state;

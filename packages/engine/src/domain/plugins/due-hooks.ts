@@ -10,7 +10,14 @@ import { liveFrames } from "../state/run-state.ts";
 import { awaitsAfterTool, awaitsStart } from "./call-hooks.ts";
 import { isGated } from "./gate-verdict.ts";
 import type { HookPoint } from "./hook-points.ts";
-import { awaitsHooks, hookedPlugins, hookIdOf, runEnd, runStart, stepPoint } from "./hook-points.ts";
+import {
+  awaitsHooks,
+  hookedPlugins,
+  hookIdOf,
+  runEnd,
+  runStart,
+  stepPoint,
+} from "./hook-points.ts";
 import type { PendingAction } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
 

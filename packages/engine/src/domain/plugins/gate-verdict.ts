@@ -39,7 +39,9 @@ export function gateVerdict(state: RunState, frame: Frame, call: Call): GateVerd
       problem: `more than one replacement of the arguments of this call: ${names} ${problemOf} them`,
     };
   }
-  return outcomes.some(({ answer }) => answer?.verdict.case === "ask") ? { kind: "ask" } : undefined;
+  return outcomes.some(({ answer }) => answer?.verdict.case === "ask")
+    ? { kind: "ask" }
+    : undefined;
 }
 
 function outcomesAt(

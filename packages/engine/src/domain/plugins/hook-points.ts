@@ -59,10 +59,7 @@ export function hookIdOf(
 }
 
 /** Returns the plugins that have a hook in a phase. */
-export function hookedPlugins(
-  { pinned }: PluginState,
-  phase: HookPhase,
-): readonly PinnedPlugin[] {
+export function hookedPlugins({ pinned }: PluginState, phase: HookPhase): readonly PinnedPlugin[] {
   return pinned.filter(({ plugin }) => plugin?.descriptor?.phases.includes(phase));
 }
 

@@ -65,9 +65,7 @@ test("a plugin has a hook in every phase, in the order of the loop, each recorde
     "RUN_END",
   ]);
   const recorded = await hooksIn(bench);
-  expect(recorded.map(({ hookId }) => hookId)).toEqual(
-    memory.requests.map(({ hookId }) => hookId),
-  );
+  expect(recorded.map(({ hookId }) => hookId)).toEqual(memory.requests.map(({ hookId }) => hookId));
   expect(new Set(recorded.map(({ hookId }) => hookId)).size).toBe(recorded.length);
 });
 
@@ -218,7 +216,9 @@ test.each([
   await bench.drive("w");
   expect((await endOf(bench)).error).toMatchObject({
     reason: "plugin_failed",
-    message: expect.stringMatching(new RegExp(`run_start of the plugin guard failed: .*${problem}`)),
+    message: expect.stringMatching(
+      new RegExp(`run_start of the plugin guard failed: .*${problem}`),
+    ),
   });
 });
 

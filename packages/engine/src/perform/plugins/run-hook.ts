@@ -38,7 +38,10 @@ export async function* runHook(
   const { answer, error, attempts } = await outcomeOf(state, { due, pinned }, ports, signal);
   if (error !== "") {
     const { runId } = state.head;
-    ports.logger.warn({ runId, plugin: pluginId, hook: hookId, error }, "a hook of a plugin failed");
+    ports.logger.warn(
+      { runId, plugin: pluginId, hook: hookId, error },
+      "a hook of a plugin failed",
+    );
   }
   const value = {
     pluginId,
