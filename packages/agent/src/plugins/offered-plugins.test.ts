@@ -42,6 +42,10 @@ function section(value: JsonValue): Pick<SpecInit & object, "sections"> {
   return { sections: { guard: fromJson(ValueSchema, value) } };
 }
 
+function withKey(id: string, merge: MergeMode): OfferedInit {
+  return { descriptor: { id, version: "1", stateKeys: [{ name: "k", merge }] } };
+}
+
 // Requirement: RES-4, RES-5, RES-7
 test("a plugin of the operator is in the plan with its version, and its tools are those of the agent", () => {
   const spec = { pluginIds: ["todos", "guard"], ...section({ max: 3 }) };
@@ -89,9 +93,6 @@ test.each<[string, MergeMode, MergeMode, string]>([
   ["one exclusively", MergeMode.SUM, MergeMode.EXCLUSIVE, "exclusively"],
   ["in different ways", MergeMode.SUM, MergeMode.UNION, "in different ways"],
 ])("two plugins that declare a key %s are refused by name", (_, first, second, problem) => {
-  const withKey = (id: string, merge: MergeMode): OfferedInit => ({
-    descriptor: { id, version: "1", stateKeys: [{ name: "k", merge }] },
-  });
   const found = violationsOf({ pluginIds: ["a", "b"] }, withKey("a", first), withKey("b", second));
   expect(found).toMatchObject([{ field: "plugin_ids[1]", reason: "INVALID_PLUGIN_CONFIG" }]);
   expect(found[0]?.description).toContain(`"a" and "b" declare the state key "k"`);
@@ -99,10 +100,13 @@ test.each<[string, MergeMode, MergeMode, string]>([
 });
 
 test("two plugins may share a key that both merge in the same way", () => {
-  const withKey = (id: string): OfferedInit => ({
-    descriptor: { id, version: "1", stateKeys: [{ name: "k", merge: MergeMode.SUM }] },
-  });
-  expect(violationsOf({ pluginIds: ["a", "b"] }, withKey("a"), withKey("b"))).toEqual([]);
+  expect(
+    violationsOf(
+      { pluginIds: ["a", "b"] },
+      withKey("a", MergeMode.SUM),
+      withKey("b", MergeMode.SUM),
+    ),
+  ).toEqual([]);
 });
 
 test("a plugin that cannot be used is refused with its problem", () => {

@@ -2,12 +2,15 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { OfferedPlugin } from "@reeve/contracts/agent";
 import { OfferedPluginSchema } from "@reeve/contracts/agent";
-import type { ExecutePluginToolRequest, RunHookRequest } from "@reeve/contracts/plugin";
+import type {
+  ExecutePluginToolRequest,
+  PluginDescriptorSchema,
+  RunHookRequest,
+} from "@reeve/contracts/plugin";
 import {
   ExecutePluginToolResponseSchema,
   HookPhase,
   HookPhaseSchema,
-  PluginDescriptorSchema,
   RunHookResponseSchema,
 } from "@reeve/contracts/plugin";
 import type { PluginHost } from "../../src/ports/plugin-host.ts";

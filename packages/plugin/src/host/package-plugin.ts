@@ -91,7 +91,7 @@ export class PackagePlugin implements Supplier {
     const id = ++this.#lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#waiting.set(id, { resolve, reject });
-    thread.postMessage({ ...question, id });
+    thread.postMessage({ ...question, id }, []);
     const timer = setTimeout(() => {
       reject(
         new PluginFailure(`it did not answer within ${deadlineMs / 1_000} s`, { retryable: false }),
@@ -99,7 +99,7 @@ export class PackagePlugin implements Supplier {
       void this.#end(thread, "its thread was ended because another request took too long");
     }, deadlineMs);
     using _ = onAbort(signal, () => {
-      thread.postMessage({ id, kind: "abort" });
+      thread.postMessage({ id, kind: "abort" }, []);
       reject(new PluginFailure("the request was aborted", { retryable: true }));
     });
     try {

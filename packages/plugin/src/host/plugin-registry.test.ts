@@ -42,6 +42,10 @@ function configOf(target: string) {
   ];
 }
 
+async function refusing(): Promise<never> {
+  throw Object.assign(new Error("no"), { code: status.FAILED_PRECONDITION, details: "no" });
+}
+
 const request = create(RunHookRequestSchema, { pluginId: "guard", phase: HookPhase.RUN_START });
 
 // Requirement: RES-5
@@ -77,9 +81,6 @@ test("a run uses the version that it started with, or none", async () => {
 });
 
 test("a server that refuses fails the hook for good, and one that is away does not", async () => {
-  const refusing = async () => {
-    throw Object.assign(new Error("no"), { code: status.FAILED_PRECONDITION, details: "no" });
-  };
   const server = await PluginServer.start(answersOf({ version: "1" }, refusing));
   await using registry = await configuredPlugins(configOf(server.target), log, never);
   const [offer] = registry.offers;

@@ -49,7 +49,6 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
   });
   // Each request reports it.
   loaded.catch(() => undefined);
-  const seconds = (ms: number | undefined) => (ms === undefined ? undefined : `${ms / 1_000}s`);
   const describe = (plugin: Plugin) => ({
     id: plugin.id,
     version: plugin.version,
@@ -61,7 +60,7 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     sectionSchema: plugin.sectionSchema,
     stateKeys: Object.entries(plugin.state ?? {}).map(([name, { merge, schema }]) => ({
       name,
-      merge: `MERGE_MODE_${String(merge).toUpperCase()}`,
+      merge: `MERGE_MODE_${merge.toUpperCase()}`,
       schema,
     })),
     tools: Object.entries(plugin.tools ?? {}).map(([name, tool]) => ({
@@ -70,9 +69,9 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
       inputSchema: tool.inputSchema,
       permissionClass: tool.permissionClass,
       idempotent: tool.idempotent,
-      timeLimit: seconds(tool.timeLimitMs),
+      timeLimit: tool.timeLimitMs && `${tool.timeLimitMs / 1_000}s`,
     })),
-    deadline: seconds(plugin.deadlineMs),
+    deadline: plugin.deadlineMs && `${plugin.deadlineMs / 1_000}s`,
     handlesActions: plugin.onAction !== undefined,
   });
   const answerTo = async (request: ThreadRequest, signal: AbortSignal): Promise<unknown> => {
@@ -89,7 +88,7 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
       const tool = plugin.tools?.[request.request.name ?? ""];
       if (tool === undefined) throw new Error(`it has no tool "${request.request.name}"`);
       try {
-        const content = await tool.execute(request.request as never, signal);
+        const content: unknown = await tool.execute(request.request as never, signal);
         return { content: String(content), isError: false };
       } catch (error) {
         return { content: error instanceof Error ? error.message : String(error), isError: true };

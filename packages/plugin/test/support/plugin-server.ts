@@ -6,8 +6,8 @@ import type {
   RunHookResponseSchema,
 } from "@reeve/contracts/plugin";
 import { PluginService } from "@reeve/contracts/plugin";
-import type { sendUnaryData, ServerUnaryCall, UntypedHandleCall } from "@grpc/grpc-js";
-import { Metadata, Server, ServerCredentials } from "@grpc/grpc-js";
+import type { Metadata, sendUnaryData, ServerUnaryCall, UntypedHandleCall } from "@grpc/grpc-js";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
 
 /** What a server answers. An error has a `code`, and ends the request with it. */
 export interface PluginServerAnswers {
@@ -70,9 +70,14 @@ function handlerOf(
   answer: (request: unknown, metadata: Metadata) => Promise<unknown>,
 ): UntypedHandleCall {
   return (call: ServerUnaryCall<unknown, unknown>, callback: sendUnaryData<unknown>) => {
-    answer(call.request, call.metadata).then(
-      (value) => callback(null, value),
-      (error: unknown) => callback(error as Error),
-    );
+    void respond(answer(call.request, call.metadata), callback);
   };
+}
+
+async function respond(answer: Promise<unknown>, callback: sendUnaryData<unknown>): Promise<void> {
+  try {
+    callback(null, await answer);
+  } catch (error) {
+    callback(error as Error);
+  }
 }

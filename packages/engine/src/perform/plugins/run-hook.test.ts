@@ -77,10 +77,6 @@ test("a run without plugins has no facts about any", async () => {
 });
 
 describe("the verdict of a tool gate", () => {
-  const gate = (verdict: object): MemoryPlugin => ({
-    descriptor: { phases: [HookPhase.TOOL_GATE] },
-    hook: () => verdict,
-  });
   const deny = gate({ verdict: { case: "deny", value: { reason: "not today" } } });
   const ask = gate({ verdict: { case: "ask", value: {} } });
   const allow = gate({ verdict: { case: "allow", value: {} } });
@@ -118,7 +114,7 @@ describe("the verdict of a tool gate", () => {
 
   test("replaces the arguments, on which rules and the gate decide again", async () => {
     const seen: unknown[] = [];
-    const rewrite: MemoryPlugin = {
+    const replacing: MemoryPlugin = {
       descriptor: { phases: [HookPhase.TOOL_GATE] },
       hook({ data }) {
         if (data.case !== "call") return {};
@@ -128,15 +124,13 @@ describe("the verdict of a tool gate", () => {
           : { verdict: { case: "rewrite", value: { arguments: { path: "safe" } } } };
       },
     };
-    const { bench } = await benchWith({ guard: rewrite }, { spec: { hitlTools: ["count"] } });
+    const { bench } = await benchWith({ guard: replacing }, { spec: { hitlTools: ["count"] } });
     await bench.drive("w");
     expect(seen).toEqual([{}, { path: "safe" }]);
     expect(approvalsOf(await endOf(bench))[0]?.call?.arguments).toEqual({ path: "safe" });
   });
 
   test("is a refusal if two plugins replace the arguments", async () => {
-    const rewrite = (path: string) =>
-      gate({ verdict: { case: "rewrite", value: { arguments: { path } } } });
     const { bench } = await benchWith({ a: rewrite("1"), b: rewrite("2") });
     await bench.drive("w");
     expect(await resultsOf(bench)).toEqual([expect.stringContaining("a, b also replaces")]);
@@ -185,13 +179,6 @@ test("a plugin changes the request of a step: it adds instructions and removes t
 });
 
 test("hooks of one point see the same state, and their patches are merged", async () => {
-  const add = (number: number): MemoryPlugin => ({
-    descriptor: {
-      phases: [HookPhase.STEP_START],
-      stateKeys: [{ name: "sum", merge: MergeMode.SUM }],
-    },
-    hook: () => ({ patches: [{ key: "sum", value: numberValue(number) }] }),
-  });
   const { bench, memory } = await benchWith({ a: add(1), b: add(10) });
   await bench.drive("w");
   const seen = memory.requests.map(({ step, state }) => [step, numberOf(state["sum"])]);
@@ -336,4 +323,24 @@ function numberValue(value: number) {
 
 function numberOf(value: ReturnType<typeof numberValue> | undefined): unknown {
   return value?.kind.value;
+}
+
+/** A plugin whose tool gate gives a verdict. */
+function gate(verdict: object): MemoryPlugin {
+  return { descriptor: { phases: [HookPhase.TOOL_GATE] }, hook: () => verdict };
+}
+
+function rewrite(path: string): MemoryPlugin {
+  return gate({ verdict: { case: "rewrite", value: { arguments: { path } } } });
+}
+
+/** A plugin that adds to a sum at the start of each step. */
+function add(number: number): MemoryPlugin {
+  return {
+    descriptor: {
+      phases: [HookPhase.STEP_START],
+      stateKeys: [{ name: "sum", merge: MergeMode.SUM }],
+    },
+    hook: () => ({ patches: [{ key: "sum", value: numberValue(number) }] }),
+  };
 }
