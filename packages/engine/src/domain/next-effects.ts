@@ -149,9 +149,11 @@ export function onlyProviderWaitMs(
   nowMs: number,
 ): number | undefined {
   if (effects.length === 0 || openWaits(state).length > 0) return undefined;
-  const rests = effects.map((effect) =>
-    effect.kind === "wait_to_retry" ? restMs(effect, nowMs) : 0,
-  );
+  if (!effects.some(({ kind }) => kind === "wait_to_retry")) return undefined;
+  const rests = effects.map((effect) => {
+    if (effect.kind === "wait_to_retry") return restMs(effect, nowMs);
+    return effect.kind === "run_hook" ? (effect.due.action?.dueAtMs ?? nowMs) - nowMs : 0;
+  });
   const shortest = Math.min(...rests);
   return shortest > 0 ? shortest : undefined;
 }

@@ -14,6 +14,7 @@ import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
 import { recordedDelegates } from "./delegating-run.ts";
+import { recordedPlugins } from "./plugged-run.ts";
 import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 
@@ -90,6 +91,7 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .turn({ name: "search" }, { name: "search" }),
   "taken-over": takenOver,
   delegates: recordedDelegates,
+  plugins: recordedPlugins,
   retried,
   "fallback-models": fallbackModels,
   counted: () =>

@@ -20,6 +20,7 @@ import {
 } from "@reeve/contracts/plugin";
 import { PluginFailure } from "@reeve/engine/ports/plugin-host";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Supplier } from "./supplier.ts";
 import type { ThreadAnswer, ThreadRequest } from "./thread.ts";
 import { threadProgram } from "./thread.ts";
@@ -147,8 +148,10 @@ export class PackagePlugin implements Supplier {
   #take(answer: ThreadAnswer): void {
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) return;
-    if ("error" in answer) waiting.reject(new PluginFailure(answer.error, { retryable: false }));
-    else waiting.resolve(answer.answer);
+    if ("error" in answer) {
+      const message = processRedaction.text(answer.error);
+      waiting.reject(new PluginFailure(message, { retryable: false }));
+    } else waiting.resolve(answer.answer);
   }
 
   async #end(thread: Worker, reason: string): Promise<void> {
