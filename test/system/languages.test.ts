@@ -1,14 +1,26 @@
 import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolResult } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
-import { LanguageProvider, prepareGo, preparePython } from "./support/language-providers.ts";
+import {
+  LanguageProvider,
+  prepareGo,
+  preparePython,
+  preparePythonPlugin,
+} from "./support/language-providers.ts";
 import { canonicalFamilies, traceOf } from "./support/traces.ts";
 import { eventOf } from "./support/watching.ts";
 
 const token = "tools-token-0123456789";
 const [python, go] = await Promise.all([preparePython(), prepareGo()]);
+// After the provider, which may build the same environment.
+const pythonPlugin = await preparePythonPlugin();
 const languages = [
   ["python", python, isStatistics],
   ["go", go, isDigest],
@@ -16,6 +28,7 @@ const languages = [
 const resources = new AsyncDisposableStack();
 const running = new Map<string, LanguageProvider>();
 let deployment: Deployment;
+let plugin: LanguageProvider | undefined;
 
 beforeAll(async () => {
   const providers: Record<string, unknown> = {};
@@ -27,10 +40,16 @@ beforeAll(async () => {
     running.set(language, provider);
   }
   if (running.size === 0) return;
+  const metadata = { authorization: "Bearer ${TOOLS_TOKEN}" };
+  if (pythonPlugin.kind === "ready") plugin = await LanguageProvider.start(pythonPlugin, token);
+  const plugins = plugin && { "call-limit-python": { target: plugin.address, metadata } };
   deployment = resources.use(
     await Deployment.start(
       { TOOLS_TOKEN: token },
-      { REEVE_PROVIDERS_CONFIG: JSON.stringify({ providers }) },
+      {
+        REEVE_PROVIDERS_CONFIG: JSON.stringify({ providers }),
+        REEVE_PLUGINS: JSON.stringify({ plugins: plugins ?? {} }),
+      },
     ),
   );
 });
@@ -68,6 +87,31 @@ describe.each(languages)("a tool provider in %s", (language, prepared, isRight) 
     },
   );
 });
+
+// Requirement: RES-5, RES-7
+test.skipIf(pythonPlugin.kind === "missing")(
+  "a plugin in Python that is killed is asked again when it is back, and repeats no effect",
+  async () => {
+    if (pythonPlugin.kind === "missing" || plugin === undefined) return;
+    const { address } = plugin;
+    const journal = join(mkdtempSync(join(tmpdir(), "reeve-plugin-")), "journal");
+    await deployment.agent("plugin-python", {
+      pluginIds: ["call-limit-python"],
+      sections: { "call-limit-python": fromJson(ValueSchema, { max_calls: 3, journal }) },
+    });
+    await plugin[Symbol.asyncDispose]();
+    const request = { agentId: "plugin-python", input: "go" };
+    const { run } = await deployment.reeve.runs.startRun(request);
+    await eventOf(deployment, run?.runId ?? "", "pluginsPinned");
+    plugin = resources.use(await LanguageProvider.start(pythonPlugin, token, address));
+    const events = await watched(run?.runId ?? "");
+    expect(resultsOf(events).map(({ content }) => content)).toEqual(["3"]);
+    const hooks = readFileSync(journal, "utf8").trimEnd().split("\n");
+    expect(new Set(hooks).size).toBe(hooks.length);
+    // Those of the run, of two steps, and of one call.
+    expect(hooks).toHaveLength(2 + 2 * 4 + 3);
+  },
+);
 
 function isStatistics(content: string): boolean {
   const found = JSON.parse(content) as Record<string, unknown>;

@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
 const examples = join(root, "examples");
-const proto = join(root, "proto/reeve/tool/v1/tool_provider.proto");
+const protos = join(root, "proto");
 const buildMs = 240_000;
 
 /** Where artifacts for other languages are cached between test runs. */
@@ -29,13 +29,39 @@ export type Prepared =
 /** Whether the tests of other languages are enabled. */
 export const isAskedFor = process.env["REEVE_LANGUAGES"] === "all";
 
-/** Prepares the Python provider: a virtual environment with generated code, in a cache folder. */
-export async function preparePython(): Promise<Prepared> {
+/** An example in Python, and the contract that it implements. */
+interface PythonExample {
+  readonly folder: string;
+  readonly program: string;
+  readonly proto: string;
+}
+
+const toolProvider: PythonExample = {
+  folder: "tool-provider-python",
+  program: "provider.py",
+  proto: "reeve/tool/v1/tool_provider.proto",
+};
+
+/** Prepares the plugin in Python, as `preparePython` does. */
+export async function preparePythonPlugin(): Promise<Prepared> {
+  return await preparePython({
+    folder: "plugin-python",
+    program: "plugin.py",
+    proto: "reeve/plugin/v1/plugin.proto",
+  });
+}
+
+/** Prepares an example in Python, by default the tool provider: a virtual environment with generated code, in a cache folder. */
+export async function preparePython({
+  folder: example,
+  program,
+  proto,
+}: PythonExample = toolProvider): Promise<Prepared> {
   return await prepared(async () => {
-    const source = join(examples, "tool-provider-python");
+    const source = join(examples, example);
     const venv = await cached(
       "python",
-      [join(source, "requirements.txt"), proto],
+      [join(source, "requirements.txt"), join(protos, proto)],
       async (folder) => {
         const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: "1" };
         await build("python3", ["-m", "venv", "--copies", folder], { env });
@@ -45,19 +71,11 @@ export async function preparePython(): Promise<Prepared> {
         const generated = join(folder, "gen");
         mkdirSync(generated);
         const out = [`--python_out=${generated}`, `--grpc_python_out=${generated}`];
-        const input = [join(root, "proto"), "reeve/tool/v1/tool_provider.proto"];
-        await build(python, [
-          "-m",
-          "grpc_tools.protoc",
-          "-I",
-          input[0] ?? "",
-          ...out,
-          input[1] ?? "",
-        ]);
+        await build(python, ["-m", "grpc_tools.protoc", "-I", protos, ...out, proto]);
       },
     );
     const env = { PYTHONPATH: join(venv, "gen"), PYTHONDONTWRITEBYTECODE: "1" };
-    return { command: [join(venv, "bin/python"), join(source, "provider.py")], env };
+    return { command: [join(venv, "bin/python"), join(source, program)], env };
   });
 }
 
@@ -80,7 +98,7 @@ export async function prepareGo(): Promise<Prepared> {
   });
 }
 
-/** An example provider as a process. It requires a token. */
+/** An example provider or plugin as a process. It requires a token. */
 export class LanguageProvider implements AsyncDisposable {
   readonly address: string;
   readonly #child: ChildProcess;
@@ -93,9 +111,11 @@ export class LanguageProvider implements AsyncDisposable {
   static async start(
     { command: [program = "", ...args], env }: Extract<Prepared, { kind: "ready" }>,
     token: string,
+    listen = "127.0.0.1:0",
   ): Promise<LanguageProvider> {
-    const child = spawn(program, [...args, "127.0.0.1:0"], {
-      env: { ...env, PATH: process.env["PATH"], PROVIDER_TOKEN: token },
+    const tokens = { PROVIDER_TOKEN: token, PLUGIN_TOKEN: token };
+    const child = spawn(program, [...args, listen], {
+      env: { ...env, PATH: process.env["PATH"], ...tokens },
       stdio: ["ignore", "pipe", "inherit"],
     });
     const { promise, resolve, reject } = Promise.withResolvers<string>();
