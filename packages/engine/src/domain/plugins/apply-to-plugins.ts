@@ -3,9 +3,10 @@ import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { HookPhase } from "@reeve/contracts/plugin";
 import type { PluginHookFinished, RunEvent } from "@reeve/contracts/run";
-import { StepState } from "@reeve/contracts/run";
+import { Phase, StepState } from "@reeve/contracts/run";
 import { ToolCallSchema } from "@reeve/contracts/tool";
 import type { Call, Frame } from "../state/frame.ts";
+import { plannerId } from "../state/frame.ts";
 import { withNewest } from "../state/units.ts";
 import type { RunState } from "../state/run-state.ts";
 import { gateRound, hookedPlugins, phaseName } from "./hook-points.ts";
@@ -46,7 +47,8 @@ export function applyToPlugins(state: RunState, envelope: RunEvent): RunState {
 /** Forgets what only the earlier steps of a frame needed. A run that starts a step is not about to end. */
 function inNewStep(plugins: PluginState, { parentId }: RunEvent): PluginState {
   const kept = [...plugins.outcomes].filter(
-    ([, { frame, phase }]) => frame !== parentId || phase === HookPhase.RUN_START,
+    ([, { frame, phase }]) =>
+      (frame !== parentId && frame !== plannerId) || phase === HookPhase.RUN_START,
   );
   return { ...plugins, outcomes: new Map(kept), ending: undefined };
 }
@@ -66,7 +68,7 @@ function finished(
   const outcome: HookOutcome = {
     pluginId,
     phase,
-    frame: envelope.parentId,
+    frame: envelope.phase === Phase.PLANNER ? plannerId : envelope.parentId,
     step: envelope.stepNumber,
     answer,
     error,

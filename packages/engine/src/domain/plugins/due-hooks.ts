@@ -4,7 +4,7 @@ import { withHeldCalls } from "../calls/call-content.ts";
 import { parallelCallLimit } from "../calls/outgoing-calls.ts";
 import { scheduleCalls } from "../calls/schedule-calls.ts";
 import type { Call, Frame } from "../state/frame.ts";
-import { plannerId, rootId } from "../state/frame.ts";
+import { rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 import { awaitsAfterTool, awaitsStart } from "./call-hooks.ts";
@@ -66,9 +66,7 @@ function dueActions({ plugins }: RunState): readonly DueHook[] {
 function duePoints(state: RunState): readonly HookPoint[] {
   if (awaitsHooks(state, runStart)) return [runStart];
   if (state.plugins?.ending !== undefined) return [runEnd(state)];
-  return liveFrames(state).flatMap((frame) =>
-    frame.id === plannerId || !frame.stepOpen ? [] : pointsOfStep(state, frame),
-  );
+  return liveFrames(state).flatMap((frame) => (frame.stepOpen ? pointsOfStep(state, frame) : []));
 }
 
 function pointsOfStep(state: RunState, frame: Frame): readonly HookPoint[] {

@@ -63,10 +63,11 @@ export function hookedPlugins({ pinned }: PluginState, phase: HookPhase): readon
   return pinned.filter(({ plugin }) => plugin?.descriptor?.phases.includes(phase));
 }
 
-/** Whether hooks of a point, or actions that they scheduled, have not ended. The planner has no hooks. */
+/** Whether hooks of a point, or actions that they scheduled, have not ended. The planner has hooks for its calls only. */
 export function awaitsHooks(state: RunState, point: HookPoint): boolean {
   const { plugins } = state;
-  if (plugins === undefined || point.frame === plannerId) return false;
+  if (plugins === undefined) return false;
+  if (point.frame === plannerId && point.call === undefined) return false;
   return hookedPlugins(plugins, point.phase).some((each) => {
     const id = hookIdOf(state, point, idOf(each));
     return !plugins.outcomes.has(id) || plugins.actions.some(({ originId }) => originId === id);

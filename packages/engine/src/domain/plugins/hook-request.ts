@@ -11,7 +11,7 @@ import { approvedCall } from "../calls/approved-call.ts";
 import { modelOf } from "../model/model-of.ts";
 import { answerRequest } from "../model/render-request.ts";
 import type { Call, Frame } from "../state/frame.ts";
-import { rootId } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
 import type { DueHook } from "./due-hooks.ts";
@@ -38,7 +38,7 @@ export function hookRequest(
     tenant: created?.tenant ?? "",
     runId,
     agentId: created?.agentId ?? "",
-    parentId: frame.id === rootId ? "" : frame.id,
+    parentId: scopeOf(frame).parentId,
     depth: frame.depth,
     step: point?.step ?? frame.step,
     ...(pinned.section && { section: pinned.section }),

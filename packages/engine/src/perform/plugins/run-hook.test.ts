@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { ApprovalState, GateKind } from "@reeve/contracts/approval";
+import { ApprovalState, DecisionSchema, GateKind } from "@reeve/contracts/approval";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { HookPhase, MergeMode } from "@reeve/contracts/plugin";
 import { RunStatus } from "@reeve/contracts/run";
@@ -128,6 +128,38 @@ describe("the verdict of a tool gate", () => {
     await bench.drive("w");
     expect(seen).toEqual([{}, { path: "safe" }]);
     expect(approvalsOf(await endOf(bench))[0]?.call?.arguments).toEqual({ path: "safe" });
+  });
+
+  test("is given anew for the arguments with which a person approves the call", async () => {
+    const seen: unknown[] = [];
+    const strict: MemoryPlugin = {
+      descriptor: { phases: [HookPhase.TOOL_GATE] },
+      hook({ data }) {
+        if (data.case !== "call") return {};
+        seen.push(data.value.arguments);
+        return data.value.arguments?.["path"] === "secret"
+          ? { verdict: { case: "deny", value: {} } }
+          : {};
+      },
+    };
+    const spec = { hitlTools: ["count"], approvalPolicy: { allowEditedArguments: true } };
+    const { bench } = await benchWith({ guard: strict }, { spec });
+    await bench.drive("w");
+    const editedArguments = { path: "secret" };
+    const decision = create(DecisionSchema, { approved: true, editedArguments });
+    await bench.decide(ApprovalState.APPROVED, undefined, decision);
+    await bench.drive("w", 2);
+    expect(seen).toEqual([{}, editedArguments]);
+    expect(await resultsOf(bench)).toEqual(["the plugin guard denies this call"]);
+    expect(bench.executed).toEqual([]);
+  });
+
+  test("decides on the calls of the planner too", async () => {
+    const calls = [["count", "{}"]] as const;
+    const planned = await benchWith({ guard: deny }, { calls, spec: { planningEnabled: true } });
+    await planned.bench.drive("w");
+    expect(await resultsOf(planned.bench)).toEqual([expect.stringContaining("guard denies")]);
+    expect(planned.bench.executed).toEqual([]);
   });
 
   test("is a refusal if two plugins replace the arguments", async () => {
