@@ -80,3 +80,27 @@ test("a receipt names the specs of the delegates that the run could call", async
   expect(before?.specSha256).toMatch(/^[0-9a-f]{64}$/);
   expect((await receiptWith("delete"))[0]?.specSha256).not.toBe(before?.specSha256);
 });
+
+test("a receipt has the arguments with which a plugin replaced those of the model", async () => {
+  const arguments_ = { to: "the safe account" };
+  const { question: _question, ...held } = asked;
+  const log = await storedLog(
+    callWith([
+      {
+        pluginHookFinished: {
+          pluginId: "guard",
+          hookId: "h/guard",
+          callId: decidedCallId,
+          answer: { rewrite: { arguments: arguments_ } },
+        },
+      },
+      { approval: { approval: held } },
+      { approval: { approval: { ...held, state: "APPROVAL_STATE_APPROVED", decision } } },
+      { toolResult: { result: { callId: decidedCallId, name: "pay", content: "" } } },
+    ]),
+    [2],
+  );
+  const { receipt } = await receiptIn(log);
+  expect(receipt.call?.arguments).toEqual(arguments_);
+  expect(receipt.call?.argumentsSha256).toBe(digestOf(JSON.stringify(arguments_)));
+});

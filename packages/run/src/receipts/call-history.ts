@@ -138,10 +138,11 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
   }
 }
 
-/** What a plugin replaces the arguments with, is the call on which people decide, and that is executed. */
-function withRewrite(history: CallHistory, { answer }: PluginHookFinished): CallHistory {
+/** The arguments of a plugin are those on which people decide, and with which the call is executed. A second replacement is refused. */
+function withRewrite(history: CallHistory, { answer, hookId }: PluginHookFinished): CallHistory {
   const { requested } = history;
-  if (answer?.verdict.case !== "rewrite" || requested === undefined) return history;
+  const isFirst = !hookId.includes("/round-");
+  if (answer?.verdict.case !== "rewrite" || requested === undefined || !isFirst) return history;
   const call = create(ToolCallSchema, {
     ...requested.call,
     arguments: answer.verdict.value.arguments ?? {},
