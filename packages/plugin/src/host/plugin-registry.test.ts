@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { status } from "@grpc/grpc-js";
+import { OfferedPluginSchema } from "@reeve/contracts/agent";
 import {
   DescribePluginsResponseSchema,
   HookPhase,
@@ -105,4 +106,11 @@ test("a server that is no gRPC server is a problem by name, and stops nothing", 
     { descriptor: { id: "guard" }, problem: expect.stringContaining("UNAVAILABLE") },
   ]);
   other.close();
+});
+
+test("a plugin that was removed is a problem by name for the runs that have it", async () => {
+  const pinned = create(OfferedPluginSchema, { descriptor: { id: "guard", version: "1" } });
+  await using registry = await configuredPlugins([], log, never);
+  const refused = { message: expect.stringContaining("does not have it"), mayHaveBegun: false };
+  await expect(registry.runHook(pinned, request, never)).rejects.toMatchObject(refused);
 });

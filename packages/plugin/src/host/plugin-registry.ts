@@ -104,7 +104,10 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   async #pinned(pinned: OfferedPlugin, signal: AbortSignal): Promise<Supplier> {
     const id = idOf(pinned);
     const plugin = this.#plugins.get(id);
-    if (plugin === undefined) throw notSent("the deployment does not have it anymore", false);
+    // Another runtime may have it, or this one after its restart.
+    if (plugin === undefined) {
+      throw notSent("this runtime does not have it; set REEVE_PLUGINS of all runtimes", true);
+    }
     let offer = this.#offerNamed(id);
     // It may be back as it was.
     if (offer === undefined || offer.problem !== "") {
