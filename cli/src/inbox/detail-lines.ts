@@ -91,6 +91,7 @@ function riskLines(
       : [plain(`${changed.length} files have changed since the last approval`, "red")]),
     ...why.map((line) => plain(line)),
     ...(rule === "" ? [] : [plain(rule)]),
+    ...approval.pluginReasons.map((reason) => plain(`plugin ${oneLine(reason, 1_000)}`)),
     ...(requestedAt ? [plain(`waits since ${timestampDate(requestedAt).toISOString()}`)] : []),
   ];
 }

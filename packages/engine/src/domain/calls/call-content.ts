@@ -78,6 +78,7 @@ export function supersede(
     deciders,
     gates: approval.gates,
     permission: approval.permission,
+    pluginReasons: approval.pluginReasons,
     content: withPrevious(boundPreviews(now), before),
     approvalId: `${call.callId}-r${round}`,
     supersedes: approval.approvalId,

@@ -106,6 +106,8 @@ type Gate =
       readonly gates: readonly GateKind[];
       readonly permission: PermissionDecision | undefined;
       readonly deciders: Deciders;
+      /** Why plugins ask. Empty: none does. */
+      readonly pluginReasons: readonly string[];
     };
 
 /** Returns what stands before a call that has not started. Undefined: nothing, or its approval decides. */
@@ -125,16 +127,19 @@ export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | und
     const denial = `${describeDecision(permission)} denies this call`;
     return { kind: "refused", problem: denial, status: ToolStatus.ERROR, permission };
   }
-  const byPlugins = pluginGate(state, frame, pending);
-  if (byPlugins.gate !== undefined) return byPlugins.gate;
+  const { gate, reasons: pluginReasons } = pluginGate(state, frame, pending);
+  if (gate !== undefined) return gate;
   if (approval !== undefined) return undefined;
   if (tool !== undefined && isAskUser(tool)) return { kind: "question" };
-  const gates = [...gatesOf(state, frame, pending, permission), ...byPlugins.asking];
+  const gates = [
+    ...gatesOf(state, frame, pending, permission),
+    ...(pluginReasons.length > 0 ? [GateKind.PLUGIN] : []),
+  ];
   if (gates.length === 0) return undefined;
   const deciders = decidersOf(state, frame, pending.call);
   return typeof deciders === "string"
     ? { kind: "refused", problem: deciders, status: ToolStatus.REJECTED, permission: undefined }
-    : { kind: "ask", gates, permission, deciders };
+    : { kind: "ask", gates, permission, deciders, pluginReasons };
 }
 
 /** Returns what plugins put before a call, and whether they ask for an approval. They only add to what rules and agents say. */
@@ -142,23 +147,23 @@ function pluginGate(
   state: RunState,
   frame: Frame,
   pending: Call,
-): { readonly gate?: Gate; readonly asking: readonly GateKind[] } {
-  if (state.plugins === undefined) return { asking: [] };
+): { readonly gate?: Gate; readonly reasons: readonly string[] } {
+  if (state.plugins === undefined) return { reasons: [] };
   const remover = transformOf(state, frame).removed.get(pending.call.name);
   if (remover !== undefined) {
     const problem = `the plugin ${remover} removed the tool ${pending.call.name} in this step`;
-    return { gate: refusal(problem), asking: [] };
+    return { gate: refusal(problem), reasons: [] };
   }
   const verdict = gateVerdict(state, frame, pending);
   switch (verdict?.kind) {
     case "pending":
-      return { gate: { kind: "hooks" }, asking: [] };
+      return { gate: { kind: "hooks" }, reasons: [] };
     case "denied":
-      return { gate: refusal(verdict.problem), asking: [] };
+      return { gate: refusal(verdict.problem), reasons: [] };
     case "ask":
-      return { asking: [GateKind.PLUGIN] };
+      return { reasons: verdict.reasons };
     case undefined:
-      return { asking: [] };
+      return { reasons: [] };
   }
 }
 
@@ -253,13 +258,24 @@ interface ApprovalReason {
   readonly gates: readonly GateKind[];
   readonly permission: PermissionDecision | undefined;
   readonly deciders: Deciders;
+  /** Why plugins ask. Default: none does. */
+  readonly pluginReasons?: readonly string[];
 }
 
 /** Returns the fact that requests the approval of a call. */
 export function requestApproval(
   state: RunState,
   { call }: Call,
-  { scope, gates, permission, deciders, content, approvalId, supersedes = "" }: ApprovalReason,
+  {
+    scope,
+    gates,
+    permission,
+    deciders,
+    content,
+    approvalId,
+    supersedes = "",
+    pluginReasons = [],
+  }: ApprovalReason,
   nowMs: number,
 ): Fact {
   const { runId, created } = state.head;
@@ -281,6 +297,7 @@ export function requestApproval(
     parentId: scope.parentId,
     ...delegatesOfCall(state, state.frames.get(scope.parentId)),
     gates: [...gates],
+    pluginReasons: [...pluginReasons],
     source: ApprovalSource.RUN,
     callDigest: callDigest(call, created, content),
     supersedes,

@@ -1,5 +1,6 @@
 import { HookPhase } from "@reeve/contracts/plugin";
 import type { RunHookResponse } from "@reeve/contracts/plugin";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -11,7 +12,8 @@ import { idOf } from "./plugin-state.ts";
 export type GateVerdict =
   | { readonly kind: "pending" }
   | { readonly kind: "denied"; readonly problem: string }
-  | { readonly kind: "ask" }
+  /** `reasons` name the plugins that ask, and why. */
+  | { readonly kind: "ask"; readonly reasons: readonly string[] }
   | undefined;
 
 /** Whether plugins are asked about a call: the answer of a frame is no call. */
@@ -39,9 +41,8 @@ export function gateVerdict(state: RunState, frame: Frame, call: Call): GateVerd
       problem: `more than one replacement of the arguments of this call: ${names} ${problemOf} them`,
     };
   }
-  return outcomes.some(({ answer }) => answer?.verdict.case === "ask")
-    ? { kind: "ask" }
-    : undefined;
+  const reasons = outcomes.flatMap(reasonToAsk);
+  return reasons.length > 0 ? { kind: "ask", reasons } : undefined;
 }
 
 function outcomesAt(
@@ -68,6 +69,14 @@ function denialIn({ pluginId, phase, answer, error }: HookOutcome): string | und
   if (answer?.verdict.case !== "deny") return undefined;
   const { reason } = answer.verdict.value;
   return `the plugin ${pluginId} denies this call${reason === "" ? "" : `: ${reason}`}`;
+}
+
+const maxReasonBytes = 1_000;
+
+function reasonToAsk({ pluginId, answer }: HookOutcome): readonly string[] {
+  if (answer?.verdict.case !== "ask") return [];
+  const { reason } = answer.verdict.value;
+  return [truncateToBytes(reason === "" ? pluginId : `${pluginId}: ${reason}`, maxReasonBytes)];
 }
 
 /** Returns the single rewrite among the answers of the first round, with its plugin. Undefined: there is none, or more than one. */

@@ -78,7 +78,7 @@ test("a run without plugins has no facts about any", async () => {
 
 describe("the verdict of a tool gate", () => {
   const deny = gate({ verdict: { case: "deny", value: { reason: "not today" } } });
-  const ask = gate({ verdict: { case: "ask", value: {} } });
+  const ask = gate({ verdict: { case: "ask", value: { reason: "it is late" } } });
   const allow = gate({ verdict: { case: "allow", value: {} } });
 
   test("refuses a call, which the model reads by name", async () => {
@@ -98,7 +98,9 @@ describe("the verdict of a tool gate", () => {
   test("has a person decide", async () => {
     const { bench } = await benchWith({ guard: ask });
     await bench.drive("w");
-    expect(approvalsOf(await endOf(bench))).toMatchObject([{ gates: [GateKind.PLUGIN] }]);
+    expect(approvalsOf(await endOf(bench))).toMatchObject([
+      { gates: [GateKind.PLUGIN], pluginReasons: ["guard: it is late"] },
+    ]);
     await bench.decide(ApprovalState.APPROVED);
     await bench.drive("w", 2);
     expectWhole(await bench.events(), RunStatus.COMPLETED);
