@@ -82,7 +82,7 @@ test("a receipt names the specs of the delegates that the run could call", async
 });
 
 test("a receipt has the arguments with which a plugin replaced those of the model", async () => {
-  const arguments_ = { to: "the safe account" };
+  const replaced = { to: "the safe account" };
   const { question: _question, ...held } = asked;
   const log = await storedLog(
     callWith([
@@ -91,7 +91,7 @@ test("a receipt has the arguments with which a plugin replaced those of the mode
           pluginId: "guard",
           hookId: "h/guard",
           callId: decidedCallId,
-          answer: { rewrite: { arguments: arguments_ } },
+          answer: { rewrite: { arguments: replaced } },
         },
       },
       { approval: { approval: held } },
@@ -101,6 +101,6 @@ test("a receipt has the arguments with which a plugin replaced those of the mode
     [2],
   );
   const { receipt } = await receiptIn(log);
-  expect(receipt.call?.arguments).toEqual(arguments_);
-  expect(receipt.call?.argumentsSha256).toBe(digestOf(JSON.stringify(arguments_)));
+  expect(receipt.call?.arguments).toEqual(replaced);
+  expect(receipt.call?.argumentsSha256).toBe(digestOf(JSON.stringify(replaced)));
 });

@@ -124,6 +124,10 @@ pub struct Approval {
     /// them apply to the call. Empty: the agent of the run called `delegate_id`, or there is no delegate.
     #[prost(string, repeated, tag = "43")]
     pub calling_delegates: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Why plugins ask for the approval: `<plugin>: <reason>`, or the plugin alone, each of at most 1,000
+    /// bytes, in the order of the plan. Empty if none asks.
+    #[prost(string, repeated, tag = "46")]
+    pub plugin_reasons: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A group that alternatives of approvals name. Groups are known to identity providers only: approvals
 /// notes when a member uses the inbox.

@@ -420,8 +420,11 @@ type Approval struct {
 	// agent of the run called the first one, and the last one called `delegate_id`. Rules that name one of
 	// them apply to the call. Empty: the agent of the run called `delegate_id`, or there is no delegate.
 	CallingDelegates []string `protobuf:"bytes,43,rep,name=calling_delegates,json=callingDelegates,proto3" json:"calling_delegates,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Why plugins ask for the approval: `<plugin>: <reason>`, or the plugin alone, each of at most 1,000
+	// bytes, in the order of the plan. Empty if none asks.
+	PluginReasons []string `protobuf:"bytes,46,rep,name=plugin_reasons,json=pluginReasons,proto3" json:"plugin_reasons,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -688,6 +691,13 @@ func (x *Approval) GetDelegateId() string {
 func (x *Approval) GetCallingDelegates() []string {
 	if x != nil {
 		return x.CallingDelegates
+	}
+	return nil
+}
+
+func (x *Approval) GetPluginReasons() []string {
+	if x != nil {
+		return x.PluginReasons
 	}
 	return nil
 }
@@ -4202,7 +4212,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x92\r\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb9\r\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -4248,7 +4258,8 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\runseen_groups\x18) \x03(\tR\funseenGroups\x12\x1f\n" +
 	"\vdelegate_id\x18* \x01(\tR\n" +
 	"delegateId\x12+\n" +
-	"\x11calling_delegates\x18+ \x03(\tR\x10callingDelegates:\x00\"\xbd\x01\n" +
+	"\x11calling_delegates\x18+ \x03(\tR\x10callingDelegates\x12%\n" +
+	"\x0eplugin_reasons\x18. \x03(\tR\rpluginReasons:\x00\"\xbd\x01\n" +
 	"\fWatchedGroup\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\x12?\n" +
