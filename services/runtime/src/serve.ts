@@ -29,7 +29,7 @@ import { loadSkills, watchSkills } from "@reeve/models/skills/watch-skills";
 interface RuntimeDependencies {
   readonly nats: Nats;
   readonly log: Logger;
-  /** The variables that the registry of models may name for the keys of its providers. Default: none. */
+  /** The variables that the files of models and of plugins may name for keys. Default: none. */
   readonly environment?: Environment;
   /** Called with the number of runs that this runtime drives, whenever it changes. */
   readonly onActiveRuns?: (count: number) => void;
@@ -38,7 +38,7 @@ interface RuntimeDependencies {
 /** Starts a runtime, which drives runs until it is disposed. It then releases its runs, so that other runtimes continue them. */
 export async function startRuntime(
   config: RuntimeConfig,
-  { nats, log: logger, environment, onActiveRuns }: RuntimeDependencies,
+  { nats, log: logger, environment = {}, onActiveRuns }: RuntimeDependencies,
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
@@ -60,7 +60,9 @@ export async function startRuntime(
     ...withPlugins(providers.catalog, plugins.offers),
     skills: [...skills.descriptors],
   });
-  const announce = async () => models.put("default", catalog(), background.signal);
+  const announce = async () => {
+    await models.put("default", catalog(), background.signal);
+  };
   await announce();
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const ports = await openPorts(

@@ -69,6 +69,9 @@ export function applyToAnswer<Answered extends RunAnswer>(
     case "plan":
     case "toolCallStarted":
     case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
     case "mcpProgress":
     case "subtask":
     case "context":

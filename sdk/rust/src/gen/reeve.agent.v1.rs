@@ -143,6 +143,11 @@ pub struct AgentSpec {
     /// property `result` of one. Needs a model that calls tools. If unset, the answer is text.
     #[prost(message, optional, tag = "36")]
     pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// Skills that the agent may open, by name: instructions and files for kinds of work, which the
+    /// deployment has. The model sees the name and the description of each, and opens it with the tool
+    /// `open_skill`. A run keeps the versions with which it was prepared.
+    #[prost(string, repeated, tag = "40")]
+    pub skills: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
 /// is parked as for an approval.
@@ -485,6 +490,27 @@ pub struct DecisionAlternative {
     #[prost(bool, tag = "7")]
     pub reviewer: bool,
 }
+/// A skill: instructions and files for a kind of work.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SkillDescriptor {
+    /// Name of the skill.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// What it is for and when to use it. The model decides by it.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// SHA-256 in lowercase hexadecimal over one line for each of its files, ordered by the bytes of their
+    /// paths: SHA-256 of the file in lowercase hexadecimal, two spaces, the path relative to the folder of
+    /// the skill, and a line feed.
+    #[prost(string, tag = "3")]
+    pub digest: ::prost::alloc::string::String,
+    /// Number of its files, with `SKILL.md`.
+    #[prost(uint32, tag = "4")]
+    pub file_count: u32,
+    /// Size of all its files in bytes.
+    #[prost(uint64, tag = "5")]
+    pub size_bytes: u64,
+}
 /// A plugin of the operator, as the runtimes found it.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OfferedPlugin {
@@ -523,7 +549,7 @@ pub struct ModelSpec {
     /// Maximum number of output tokens. 0 if unknown.
     #[prost(uint32, tag = "5")]
     pub max_output_tokens: u32,
-    /// Modalities that the model accepts as input: `text`, `image`, `audio`.
+    /// Modalities that the model accepts as input: `text`, `image`, `audio`, `pdf`. Empty stands for `text`.
     #[prost(string, repeated, tag = "6")]
     pub modalities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Knowledge cutoff, in the provider's own format. Empty if unknown.
@@ -624,7 +650,11 @@ pub struct ProviderDescriptor {
     /// the provider is another server: then its models have no built-in prices.
     #[prost(string, tag = "5")]
     pub price_list: ::prost::alloc::string::String,
+    /// Modalities that its API can transfer to a model, as in `ModelSpec`. Empty stands for `text`.
+    #[prost(string, repeated, tag = "6")]
+    pub modalities: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
+/// The models, providers, and skills that the runtimes announce. The catalog remains available after the
 /// The models, providers, and plugins that the runtimes announce. The catalog remains available after the
 /// runtimes have stopped.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -641,6 +671,9 @@ pub struct ModelCatalog {
     /// How failed model calls are repeated, for the fields that an agent does not set.
     #[prost(message, optional, tag = "4")]
     pub retry: ::core::option::Option<RetryPolicy>,
+    /// The skills that the runtimes have, ordered by name.
+    #[prost(message, repeated, tag = "7")]
+    pub skills: ::prost::alloc::vec::Vec<SkillDescriptor>,
     /// The plugins of the operator, ordered by id.
     #[prost(message, repeated, tag = "5")]
     pub plugins: ::prost::alloc::vec::Vec<OfferedPlugin>,
@@ -681,6 +714,9 @@ pub struct ResolutionPlan {
     /// Agents that the agent may call as tools, and those that they may call, ordered by id.
     #[prost(message, repeated, tag = "10")]
     pub delegates: ::prost::alloc::vec::Vec<PlannedDelegate>,
+    /// Skills that the agent may open, ordered by name. A run keeps these versions.
+    #[prost(message, repeated, tag = "15")]
+    pub skills: ::prost::alloc::vec::Vec<SkillDescriptor>,
 }
 /// An agent that a run may call as a tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -808,6 +844,9 @@ pub struct ListModelsResponse {
     /// registered, as `provider:model`; it then has no known price and context window.
     #[prost(message, repeated, tag = "2")]
     pub providers: ::prost::alloc::vec::Vec<ProviderDescriptor>,
+    /// The skills that agents may name, ordered by name.
+    #[prost(message, repeated, tag = "7")]
+    pub skills: ::prost::alloc::vec::Vec<SkillDescriptor>,
 }
 /// A stored agent.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -827,6 +866,10 @@ pub struct Agent {
     /// Who created this revision: the subject of the request. Empty for revisions of older versions.
     #[prost(string, tag = "5")]
     pub created_by: ::prost::alloc::string::String,
+    /// Set of agents that are managed together: the `managed_by` of the request that created the agent.
+    /// Updates keep it. Empty if the agent belongs to no set.
+    #[prost(string, tag = "6")]
+    pub managed_by: ::prost::alloc::string::String,
 }
 /// A violation in an agent spec.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -847,6 +890,10 @@ pub struct CreateAgentRequest {
     /// The spec to store.
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<AgentSpec>,
+    /// Name of the set of agents that the agent belongs to, for tools that manage several agents
+    /// together. Has no effect on runs. Empty: none.
+    #[prost(string, tag = "2")]
+    pub managed_by: ::prost::alloc::string::String,
 }
 /// Response of `CreateAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -942,6 +989,10 @@ pub struct DeleteAgentRequest {
     /// Id of the agent.
     #[prost(string, tag = "1")]
     pub agent_id: ::prost::alloc::string::String,
+    /// Revision that the caller has seen. If the agent has another revision, the deletion is refused
+    /// with ABORTED and reason REVISION_CONFLICT. 0 deletes any revision.
+    #[prost(uint32, tag = "2")]
+    pub revision: u32,
 }
 /// Response of `DeleteAgent`. Empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -952,6 +1003,10 @@ pub struct ValidateAgentRequest {
     /// The spec to validate.
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<AgentSpec>,
+    /// Specs that are to be stored before this one. Delegates are looked up among them first, by id, and
+    /// then among the stored agents. They are not validated themselves.
+    #[prost(message, repeated, tag = "2")]
+    pub others: ::prost::alloc::vec::Vec<AgentSpec>,
 }
 /// Response of `ValidateAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1307,7 +1362,8 @@ pub mod agent_service_client {
                 .insert(GrpcMethod::new("reeve.agent.v1.AgentService", "UpdateAgent"));
             self.inner.unary(req, path, codec).await
         }
-        /// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist.
+        /// Deletes an agent. Its runs continue. Returns NOT_FOUND if it does not exist, and ABORTED if its
+        /// revision is not the requested one.
         pub async fn delete_agent(
             &mut self,
             request: impl tonic::IntoRequest<super::DeleteAgentRequest>,
@@ -1384,7 +1440,7 @@ pub mod agent_service_client {
                 .insert(GrpcMethod::new("reeve.agent.v1.AgentService", "ExplainAgent"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists the models that agents may name, and the providers, as the runtimes announced them. The
+        /// Lists the models and skills that agents may name, and the providers, as the runtimes announced them. The
         /// same for all tenants. Contains no credentials.
         pub async fn list_models(
             &mut self,

@@ -56,8 +56,14 @@ pub enum CheckedRule {
     OutputSchema = 3,
     /// Agents that call other agents: `delegates`.
     Delegates = 4,
+    /// Messages with images and other files: `parts` of a message, or of the request that starts a run.
+    ContentParts = 5,
+    /// Agents with skills: `skills`.
+    Skills = 12,
+    /// Tools that clients execute: `client_tools`.
+    ClientTools = 10,
     /// Plugins of the operator: `plugin_ids`.
-    Plugins = 5,
+    Plugins = 11,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -71,6 +77,9 @@ impl CheckedRule {
             Self::StopConditions => "CHECKED_RULE_STOP_CONDITIONS",
             Self::OutputSchema => "CHECKED_RULE_OUTPUT_SCHEMA",
             Self::Delegates => "CHECKED_RULE_DELEGATES",
+            Self::ContentParts => "CHECKED_RULE_CONTENT_PARTS",
+            Self::Skills => "CHECKED_RULE_SKILLS",
+            Self::ClientTools => "CHECKED_RULE_CLIENT_TOOLS",
             Self::Plugins => "CHECKED_RULE_PLUGINS",
         }
     }
@@ -82,6 +91,9 @@ impl CheckedRule {
             "CHECKED_RULE_STOP_CONDITIONS" => Some(Self::StopConditions),
             "CHECKED_RULE_OUTPUT_SCHEMA" => Some(Self::OutputSchema),
             "CHECKED_RULE_DELEGATES" => Some(Self::Delegates),
+            "CHECKED_RULE_CONTENT_PARTS" => Some(Self::ContentParts),
+            "CHECKED_RULE_SKILLS" => Some(Self::Skills),
+            "CHECKED_RULE_CLIENT_TOOLS" => Some(Self::ClientTools),
             "CHECKED_RULE_PLUGINS" => Some(Self::Plugins),
             _ => None,
         }

@@ -32,7 +32,7 @@ pub struct RunEvent {
     /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
-        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57"
+        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57"
     )]
     pub event: ::core::option::Option<run_event::Event>,
 }
@@ -138,6 +138,9 @@ pub mod run_event {
         /// The provider counted the tokens of the next request.
         #[prost(message, tag = "54")]
         TokensCounted(super::TokensCounted),
+        /// The call of a tool that clients execute was opened, taken, answered, or expired.
+        #[prost(message, tag = "60")]
+        ClientCall(super::ClientCallChanged),
         /// The plugins of the operator that take part in the run were recorded.
         #[prost(message, tag = "55")]
         PluginsPinned(super::PluginsPinned),
@@ -247,7 +250,7 @@ pub struct ContextChanged {
     pub removed_messages: u32,
 }
 /// The run took up a message that was sent to it.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MessageInjected {
     /// Id that `SendMessage` returned.
     #[prost(string, tag = "1")]
@@ -468,6 +471,12 @@ pub struct RunCreated {
     /// by id. The run keeps these revisions.
     #[prost(message, repeated, tag = "26")]
     pub delegates: ::prost::alloc::vec::Vec<DelegateAgent>,
+    /// Parts of the input after its text. Their files are artifacts.
+    #[prost(message, repeated, tag = "27")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
+    /// Tools that clients offer to the run.
+    #[prost(message, repeated, tag = "40")]
+    pub offered_tools: ::prost::alloc::vec::Vec<super::super::tool::v1::ToolDescriptor>,
 }
 /// An agent that a run can call as a tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -577,6 +586,9 @@ pub struct RunParked {
     /// Ids of the approvals that the run is waiting for.
     #[prost(string, repeated, tag = "1")]
     pub waiting_for: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Earliest deadline of the calls that people answer through a client. Unset if the run waits for none.
+    #[prost(message, optional, tag = "2")]
+    pub wake_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// External inputs of the run. They are recorded so that every later owner works with the same
 /// inputs as the first one.
@@ -639,6 +651,10 @@ pub struct RunPrepared {
     /// What each of `delegates` of the start became, ordered by id.
     #[prost(message, repeated, tag = "16")]
     pub delegates: ::prost::alloc::vec::Vec<PreparedDelegate>,
+    /// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
+    /// only another one refuses to open it.
+    #[prost(message, repeated, tag = "30")]
+    pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
 }
 /// What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -682,6 +698,9 @@ pub struct PreparedDelegate {
     /// Revision of the agent, as in `delegates` of the start.
     #[prost(uint32, tag = "12")]
     pub revision: u32,
+    /// Skills that it may open, as in `RunPrepared`.
+    #[prost(message, repeated, tag = "30")]
+    pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
 }
 /// What the operator's policy decided for a run when it was prepared. Later versions of the policy may
 /// only withhold more.
@@ -858,6 +877,46 @@ pub struct ToolCallStarted {
     #[prost(message, optional, tag = "2")]
     pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
 }
+/// The call of a tool that clients execute was opened, taken, answered, or expired.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClientCallChanged {
+    /// Id of the call.
+    #[prost(string, tag = "1")]
+    pub call_id: ::prost::alloc::string::String,
+    /// What happened.
+    #[prost(enumeration = "ClientCallState", tag = "2")]
+    pub state: i32,
+    /// Name of the tool. Set if the call was opened.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// Arguments that the tool gets. Set if the call was opened.
+    #[prost(message, optional, tag = "4")]
+    pub arguments: ::core::option::Option<::prost_types::Struct>,
+    /// Time until which the call can be answered. Set if the call was opened.
+    #[prost(message, optional, tag = "5")]
+    pub deadline: ::core::option::Option<::prost_types::Timestamp>,
+    /// Whether a person answers the call. Set if the call was opened.
+    #[prost(bool, tag = "6")]
+    pub answered_by_person: bool,
+    /// Id of the client that took or answered the call.
+    #[prost(string, tag = "7")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Subject of the credential with which the client took or answered the call.
+    #[prost(string, tag = "8")]
+    pub subject: ::prost::alloc::string::String,
+    /// Text of the answer, or the description of the failure.
+    #[prost(string, tag = "9")]
+    pub content: ::prost::alloc::string::String,
+    /// Whether the tool failed.
+    #[prost(bool, tag = "10")]
+    pub is_error: bool,
+    /// Structured form of the answer. Unset if the answer is text.
+    #[prost(message, optional, tag = "11")]
+    pub structured: ::core::option::Option<::prost_types::Struct>,
+    /// SHA-256 of the answer. It distinguishes a repeated answer from another one.
+    #[prost(bytes = "vec", tag = "12")]
+    pub answer_digest: ::prost::alloc::vec::Vec<u8>,
+}
 /// The memory shared by the subtasks of a run was written.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MemoryWritten {
@@ -962,7 +1021,7 @@ pub struct ModelCallFailed {
     pub fallback_model: ::prost::alloc::string::String,
 }
 /// A message was sent to the run.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct MessageSubmitted {
     /// Id of the message.
     #[prost(string, tag = "1")]
@@ -1376,6 +1435,48 @@ impl ModelCallPurpose {
         }
     }
 }
+/// State of the call of a tool that clients execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ClientCallState {
+    /// Not set.
+    Unspecified = 0,
+    /// Clients that offer the tool may take the call. The worker writes it.
+    Open = 1,
+    /// A client took the call. No other client gets it. The gateway writes it.
+    Taken = 2,
+    /// The client answered. Nothing changes the call afterwards. The gateway writes it.
+    Answered = 3,
+    /// Nobody answered before the deadline. Nothing changes the call afterwards. The worker writes it, or the
+    /// gateway if the run is parked.
+    Expired = 4,
+}
+impl ClientCallState {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CLIENT_CALL_STATE_UNSPECIFIED",
+            Self::Open => "CLIENT_CALL_STATE_OPEN",
+            Self::Taken => "CLIENT_CALL_STATE_TAKEN",
+            Self::Answered => "CLIENT_CALL_STATE_ANSWERED",
+            Self::Expired => "CLIENT_CALL_STATE_EXPIRED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CLIENT_CALL_STATE_UNSPECIFIED" => Some(Self::Unspecified),
+            "CLIENT_CALL_STATE_OPEN" => Some(Self::Open),
+            "CLIENT_CALL_STATE_TAKEN" => Some(Self::Taken),
+            "CLIENT_CALL_STATE_ANSWERED" => Some(Self::Answered),
+            "CLIENT_CALL_STATE_EXPIRED" => Some(Self::Expired),
+            _ => None,
+        }
+    }
+}
 /// Status of a todo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -1495,6 +1596,9 @@ pub struct Run {
     /// only by `GetRun`.
     #[prost(message, optional, tag = "25")]
     pub structured_output: ::core::option::Option<::prost_types::Struct>,
+    /// Parts of the input after its text. Returned only by `GetRun`.
+    #[prost(message, repeated, tag = "26")]
+    pub input_parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1572,6 +1676,20 @@ pub struct StartRunRequest {
     /// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
     #[prost(message, optional, tag = "15")]
     pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// Parts of the input after its text, at most 20: images, audio, documents, and more text. Refused with
+    /// UNIMPLEMENTED if the model of the agent, or one that takes over from it, does not read one of them.
+    #[prost(message, repeated, tag = "16")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
+    /// Has no effect. Clients of an earlier protocol send it to choose how the agent works; the agent decides that itself. The start
+    /// of the run returns a warning.
+    #[deprecated]
+    #[prost(bool, optional, tag = "21")]
+    pub agent_mode: ::core::option::Option<bool>,
+    /// Tools that a client offers to this run. The client answers their calls through
+    /// `ClientToolService.OfferTools` with the id of the run and the same manifest. A run of a thread also
+    /// has the tools that clients offer to the thread.
+    #[prost(message, optional, tag = "20")]
+    pub client_tools: ::core::option::Option<super::super::tool::v1::ClientManifest>,
 }
 /// Media that a request asks for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1859,7 +1977,7 @@ pub struct DeleteRunResponse {
     pub existed: bool,
 }
 /// Request of `SendMessage`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SendMessageRequest {
     /// Id of the run.
     #[prost(string, tag = "1")]
@@ -1871,6 +1989,9 @@ pub struct SendMessageRequest {
     /// safe to repeat.
     #[prost(string, tag = "3")]
     pub message_id: ::prost::alloc::string::String,
+    /// Parts of the message after its text, as in `StartRunRequest`.
+    #[prost(message, repeated, tag = "4")]
+    pub parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
 }
 /// Response of `SendMessage`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Limits, RetryPolicy } from "./agent_spec_pb.ts";
 import { file_reeve_agent_v1_agent_spec } from "./agent_spec_pb.ts";
+import type { SkillDescriptor } from "./skill_pb.ts";
+import { file_reeve_agent_v1_skill } from "./skill_pb.ts";
 import type { OfferedPlugin } from "./offered_plugin_pb.ts";
 import { file_reeve_agent_v1_offered_plugin } from "./offered_plugin_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIsQCCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAYgBARI5Cg1sb25nX3JlcXVlc3RzGAUgAygLMiIucmVldmUuYWdlbnQudjEuTG9uZ1JlcXVlc3RQcmljaW5nEg4KBnNvdXJjZRgGIAEoCRINCgVhc19vZhgHIAEoCUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpECChJMb25nUmVxdWVzdFByaWNpbmcSGgoSYWJvdmVfaW5wdXRfdG9rZW5zGAEgASgNEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBSABKAFIAYgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpYBChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCBIYCgt0ZW1wZXJhdHVyZRgEIAEoCEgAiAEBEhUKDWNvdW50c190b2tlbnMYBiABKAhCDgoMX3RlbXBlcmF0dXJlIpwBChJQcm92aWRlckRlc2NyaXB0b3ISDAoEbmFtZRgBIAEoCRI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIQCghzY3JpcHRlZBgDIAEoCBIWCg51cHN0cmVhbV9uYW1lcxgEIAMoCRISCgpwcmljZV9saXN0GAUgASgJIpgCCgxNb2RlbENhdGFsb2cSKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvchImCgZtYXhpbWEYAyABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSKgoFcmV0cnkYBCABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIuCgdwbHVnaW5zGAUgAygLMh0ucmVldmUuYWdlbnQudjEuT2ZmZXJlZFBsdWdpbjoiyt8YHgoGbW9kZWxzEgx7ZGVwbG95bWVudH0qBgoBAhIBAWIGcHJvdG8z", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_offered_plugin, file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKHAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzIsQCCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAYgBARI5Cg1sb25nX3JlcXVlc3RzGAUgAygLMiIucmVldmUuYWdlbnQudjEuTG9uZ1JlcXVlc3RQcmljaW5nEg4KBnNvdXJjZRgGIAEoCRINCgVhc19vZhgHIAEoCUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpECChJMb25nUmVxdWVzdFByaWNpbmcSGgoSYWJvdmVfaW5wdXRfdG9rZW5zGAEgASgNEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBSABKAFIAYgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpYBChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCBIYCgt0ZW1wZXJhdHVyZRgEIAEoCEgAiAEBEhUKDWNvdW50c190b2tlbnMYBiABKAhCDgoMX3RlbXBlcmF0dXJlIrABChJQcm92aWRlckRlc2NyaXB0b3ISDAoEbmFtZRgBIAEoCRI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIQCghzY3JpcHRlZBgDIAEoCBIWCg51cHN0cmVhbV9uYW1lcxgEIAMoCRISCgpwcmljZV9saXN0GAUgASgJEhIKCm1vZGFsaXRpZXMYBiADKAkiyQIKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0cxIqCgVyZXRyeRgEIAEoCzIbLnJlZXZlLmFnZW50LnYxLlJldHJ5UG9saWN5Ei8KBnNraWxscxgHIAMoCzIfLnJlZXZlLmFnZW50LnYxLlNraWxsRGVzY3JpcHRvchIuCgdwbHVnaW5zGAUgAygLMh0ucmVldmUuYWdlbnQudjEuT2ZmZXJlZFBsdWdpbjoiyt8YHgoGbW9kZWxzEgx7ZGVwbG95bWVudH0qBgoBAhIBAWIGcHJvdG8z", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_skill, file_reeve_agent_v1_offered_plugin, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may use.
@@ -59,7 +61,7 @@ export type ModelSpec = Message<"reeve.agent.v1.ModelSpec"> & {
   maxOutputTokens: number;
 
   /**
-   * Modalities that the model accepts as input: `text`, `image`, `audio`.
+   * Modalities that the model accepts as input: `text`, `image`, `audio`, `pdf`. Empty stands for `text`.
    *
    * @generated from field: repeated string modalities = 6;
    */
@@ -302,6 +304,13 @@ export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & 
    * @generated from field: string price_list = 5;
    */
   priceList: string;
+
+  /**
+   * Modalities that its API can transfer to a model, as in `ModelSpec`. Empty stands for `text`.
+   *
+   * @generated from field: repeated string modalities = 6;
+   */
+  modalities: string[];
 };
 
 /**
@@ -312,6 +321,7 @@ export const ProviderDescriptorSchema: GenMessage<ProviderDescriptor> = /*@__PUR
   messageDesc(file_reeve_agent_v1_model_spec, 4);
 
 /**
+ * The models, providers, and skills that the runtimes announce. The catalog remains available after the
  * The models, providers, and plugins that the runtimes announce. The catalog remains available after the
  * runtimes have stopped.
  *
@@ -345,6 +355,13 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
    * @generated from field: reeve.agent.v1.RetryPolicy retry = 4;
    */
   retry?: RetryPolicy | undefined;
+
+  /**
+   * The skills that the runtimes have, ordered by name.
+   *
+   * @generated from field: repeated reeve.agent.v1.SkillDescriptor skills = 7;
+   */
+  skills: SkillDescriptor[];
 
   /**
    * The plugins of the operator, ordered by id.

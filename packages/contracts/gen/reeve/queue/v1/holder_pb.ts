@@ -14,7 +14,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/queue/v1/holder.proto.
  */
 export const file_reeve_queue_v1_holder: GenFile = /*@__PURE__*/
-  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIswBCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJEisKBmNoZWNrcxgFIAMoDjIbLnJlZXZlLnF1ZXVlLnYxLkNoZWNrZWRSdWxlOi7K3xgqCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcKgoKAgIDEgQCAwEEIkMKDEhlbGRNZXNzYWdlcxIOCgZzdHJlYW0YASABKAkSEAoIY29uc3VtZXIYAiABKAkSEQoJc2VxdWVuY2VzGAMgAygEIjYKC0hvbGRlclByb2JlOifC3xgjChVob2xkZXIue2hvbGRlcn0ucHJvYmUiCAoCAgMSAgIDKAEqvQEKC0NoZWNrZWRSdWxlEhwKGENIRUNLRURfUlVMRV9VTlNQRUNJRklFRBAAEhgKFENIRUNLRURfUlVMRV9TVEVQX1VQEAESIAocQ0hFQ0tFRF9SVUxFX1NUT1BfQ09ORElUSU9OUxACEh4KGkNIRUNLRURfUlVMRV9PVVRQVVRfU0NIRU1BEAMSGgoWQ0hFQ0tFRF9SVUxFX0RFTEVHQVRFUxAEEhgKFENIRUNLRURfUlVMRV9QTFVHSU5TEAViBnByb3RvMw", [file_reeve_bus_v1_bus]);
+  fileDesc("ChtyZWV2ZS9xdWV1ZS92MS9ob2xkZXIucHJvdG8SDnJlZXZlLnF1ZXVlLnYxIswBCgtRdWV1ZUhvbGRlchIOCgZob2xkZXIYASABKAkSKgoEaGVsZBgCIAMoCzIcLnJlZXZlLnF1ZXVlLnYxLkhlbGRNZXNzYWdlcxIPCgdjcmFzaGVkGAMgASgIEhMKC3JlbGVhc2VkX2J5GAQgASgJEisKBmNoZWNrcxgFIAMoDjIbLnJlZXZlLnF1ZXVlLnYxLkNoZWNrZWRSdWxlOi7K3xgqCg1xdWV1ZV9ob2xkZXJzEgh7aG9sZGVyfSIDCJAcKgoKAgIDEgQCAwEEIkMKDEhlbGRNZXNzYWdlcxIOCgZzdHJlYW0YASABKAkSEAoIY29uc3VtZXIYAiABKAkSEQoJc2VxdWVuY2VzGAMgAygEIjYKC0hvbGRlclByb2JlOifC3xgjChVob2xkZXIue2hvbGRlcn0ucHJvYmUiCAoCAgMSAgIDKAEqlQIKC0NoZWNrZWRSdWxlEhwKGENIRUNLRURfUlVMRV9VTlNQRUNJRklFRBAAEhgKFENIRUNLRURfUlVMRV9TVEVQX1VQEAESIAocQ0hFQ0tFRF9SVUxFX1NUT1BfQ09ORElUSU9OUxACEh4KGkNIRUNLRURfUlVMRV9PVVRQVVRfU0NIRU1BEAMSGgoWQ0hFQ0tFRF9SVUxFX0RFTEVHQVRFUxAEEh4KGkNIRUNLRURfUlVMRV9DT05URU5UX1BBUlRTEAUSFwoTQ0hFQ0tFRF9SVUxFX1NLSUxMUxAMEh0KGUNIRUNLRURfUlVMRV9DTElFTlRfVE9PTFMQChIYChRDSEVDS0VEX1JVTEVfUExVR0lOUxALYgZwcm90bzM", [file_reeve_bus_v1_bus]);
 
 /**
  * A process that takes messages from work queues, and the messages that it has taken and not
@@ -165,11 +165,32 @@ export const CheckedRule = {
   DELEGATES: 4,
 
   /**
+   * Messages with images and other files: `parts` of a message, or of the request that starts a run.
+   *
+   * @generated from enum value: CHECKED_RULE_CONTENT_PARTS = 5;
+   */
+  CONTENT_PARTS: 5,
+
+  /**
+   * Agents with skills: `skills`.
+   *
+   * @generated from enum value: CHECKED_RULE_SKILLS = 12;
+   */
+  SKILLS: 12,
+
+  /**
+   * Tools that clients execute: `client_tools`.
+   *
+   * @generated from enum value: CHECKED_RULE_CLIENT_TOOLS = 10;
+   */
+  CLIENT_TOOLS: 10,
+
+  /**
    * Plugins of the operator: `plugin_ids`.
    *
-   * @generated from enum value: CHECKED_RULE_PLUGINS = 5;
+   * @generated from enum value: CHECKED_RULE_PLUGINS = 11;
    */
-  PLUGINS: 5,
+  PLUGINS: 11,
 } as const;
 
 /**

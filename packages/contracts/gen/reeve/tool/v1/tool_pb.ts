@@ -12,13 +12,15 @@ import { file_google_protobuf_duration, file_google_protobuf_struct, file_google
 import { file_reeve_access_v1_role_option } from "../../access/v1/role_option_pb.ts";
 import { file_reeve_audit_v1_audit_option } from "../../audit/v1/audit_option_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
+import type { FilePart } from "../../content/v1/content_pb.ts";
+import { file_reeve_content_v1_content } from "../../content/v1/content_pb.ts";
 import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/tool/v1/tool.proto.
  */
 export const file_reeve_tool_v1_tool: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3Ii+gIKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJEi0KCGNhdGVnb3J5GAogASgOMhsucmVldmUudG9vbC52MS5Ub29sQ2F0ZWdvcnkSFgoOcGF0aF9hcmd1bWVudHMYCyADKAlCEAoOX3BhcmFsbGVsX3NhZmUinAEKCFRvb2xDYWxsEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EhUKDXJhd19hcmd1bWVudHMYBCABKAkSLgoNaW5qZWN0ZWRfYXJncxgFIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QisAEKClRvb2xSZXN1bHQSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg8KB2NvbnRlbnQYAyABKAkSEAoIaXNfZXJyb3IYBCABKAgSMwoIbWV0YWRhdGEYBSABKAsyIS5yZWV2ZS50b29sLnYxLlRvb2xSZXN1bHRNZXRhZGF0YRIrCgpzdHJ1Y3R1cmVkGAYgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKdBQoSVG9vbFJlc3VsdE1ldGFkYXRhEikKBnN0YXR1cxgBIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWV4ZWN1dGlvbl90aW1lX21zGAQgASgBEjYKD2FwcHJvdmFsX3N0YXR1cxgFIAEoDjIdLnJlZXZlLnRvb2wudjEuQXBwcm92YWxTdGF0dXMSEwoLYXBwcm92YWxfaWQYBiABKAkSLgoNaW5qZWN0ZWRfYXJncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoVb2ZmbG9hZGVkX2FydGlmYWN0X2lkGAggASgJEhIKCmVuZF9yZWFzb24YCSABKAkSEQoJaXNvbGF0aW9uGAogASgJEi8KDGxvc3RfY2hhbmdlcxgLIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YDCABKA0SGAoQZWRpdGVkX2FyZ3VtZW50cxgNIAEoCRI1CgpwZXJtaXNzaW9uGA4gASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24SLAoHY29udGVudBgPIAEoCzIbLnJlZXZlLnRvb2wudjEuQm91bmRDb250ZW50EhcKD2NvbnRlbnRfY2hhbmdlZBgQIAEoCBIhChlvZmZsb2FkZWRfYXJ0aWZhY3Rfc2hhMjU2GBEgASgJEhQKDHJld3JpdHRlbl9ieRgSIAEoCSJHCgxCb3VuZENvbnRlbnQSDgoGZGlnZXN0GAEgASgJEicKBWZpbGVzGAIgAygLMhgucmVldmUudG9vbC52MS5Cb3VuZEZpbGUiiQEKCUJvdW5kRmlsZRIMCgRwYXRoGAEgASgJEg0KBXN0YXRlGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAQSDgoGc2hhMjU2GAQgASgJEg8KB3ByZXZpZXcYBSABKAkSKgoIcHJldmlvdXMYBiABKAsyGC5yZWV2ZS50b29sLnYxLkJvdW5kRmlsZSKUAQoSUGVybWlzc2lvbkRlY2lzaW9uEjMKCGJlaGF2aW9yGAEgASgOMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uQmVoYXZpb3ISDAoEcnVsZRgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLcG9saWN5X3J1bGUYBCABKAkSFgoOYXNraW5nX3NvdXJjZXMYBSADKAkiUwoOUGVybWlzc2lvblJ1bGUSDAoEdG9vbBgBIAEoCRIzCghiZWhhdmlvchgCIAEoDjIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkJlaGF2aW9yIksKCkZpbGVDaGFuZ2USDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEgwKBGhvc3QYAyABKAkSEAoIcmV2aXNpb24YBCABKA0ibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIqQCCgtUb29sQ2F0YWxvZxIMCgRwb29sGAEgASgJEiwKBXRvb2xzGAIgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIRCglpc29sYXRpb24YAyABKAkSDAoEaG9zdBgEIAEoCRIwCgxhbm5vdW5jZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KB3NhbmRib3gYBiABKAsyHi5yZWV2ZS50b29sLnYxLlNhbmRib3hGZWF0dXJlcxIVCg1iaW5kc19jb250ZW50GAcgASgIEhgKEHVzZXNfY3JlZGVudGlhbHMYCCABKAg6JMrfGCAKBXRvb2xzEg17cG9vbH0ue2hvc3R9KggKAQMSAwECAyKKAQoPU2FuZGJveEZlYXR1cmVzEhUKDW5ldHdvcmtfYWxsb3cYASADKAkSGwoTcmVhZF9vbmx5X3dvcmtzcGFjZRgCIAEoCBIXCg93b3Jrc3BhY2VfYnl0ZXMYAyABKAQSDQoFaW1hZ2UYBCABKAkSGwoTbmV0d29ya19jcmVkZW50aWFscxgFIAMoCSKSAwoPVG9vbENhbGxSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSJQoEY2FsbBgDIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSKwoJd29ya3NwYWNlGAQgASgLMhgucmVldmUudG9vbC52MS5Xb3Jrc3BhY2USLQoIc2V0dGluZ3MYBSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xTZXR0aW5ncxISCgppZGVtcG90ZW50GAYgASgIEhMKC3RyYWNlcGFyZW50GAcgASgJEjAKDHJlcXVlc3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKc3RhcnRlZF9ieRgJIAEoCRIsCgdjb250ZW50GAogASgLMhsucmVldmUudG9vbC52MS5Cb3VuZENvbnRlbnQSDQoFd2FpdHMYCyABKA06MMLfGCwKEHRvb2wuY2FsbC57cG9vbH0aDgoKVE9PTF9DQUxMUxACIgYKAQIaAQM4ASJYCglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUSEgoKc3RhZ2VkX2ZvchgDIAEoCSJcCg1Xb3Jrc3BhY2VGaWxlEjEKC2FydGlmYWN0X2lkGAEgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kEhgKBHBhdGgYAiABKAlCCrpIB3IFEAEogAgi/QIKDFRvb2xTZXR0aW5ncxIzCg9hbGxvd2VkX2ltcG9ydHMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIvCgxjb2RlX3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMgoPY29tbWFuZF90aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXJlYWRfb25seRgFIAEoCBIUCgxyZXN1bHRfYnl0ZXMYBiABKA0SFQoNbmV0d29ya19hbGxvdxgHIAMoCRIXCg9jYW5ub3RfcmV0cmlldmUYCCABKAgSGwoTbmV0d29ya19jcmVkZW50aWFscxgJIAMoCRImCh5uZXR3b3JrX2FsbG93X3dpdGhfY3JlZGVudGlhbHMYCiADKAki+AEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0EhcKD3ByZXZpb3VzX2RpZ2VzdBgDIAEoDBIMCgRzYWx0GAQgASgMOnrC3xh2CiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQiDQoDAQIDEgMBAgMiAQE4ASLWAgoMVG9vbENhbGxGYWN0EigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N0YXJ0ZWQYAiABKAsyGi5yZWV2ZS50b29sLnYxLkNhbGxTdGFydGVkSAASLwoIcHJvZ3Jlc3MYAyABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0gAEisKBnJlc3VsdBgEIAEoCzIZLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdEgAEjEKCWNhbmNlbGxlZBgFIAEoCzIcLnJlZXZlLnRvb2wudjEuQ2FsbENhbmNlbGxlZEgAEisKCHF1ZXN0aW9uGAYgASgLMhcucmVldmUudG9vbC52MS5RdWVzdGlvbkgAEicKBmFuc3dlchgHIAEoCzIVLnJlZXZlLnRvb2wudjEuQW5zd2VySABCBgoEZmFjdCJrCghRdWVzdGlvbhITCgtxdWVzdGlvbl9pZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEicKBnNjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIYXNrZWRfYnkYBCABKAkidAoGQW5zd2VyEhMKC3F1ZXN0aW9uX2lkGAEgASgJEisKBmFjdGlvbhgCIAEoDjIbLnJlZXZlLnRvb2wudjEuQW5zd2VyQWN0aW9uEigKB2NvbnRlbnQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjUKC0NhbGxTdGFydGVkEgwKBGhvc3QYASABKAkSGAoQcmVxdWVzdF9zZXF1ZW5jZRgCIAEoBCIfCg1DYWxsQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSq2AQoMVG9vbENhdGVnb3J5Eh0KGVRPT0xfQ0FURUdPUllfVU5TUEVDSUZJRUQQABIZChVUT09MX0NBVEVHT1JZX0dFTkVSQUwQARIcChhUT09MX0NBVEVHT1JZX0ZJTEVTWVNURU0QAhIaChZUT09MX0NBVEVHT1JZX1RFUk1JTkFMEAMSFgoSVE9PTF9DQVRFR09SWV9DT0RFEAQSGgoWVE9PTF9DQVRFR09SWV9QTEFOTklORxAFKrECCg9QZXJtaXNzaW9uQ2xhc3MSIAocUEVSTUlTU0lPTl9DTEFTU19VTlNQRUNJRklFRBAAEhkKFVBFUk1JU1NJT05fQ0xBU1NfU0FGRRABEh4KGlBFUk1JU1NJT05fQ0xBU1NfS05PV0xFREdFEAISHAoYUEVSTUlTU0lPTl9DTEFTU19ORVRXT1JLEAMSJAogUEVSTUlTU0lPTl9DTEFTU19XT1JLU1BBQ0VfV1JJVEUQBBIiCh5QRVJNSVNTSU9OX0NMQVNTX0VESVRPUl9NVVRBVEUQBRIdChlQRVJNSVNTSU9OX0NMQVNTX1NVQkFHRU5UEAYSHAoYUEVSTUlTU0lPTl9DTEFTU19TRUNSRVRTEAcSHAoYUEVSTUlTU0lPTl9DTEFTU19FWEVDVVRFEAgqkwEKElBlcm1pc3Npb25CZWhhdmlvchIjCh9QRVJNSVNTSU9OX0JFSEFWSU9SX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9CRUhBVklPUl9BU0sQARIdChlQRVJNSVNTSU9OX0JFSEFWSU9SX0FMTE9XEAISHAoYUEVSTUlTU0lPTl9CRUhBVklPUl9ERU5ZEAMqqgEKClRvb2xTdGF0dXMSGwoXVE9PTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT09MX1NUQVRVU19TVUNDRVNTEAESFQoRVE9PTF9TVEFUVVNfRVJST1IQAhIYChRUT09MX1NUQVRVU19SRUpFQ1RFRBADEhkKFVRPT0xfU1RBVFVTX1RJTUVEX09VVBAEEhoKFlRPT0xfU1RBVFVTX0lOQ09NUExFVEUQBSquAQoOQXBwcm92YWxTdGF0dXMSHwobQVBQUk9WQUxfU1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocQVBQUk9WQUxfU1RBVFVTX05PVF9SRVFVSVJFRBABEhwKGEFQUFJPVkFMX1NUQVRVU19BUFBST1ZFRBACEhwKGEFQUFJPVkFMX1NUQVRVU19SRUpFQ1RFRBADEh0KGUFQUFJPVkFMX1NUQVRVU19USU1FRF9PVVQQBCp8CgxBbnN3ZXJBY3Rpb24SHQoZQU5TV0VSX0FDVElPTl9VTlNQRUNJRklFRBAAEhgKFEFOU1dFUl9BQ1RJT05fQUNDRVBUEAESGQoVQU5TV0VSX0FDVElPTl9ERUNMSU5FEAISGAoUQU5TV0VSX0FDVElPTl9DQU5DRUwQAzJsCgtUb29sU2VydmljZRJdCglMaXN0VG9vbHMSHy5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1JlcXVlc3QaIC5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS90b29sL3YxL3Rvb2wucHJvdG8SDXJlZXZlLnRvb2wudjEiEgoQTGlzdFRvb2xzUmVxdWVzdCJBChFMaXN0VG9vbHNSZXNwb25zZRIsCgV0b29scxgBIAMoCzIdLnJlZXZlLnRvb2wudjEuVG9vbERlc2NyaXB0b3IiqgMKDlRvb2xEZXNjcmlwdG9yEisKBG5hbWUYASABKAlCHbpIGnIYMhZeW2EtekEtWjAtOV8tXXsxLDEyOH0kEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSOAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoDjIeLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkNsYXNzEhoKDXBhcmFsbGVsX3NhZmUYBSABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgGIAEoCRISCgppZGVtcG90ZW50GAcgASgIEg4KBnNvdXJjZRgIIAEoCRIMCgRwb29sGAkgASgJEi0KCGNhdGVnb3J5GAogASgOMhsucmVldmUudG9vbC52MS5Ub29sQ2F0ZWdvcnkSFgoOcGF0aF9hcmd1bWVudHMYCyADKAkSLgoGY2xpZW50GBQgASgLMh4ucmVldmUudG9vbC52MS5DbGllbnRFeGVjdXRpb25CEAoOX3BhcmFsbGVsX3NhZmUiiQEKD0NsaWVudEV4ZWN1dGlvbhIqCgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhoKEmFuc3dlcmVkX2J5X3BlcnNvbhgCIAEoCBIuCg1vdXRwdXRfc2NoZW1hGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCKcAQoIVG9vbENhbGwSDwoHY2FsbF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEioKCWFyZ3VtZW50cxgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSFQoNcmF3X2FyZ3VtZW50cxgEIAEoCRIuCg1pbmplY3RlZF9hcmdzGAUgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdCLbAQoKVG9vbFJlc3VsdBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDwoHY29udGVudBgDIAEoCRIQCghpc19lcnJvchgEIAEoCBIzCghtZXRhZGF0YRgFIAEoCzIhLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdE1ldGFkYXRhEisKCnN0cnVjdHVyZWQYBiABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EikKBWZpbGVzGAcgAygLMhoucmVldmUuY29udGVudC52MS5GaWxlUGFydCKdBQoSVG9vbFJlc3VsdE1ldGFkYXRhEikKBnN0YXR1cxgBIAEoDjIZLnJlZXZlLnRvb2wudjEuVG9vbFN0YXR1cxIuCgpzdGFydGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxjb21wbGV0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhkKEWV4ZWN1dGlvbl90aW1lX21zGAQgASgBEjYKD2FwcHJvdmFsX3N0YXR1cxgFIAEoDjIdLnJlZXZlLnRvb2wudjEuQXBwcm92YWxTdGF0dXMSEwoLYXBwcm92YWxfaWQYBiABKAkSLgoNaW5qZWN0ZWRfYXJncxgHIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSHQoVb2ZmbG9hZGVkX2FydGlmYWN0X2lkGAggASgJEhIKCmVuZF9yZWFzb24YCSABKAkSEQoJaXNvbGF0aW9uGAogASgJEi8KDGxvc3RfY2hhbmdlcxgLIAMoCzIZLnJlZXZlLnRvb2wudjEuRmlsZUNoYW5nZRIaChJ3b3Jrc3BhY2VfcmV2aXNpb24YDCABKA0SGAoQZWRpdGVkX2FyZ3VtZW50cxgNIAEoCRI1CgpwZXJtaXNzaW9uGA4gASgLMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uRGVjaXNpb24SLAoHY29udGVudBgPIAEoCzIbLnJlZXZlLnRvb2wudjEuQm91bmRDb250ZW50EhcKD2NvbnRlbnRfY2hhbmdlZBgQIAEoCBIhChlvZmZsb2FkZWRfYXJ0aWZhY3Rfc2hhMjU2GBEgASgJEhQKDHJld3JpdHRlbl9ieRgSIAEoCSJHCgxCb3VuZENvbnRlbnQSDgoGZGlnZXN0GAEgASgJEicKBWZpbGVzGAIgAygLMhgucmVldmUudG9vbC52MS5Cb3VuZEZpbGUiiQEKCUJvdW5kRmlsZRIMCgRwYXRoGAEgASgJEg0KBXN0YXRlGAIgASgJEhIKCnNpemVfYnl0ZXMYAyABKAQSDgoGc2hhMjU2GAQgASgJEg8KB3ByZXZpZXcYBSABKAkSKgoIcHJldmlvdXMYBiABKAsyGC5yZWV2ZS50b29sLnYxLkJvdW5kRmlsZSKmAQoSUGVybWlzc2lvbkRlY2lzaW9uEjMKCGJlaGF2aW9yGAEgASgOMiEucmVldmUudG9vbC52MS5QZXJtaXNzaW9uQmVoYXZpb3ISDAoEcnVsZRgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLcG9saWN5X3J1bGUYBCABKAkSFgoOYXNraW5nX3NvdXJjZXMYBSADKAkSEAoIYWdlbnRfaWQYBiABKAkiUwoOUGVybWlzc2lvblJ1bGUSDAoEdG9vbBgBIAEoCRIzCghiZWhhdmlvchgCIAEoDjIhLnJlZXZlLnRvb2wudjEuUGVybWlzc2lvbkJlaGF2aW9yIksKCkZpbGVDaGFuZ2USDwoHY2FsbF9pZBgBIAEoCRIMCgR0b29sGAIgASgJEgwKBGhvc3QYAyABKAkSEAoIcmV2aXNpb24YBCABKA0ibgoMVG9vbFByb2dyZXNzEg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm9ncmVzcxgDIAEoARISCgV0b3RhbBgEIAEoAUgAiAEBEg8KB21lc3NhZ2UYBSABKAlCCAoGX3RvdGFsIqQCCgtUb29sQ2F0YWxvZxIMCgRwb29sGAEgASgJEiwKBXRvb2xzGAIgAygLMh0ucmVldmUudG9vbC52MS5Ub29sRGVzY3JpcHRvchIRCglpc29sYXRpb24YAyABKAkSDAoEaG9zdBgEIAEoCRIwCgxhbm5vdW5jZWRfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KB3NhbmRib3gYBiABKAsyHi5yZWV2ZS50b29sLnYxLlNhbmRib3hGZWF0dXJlcxIVCg1iaW5kc19jb250ZW50GAcgASgIEhgKEHVzZXNfY3JlZGVudGlhbHMYCCABKAg6JMrfGCAKBXRvb2xzEg17cG9vbH0ue2hvc3R9KggKAQMSAwECAyKKAQoPU2FuZGJveEZlYXR1cmVzEhUKDW5ldHdvcmtfYWxsb3cYASADKAkSGwoTcmVhZF9vbmx5X3dvcmtzcGFjZRgCIAEoCBIXCg93b3Jrc3BhY2VfYnl0ZXMYAyABKAQSDQoFaW1hZ2UYBCABKAkSGwoTbmV0d29ya19jcmVkZW50aWFscxgFIAMoCSKSAwoPVG9vbENhbGxSZXF1ZXN0Eg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSJQoEY2FsbBgDIAEoCzIXLnJlZXZlLnRvb2wudjEuVG9vbENhbGwSKwoJd29ya3NwYWNlGAQgASgLMhgucmVldmUudG9vbC52MS5Xb3Jrc3BhY2USLQoIc2V0dGluZ3MYBSABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xTZXR0aW5ncxISCgppZGVtcG90ZW50GAYgASgIEhMKC3RyYWNlcGFyZW50GAcgASgJEjAKDHJlcXVlc3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEgoKc3RhcnRlZF9ieRgJIAEoCRIsCgdjb250ZW50GAogASgLMhsucmVldmUudG9vbC52MS5Cb3VuZENvbnRlbnQSDQoFd2FpdHMYCyABKA06MMLfGCwKEHRvb2wuY2FsbC57cG9vbH0aDgoKVE9PTF9DQUxMUxACIgYKAQIaAQM4ASJYCglXb3Jrc3BhY2USCgoCaWQYASABKAkSKwoFZmlsZXMYAiADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGUSEgoKc3RhZ2VkX2ZvchgDIAEoCSJcCg1Xb3Jrc3BhY2VGaWxlEjEKC2FydGlmYWN0X2lkGAEgASgJQhy6SBlyFzIVXmFydF9bYS16MC05XXsxNiw2NH0kEhgKBHBhdGgYAiABKAlCCrpIB3IFEAEogAgi/QIKDFRvb2xTZXR0aW5ncxIzCg9hbGxvd2VkX2ltcG9ydHMYASABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRIvCgxjb2RlX3RpbWVvdXQYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SMgoPY29tbWFuZF90aW1lb3V0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uEhEKCXJlYWRfb25seRgFIAEoCBIUCgxyZXN1bHRfYnl0ZXMYBiABKA0SFQoNbmV0d29ya19hbGxvdxgHIAMoCRIXCg9jYW5ub3RfcmV0cmlldmUYCCABKAgSGwoTbmV0d29ya19jcmVkZW50aWFscxgJIAMoCRImCh5uZXR3b3JrX2FsbG93X3dpdGhfY3JlZGVudGlhbHMYCiADKAki+AEKD1Rvb2xDYWxsSm91cm5hbBIWCg5maXJzdF9zZXF1ZW5jZRgBIAEoDRIqCgVmYWN0cxgCIAMoCzIbLnJlZXZlLnRvb2wudjEuVG9vbENhbGxGYWN0EhcKD3ByZXZpb3VzX2RpZ2VzdBgDIAEoDBIMCgRzYWx0GAQgASgMOnrC3xh2CiJ0b29sLmpvdXJuYWwue3RlbmFudH0ue3J1bn0ue2NhbGx9EidsaXZlLnRvb2wuam91cm5hbC57dGVuYW50fS57cnVufS57Y2FsbH0aFgoMVE9PTF9KT1VSTkFMEAEaBAiA9SQiDQoDAQIDEgMBAgMiAQE4ASLWAgoMVG9vbENhbGxGYWN0EigKBHRpbWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KB3N0YXJ0ZWQYAiABKAsyGi5yZWV2ZS50b29sLnYxLkNhbGxTdGFydGVkSAASLwoIcHJvZ3Jlc3MYAyABKAsyGy5yZWV2ZS50b29sLnYxLlRvb2xQcm9ncmVzc0gAEisKBnJlc3VsdBgEIAEoCzIZLnJlZXZlLnRvb2wudjEuVG9vbFJlc3VsdEgAEjEKCWNhbmNlbGxlZBgFIAEoCzIcLnJlZXZlLnRvb2wudjEuQ2FsbENhbmNlbGxlZEgAEisKCHF1ZXN0aW9uGAYgASgLMhcucmVldmUudG9vbC52MS5RdWVzdGlvbkgAEicKBmFuc3dlchgHIAEoCzIVLnJlZXZlLnRvb2wudjEuQW5zd2VySABCBgoEZmFjdCJrCghRdWVzdGlvbhITCgtxdWVzdGlvbl9pZBgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEicKBnNjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSEAoIYXNrZWRfYnkYBCABKAkidAoGQW5zd2VyEhMKC3F1ZXN0aW9uX2lkGAEgASgJEisKBmFjdGlvbhgCIAEoDjIbLnJlZXZlLnRvb2wudjEuQW5zd2VyQWN0aW9uEigKB2NvbnRlbnQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0IjUKC0NhbGxTdGFydGVkEgwKBGhvc3QYASABKAkSGAoQcmVxdWVzdF9zZXF1ZW5jZRgCIAEoBCIfCg1DYWxsQ2FuY2VsbGVkEg4KBnJlYXNvbhgBIAEoCSq2AQoMVG9vbENhdGVnb3J5Eh0KGVRPT0xfQ0FURUdPUllfVU5TUEVDSUZJRUQQABIZChVUT09MX0NBVEVHT1JZX0dFTkVSQUwQARIcChhUT09MX0NBVEVHT1JZX0ZJTEVTWVNURU0QAhIaChZUT09MX0NBVEVHT1JZX1RFUk1JTkFMEAMSFgoSVE9PTF9DQVRFR09SWV9DT0RFEAQSGgoWVE9PTF9DQVRFR09SWV9QTEFOTklORxAFKrECCg9QZXJtaXNzaW9uQ2xhc3MSIAocUEVSTUlTU0lPTl9DTEFTU19VTlNQRUNJRklFRBAAEhkKFVBFUk1JU1NJT05fQ0xBU1NfU0FGRRABEh4KGlBFUk1JU1NJT05fQ0xBU1NfS05PV0xFREdFEAISHAoYUEVSTUlTU0lPTl9DTEFTU19ORVRXT1JLEAMSJAogUEVSTUlTU0lPTl9DTEFTU19XT1JLU1BBQ0VfV1JJVEUQBBIiCh5QRVJNSVNTSU9OX0NMQVNTX0VESVRPUl9NVVRBVEUQBRIdChlQRVJNSVNTSU9OX0NMQVNTX1NVQkFHRU5UEAYSHAoYUEVSTUlTU0lPTl9DTEFTU19TRUNSRVRTEAcSHAoYUEVSTUlTU0lPTl9DTEFTU19FWEVDVVRFEAgqkwEKElBlcm1pc3Npb25CZWhhdmlvchIjCh9QRVJNSVNTSU9OX0JFSEFWSU9SX1VOU1BFQ0lGSUVEEAASGwoXUEVSTUlTU0lPTl9CRUhBVklPUl9BU0sQARIdChlQRVJNSVNTSU9OX0JFSEFWSU9SX0FMTE9XEAISHAoYUEVSTUlTU0lPTl9CRUhBVklPUl9ERU5ZEAMqqgEKClRvb2xTdGF0dXMSGwoXVE9PTF9TVEFUVVNfVU5TUEVDSUZJRUQQABIXChNUT09MX1NUQVRVU19TVUNDRVNTEAESFQoRVE9PTF9TVEFUVVNfRVJST1IQAhIYChRUT09MX1NUQVRVU19SRUpFQ1RFRBADEhkKFVRPT0xfU1RBVFVTX1RJTUVEX09VVBAEEhoKFlRPT0xfU1RBVFVTX0lOQ09NUExFVEUQBSquAQoOQXBwcm92YWxTdGF0dXMSHwobQVBQUk9WQUxfU1RBVFVTX1VOU1BFQ0lGSUVEEAASIAocQVBQUk9WQUxfU1RBVFVTX05PVF9SRVFVSVJFRBABEhwKGEFQUFJPVkFMX1NUQVRVU19BUFBST1ZFRBACEhwKGEFQUFJPVkFMX1NUQVRVU19SRUpFQ1RFRBADEh0KGUFQUFJPVkFMX1NUQVRVU19USU1FRF9PVVQQBCp8CgxBbnN3ZXJBY3Rpb24SHQoZQU5TV0VSX0FDVElPTl9VTlNQRUNJRklFRBAAEhgKFEFOU1dFUl9BQ1RJT05fQUNDRVBUEAESGQoVQU5TV0VSX0FDVElPTl9ERUNMSU5FEAISGAoUQU5TV0VSX0FDVElPTl9DQU5DRUwQAzJsCgtUb29sU2VydmljZRJdCglMaXN0VG9vbHMSHy5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1JlcXVlc3QaIC5yZWV2ZS50b29sLnYxLkxpc3RUb29sc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_content_v1_content]);
 
 /**
  * Request of `ListTools`. Empty.
@@ -114,7 +116,7 @@ export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
   idempotent: boolean;
 
   /**
-   * Source of the tool: `builtin`, `mcp:<server>`, or `provider:<name>`.
+   * Source of the tool: `builtin`, `mcp:<server>`, `provider:<name>`, or `client:<client id>`.
    *
    * @generated from field: string source = 8;
    */
@@ -143,6 +145,14 @@ export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
    * @generated from field: repeated string path_arguments = 11;
    */
   pathArguments: string[];
+
+  /**
+   * How a client executes the tool. Set if and only if a client offers it. No toolhost executes such a
+   * tool.
+   *
+   * @generated from field: reeve.tool.v1.ClientExecution client = 20;
+   */
+  client?: ClientExecution | undefined;
 };
 
 /**
@@ -151,6 +161,41 @@ export type ToolDescriptor = Message<"reeve.tool.v1.ToolDescriptor"> & {
  */
 export const ToolDescriptorSchema: GenMessage<ToolDescriptor> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_tool, 2);
+
+/**
+ * How a client executes a tool that it offers.
+ *
+ * @generated from message reeve.tool.v1.ClientExecution
+ */
+export type ClientExecution = Message<"reeve.tool.v1.ClientExecution"> & {
+  /**
+   * How long a call waits for its answer.
+   *
+   * @generated from field: google.protobuf.Duration timeout = 1;
+   */
+  timeout?: Duration | undefined;
+
+  /**
+   * Whether a person answers the calls. A run that only waits for people is parked.
+   *
+   * @generated from field: bool answered_by_person = 2;
+   */
+  answeredByPerson: boolean;
+
+  /**
+   * JSON Schema of the structured result. Unset: any.
+   *
+   * @generated from field: google.protobuf.Struct output_schema = 3;
+   */
+  outputSchema?: JsonObject | undefined;
+};
+
+/**
+ * Describes the message reeve.tool.v1.ClientExecution.
+ * Use `create(ClientExecutionSchema)` to create a new message.
+ */
+export const ClientExecutionSchema: GenMessage<ClientExecution> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_tool, 3);
 
 /**
  * A call of a tool by a model.
@@ -201,7 +246,7 @@ export type ToolCall = Message<"reeve.tool.v1.ToolCall"> & {
  * Use `create(ToolCallSchema)` to create a new message.
  */
 export const ToolCallSchema: GenMessage<ToolCall> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 3);
+  messageDesc(file_reeve_tool_v1_tool, 4);
 
 /**
  * Result of a call.
@@ -251,6 +296,14 @@ export type ToolResult = Message<"reeve.tool.v1.ToolResult"> & {
    * @generated from field: google.protobuf.Struct structured = 6;
    */
   structured?: JsonObject | undefined;
+
+  /**
+   * Images that a model reads with `content`, which names their artifacts. A model that does not read images
+   * gets `content` only.
+   *
+   * @generated from field: repeated reeve.content.v1.FilePart files = 7;
+   */
+  files: FilePart[];
 };
 
 /**
@@ -258,7 +311,7 @@ export type ToolResult = Message<"reeve.tool.v1.ToolResult"> & {
  * Use `create(ToolResultSchema)` to create a new message.
  */
 export const ToolResultSchema: GenMessage<ToolResult> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 4);
+  messageDesc(file_reeve_tool_v1_tool, 5);
 
 /**
  * Details of the execution of a call.
@@ -411,7 +464,7 @@ export type ToolResultMetadata = Message<"reeve.tool.v1.ToolResultMetadata"> & {
  * Use `create(ToolResultMetadataSchema)` to create a new message.
  */
 export const ToolResultMetadataSchema: GenMessage<ToolResultMetadata> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 5);
+  messageDesc(file_reeve_tool_v1_tool, 6);
 
 /**
  * Content of files of a workspace to which an approval is bound.
@@ -440,7 +493,7 @@ export type BoundContent = Message<"reeve.tool.v1.BoundContent"> & {
  * Use `create(BoundContentSchema)` to create a new message.
  */
 export const BoundContentSchema: GenMessage<BoundContent> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 6);
+  messageDesc(file_reeve_tool_v1_tool, 7);
 
 /**
  * A path that a call names, and the content of the file there.
@@ -499,7 +552,7 @@ export type BoundFile = Message<"reeve.tool.v1.BoundFile"> & {
  * Use `create(BoundFileSchema)` to create a new message.
  */
 export const BoundFileSchema: GenMessage<BoundFile> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 7);
+  messageDesc(file_reeve_tool_v1_tool, 8);
 
 /**
  * What permission rules decided about a call, and the rule that decided. Rules have levels: those of
@@ -546,6 +599,15 @@ export type PermissionDecision = Message<"reeve.tool.v1.PermissionDecision"> & {
    * @generated from field: repeated string asking_sources = 5;
    */
   askingSources: string[];
+
+  /**
+   * Id of the agent that has the rule, if a delegate made the call: the delegate, or an agent that called
+   * it. Empty for calls of the agent of the run, for rules of the operator's policy, and in decisions of
+   * versions that did not record it.
+   *
+   * @generated from field: string agent_id = 6;
+   */
+  agentId: string;
 };
 
 /**
@@ -553,7 +615,7 @@ export type PermissionDecision = Message<"reeve.tool.v1.PermissionDecision"> & {
  * Use `create(PermissionDecisionSchema)` to create a new message.
  */
 export const PermissionDecisionSchema: GenMessage<PermissionDecision> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 8);
+  messageDesc(file_reeve_tool_v1_tool, 9);
 
 /**
  * A permission rule.
@@ -581,7 +643,7 @@ export type PermissionRule = Message<"reeve.tool.v1.PermissionRule"> & {
  * Use `create(PermissionRuleSchema)` to create a new message.
  */
 export const PermissionRuleSchema: GenMessage<PermissionRule> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 9);
+  messageDesc(file_reeve_tool_v1_tool, 10);
 
 /**
  * A call that may have changed files of a workspace.
@@ -623,7 +685,7 @@ export type FileChange = Message<"reeve.tool.v1.FileChange"> & {
  * Use `create(FileChangeSchema)` to create a new message.
  */
 export const FileChangeSchema: GenMessage<FileChange> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 10);
+  messageDesc(file_reeve_tool_v1_tool, 11);
 
 /**
  * Progress that a tool reports while it runs. For a command, the progress is the number of bytes
@@ -673,7 +735,7 @@ export type ToolProgress = Message<"reeve.tool.v1.ToolProgress"> & {
  * Use `create(ToolProgressSchema)` to create a new message.
  */
 export const ToolProgressSchema: GenMessage<ToolProgress> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 11);
+  messageDesc(file_reeve_tool_v1_tool, 12);
 
 /**
  * Tools that a toolhost of a pool provides. The catalog is kept after the host has stopped, until
@@ -750,7 +812,7 @@ export type ToolCatalog = Message<"reeve.tool.v1.ToolCatalog"> & {
  * Use `create(ToolCatalogSchema)` to create a new message.
  */
 export const ToolCatalogSchema: GenMessage<ToolCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 12);
+  messageDesc(file_reeve_tool_v1_tool, 13);
 
 /**
  * What the sandboxes of a toolhost offer to code and commands. An agent that requests what no
@@ -802,7 +864,7 @@ export type SandboxFeatures = Message<"reeve.tool.v1.SandboxFeatures"> & {
  * Use `create(SandboxFeaturesSchema)` to create a new message.
  */
 export const SandboxFeaturesSchema: GenMessage<SandboxFeatures> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 13);
+  messageDesc(file_reeve_tool_v1_tool, 14);
 
 /**
  * Requests a toolhost to execute a call.
@@ -897,7 +959,7 @@ export type ToolCallRequest = Message<"reeve.tool.v1.ToolCallRequest"> & {
  * Use `create(ToolCallRequestSchema)` to create a new message.
  */
 export const ToolCallRequestSchema: GenMessage<ToolCallRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 14);
+  messageDesc(file_reeve_tool_v1_tool, 15);
 
 /**
  * Files that the tools of a run, or of all runs of a thread, share.
@@ -934,7 +996,7 @@ export type Workspace = Message<"reeve.tool.v1.Workspace"> & {
  * Use `create(WorkspaceSchema)` to create a new message.
  */
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 15);
+  messageDesc(file_reeve_tool_v1_tool, 16);
 
 /**
  * A file that is staged in a workspace.
@@ -962,7 +1024,7 @@ export type WorkspaceFile = Message<"reeve.tool.v1.WorkspaceFile"> & {
  * Use `create(WorkspaceFileSchema)` to create a new message.
  */
 export const WorkspaceFileSchema: GenMessage<WorkspaceFile> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 16);
+  messageDesc(file_reeve_tool_v1_tool, 17);
 
 /**
  * Settings of the built-in tools from the agent spec.
@@ -1051,7 +1113,7 @@ export type ToolSettings = Message<"reeve.tool.v1.ToolSettings"> & {
  * Use `create(ToolSettingsSchema)` to create a new message.
  */
 export const ToolSettingsSchema: GenMessage<ToolSettings> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 17);
+  messageDesc(file_reeve_tool_v1_tool, 18);
 
 /**
  * Journal of a call. The process that appends the first fact owns the call: the toolhost that
@@ -1094,7 +1156,7 @@ export type ToolCallJournal = Message<"reeve.tool.v1.ToolCallJournal"> & {
  * Use `create(ToolCallJournalSchema)` to create a new message.
  */
 export const ToolCallJournalSchema: GenMessage<ToolCallJournal> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 18);
+  messageDesc(file_reeve_tool_v1_tool, 19);
 
 /**
  * A fact about a call.
@@ -1171,7 +1233,7 @@ export type ToolCallFact = Message<"reeve.tool.v1.ToolCallFact"> & {
  * Use `create(ToolCallFactSchema)` to create a new message.
  */
 export const ToolCallFactSchema: GenMessage<ToolCallFact> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 19);
+  messageDesc(file_reeve_tool_v1_tool, 20);
 
 /**
  * A question that a tool asks a person while it runs, or that an agent asks with the tool `ask_user`.
@@ -1213,7 +1275,7 @@ export type Question = Message<"reeve.tool.v1.Question"> & {
  * Use `create(QuestionSchema)` to create a new message.
  */
 export const QuestionSchema: GenMessage<Question> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 20);
+  messageDesc(file_reeve_tool_v1_tool, 21);
 
 /**
  * The answer to a question.
@@ -1248,7 +1310,7 @@ export type Answer = Message<"reeve.tool.v1.Answer"> & {
  * Use `create(AnswerSchema)` to create a new message.
  */
 export const AnswerSchema: GenMessage<Answer> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 21);
+  messageDesc(file_reeve_tool_v1_tool, 22);
 
 /**
  * A toolhost started to execute a call.
@@ -1278,7 +1340,7 @@ export type CallStarted = Message<"reeve.tool.v1.CallStarted"> & {
  * Use `create(CallStartedSchema)` to create a new message.
  */
 export const CallStartedSchema: GenMessage<CallStarted> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 22);
+  messageDesc(file_reeve_tool_v1_tool, 23);
 
 /**
  * A call is no longer wanted.
@@ -1299,7 +1361,7 @@ export type CallCancelled = Message<"reeve.tool.v1.CallCancelled"> & {
  * Use `create(CallCancelledSchema)` to create a new message.
  */
 export const CallCancelledSchema: GenMessage<CallCancelled> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_tool, 23);
+  messageDesc(file_reeve_tool_v1_tool, 24);
 
 /**
  * Category of a built-in tool. The field of `deep_agent` with the same name disables its tools.

@@ -34,7 +34,7 @@ type ModelSpec struct {
 	ContextWindow uint32 `protobuf:"varint,4,opt,name=context_window,json=contextWindow,proto3" json:"context_window,omitempty"`
 	// Maximum number of output tokens. 0 if unknown.
 	MaxOutputTokens uint32 `protobuf:"varint,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3" json:"max_output_tokens,omitempty"`
-	// Modalities that the model accepts as input: `text`, `image`, `audio`.
+	// Modalities that the model accepts as input: `text`, `image`, `audio`, `pdf`. Empty stands for `text`.
 	Modalities []string `protobuf:"bytes,6,rep,name=modalities,proto3" json:"modalities,omitempty"`
 	// Knowledge cutoff, in the provider's own format. Empty if unknown.
 	KnowledgeCutoff string `protobuf:"bytes,7,opt,name=knowledge_cutoff,json=knowledgeCutoff,proto3" json:"knowledge_cutoff,omitempty"`
@@ -422,7 +422,9 @@ type ProviderDescriptor struct {
 	UpstreamNames []string `protobuf:"bytes,4,rep,name=upstream_names,json=upstreamNames,proto3" json:"upstream_names,omitempty"`
 	// Vendor whose list prices apply to the models of this provider: `openai`, `anthropic`. Empty if
 	// the provider is another server: then its models have no built-in prices.
-	PriceList     string `protobuf:"bytes,5,opt,name=price_list,json=priceList,proto3" json:"price_list,omitempty"`
+	PriceList string `protobuf:"bytes,5,opt,name=price_list,json=priceList,proto3" json:"price_list,omitempty"`
+	// Modalities that its API can transfer to a model, as in `ModelSpec`. Empty stands for `text`.
+	Modalities    []string `protobuf:"bytes,6,rep,name=modalities,proto3" json:"modalities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -492,6 +494,14 @@ func (x *ProviderDescriptor) GetPriceList() string {
 	return ""
 }
 
+func (x *ProviderDescriptor) GetModalities() []string {
+	if x != nil {
+		return x.Modalities
+	}
+	return nil
+}
+
+// The models, providers, and skills that the runtimes announce. The catalog remains available after the
 // The models, providers, and plugins that the runtimes announce. The catalog remains available after the
 // runtimes have stopped.
 type ModelCatalog struct {
@@ -504,6 +514,8 @@ type ModelCatalog struct {
 	Maxima *Limits `protobuf:"bytes,3,opt,name=maxima,proto3" json:"maxima,omitempty"`
 	// How failed model calls are repeated, for the fields that an agent does not set.
 	Retry *RetryPolicy `protobuf:"bytes,4,opt,name=retry,proto3" json:"retry,omitempty"`
+	// The skills that the runtimes have, ordered by name.
+	Skills []*SkillDescriptor `protobuf:"bytes,7,rep,name=skills,proto3" json:"skills,omitempty"`
 	// The plugins of the operator, ordered by id.
 	Plugins       []*OfferedPlugin `protobuf:"bytes,5,rep,name=plugins,proto3" json:"plugins,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -568,6 +580,13 @@ func (x *ModelCatalog) GetRetry() *RetryPolicy {
 	return nil
 }
 
+func (x *ModelCatalog) GetSkills() []*SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
 func (x *ModelCatalog) GetPlugins() []*OfferedPlugin {
 	if x != nil {
 		return x.Plugins
@@ -579,7 +598,7 @@ var File_reeve_agent_v1_model_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\"\xf7\x02\n" +
+	"\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1areeve/agent/v1/skill.proto\x1a#reeve/agent/v1/offered_plugin.proto\"\xf7\x02\n" +
 	"\tModelSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12#\n" +
@@ -616,19 +635,23 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\treasoning\x18\x03 \x01(\bR\treasoning\x12%\n" +
 	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01\x12#\n" +
 	"\rcounts_tokens\x18\x06 \x01(\bR\fcountsTokensB\x0e\n" +
-	"\f_temperature\"\xd4\x01\n" +
+	"\f_temperature\"\xf4\x01\n" +
 	"\x12ProviderDescriptor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1a\n" +
 	"\bscripted\x18\x03 \x01(\bR\bscripted\x12%\n" +
 	"\x0eupstream_names\x18\x04 \x03(\tR\rupstreamNames\x12\x1d\n" +
 	"\n" +
-	"price_list\x18\x05 \x01(\tR\tpriceList\"\xa1\x02\n" +
+	"price_list\x18\x05 \x01(\tR\tpriceList\x12\x1e\n" +
+	"\n" +
+	"modalities\x18\x06 \x03(\tR\n" +
+	"modalities\"\xda\x02\n" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +
 	"\x06maxima\x18\x03 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06maxima\x121\n" +
 	"\x05retry\x18\x04 \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x127\n" +
+	"\x06skills\x18\a \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\x127\n" +
 	"\aplugins\x18\x05 \x03(\v2\x1d.reeve.agent.v1.OfferedPluginR\aplugins:\x00BS\n" +
 	"\x12dev.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
@@ -654,23 +677,25 @@ var file_reeve_agent_v1_model_spec_proto_goTypes = []any{
 	(*ModelCatalog)(nil),         // 5: reeve.agent.v1.ModelCatalog
 	(*Limits)(nil),               // 6: reeve.agent.v1.Limits
 	(*RetryPolicy)(nil),          // 7: reeve.agent.v1.RetryPolicy
-	(*OfferedPlugin)(nil),        // 8: reeve.agent.v1.OfferedPlugin
+	(*SkillDescriptor)(nil),      // 8: reeve.agent.v1.SkillDescriptor
+	(*OfferedPlugin)(nil),        // 9: reeve.agent.v1.OfferedPlugin
 }
 var file_reeve_agent_v1_model_spec_proto_depIdxs = []int32{
-	1, // 0: reeve.agent.v1.ModelSpec.pricing:type_name -> reeve.agent.v1.Pricing
-	3, // 1: reeve.agent.v1.ModelSpec.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	2, // 2: reeve.agent.v1.Pricing.long_requests:type_name -> reeve.agent.v1.LongRequestPricing
-	3, // 3: reeve.agent.v1.ProviderDescriptor.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	0, // 4: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
-	4, // 5: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	6, // 6: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
-	7, // 7: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
-	8, // 8: reeve.agent.v1.ModelCatalog.plugins:type_name -> reeve.agent.v1.OfferedPlugin
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	1,  // 0: reeve.agent.v1.ModelSpec.pricing:type_name -> reeve.agent.v1.Pricing
+	3,  // 1: reeve.agent.v1.ModelSpec.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	2,  // 2: reeve.agent.v1.Pricing.long_requests:type_name -> reeve.agent.v1.LongRequestPricing
+	3,  // 3: reeve.agent.v1.ProviderDescriptor.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	0,  // 4: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
+	4,  // 5: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	6,  // 6: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
+	7,  // 7: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
+	8,  // 8: reeve.agent.v1.ModelCatalog.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	9,  // 9: reeve.agent.v1.ModelCatalog.plugins:type_name -> reeve.agent.v1.OfferedPlugin
+	10, // [10:10] is the sub-list for method output_type
+	10, // [10:10] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_model_spec_proto_init() }
@@ -679,6 +704,7 @@ func file_reeve_agent_v1_model_spec_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
+	file_reeve_agent_v1_skill_proto_init()
 	file_reeve_agent_v1_offered_plugin_proto_init()
 	file_reeve_agent_v1_model_spec_proto_msgTypes[1].OneofWrappers = []any{}
 	file_reeve_agent_v1_model_spec_proto_msgTypes[2].OneofWrappers = []any{}

@@ -38,19 +38,28 @@ const (
 	CheckedRule_CHECKED_RULE_OUTPUT_SCHEMA CheckedRule = 3
 	// Agents that call other agents: `delegates`.
 	CheckedRule_CHECKED_RULE_DELEGATES CheckedRule = 4
+	// Messages with images and other files: `parts` of a message, or of the request that starts a run.
+	CheckedRule_CHECKED_RULE_CONTENT_PARTS CheckedRule = 5
+	// Agents with skills: `skills`.
+	CheckedRule_CHECKED_RULE_SKILLS CheckedRule = 12
+	// Tools that clients execute: `client_tools`.
+	CheckedRule_CHECKED_RULE_CLIENT_TOOLS CheckedRule = 10
 	// Plugins of the operator: `plugin_ids`.
-	CheckedRule_CHECKED_RULE_PLUGINS CheckedRule = 5
+	CheckedRule_CHECKED_RULE_PLUGINS CheckedRule = 11
 )
 
 // Enum value maps for CheckedRule.
 var (
 	CheckedRule_name = map[int32]string{
-		0: "CHECKED_RULE_UNSPECIFIED",
-		1: "CHECKED_RULE_STEP_UP",
-		2: "CHECKED_RULE_STOP_CONDITIONS",
-		3: "CHECKED_RULE_OUTPUT_SCHEMA",
-		4: "CHECKED_RULE_DELEGATES",
-		5: "CHECKED_RULE_PLUGINS",
+		0:  "CHECKED_RULE_UNSPECIFIED",
+		1:  "CHECKED_RULE_STEP_UP",
+		2:  "CHECKED_RULE_STOP_CONDITIONS",
+		3:  "CHECKED_RULE_OUTPUT_SCHEMA",
+		4:  "CHECKED_RULE_DELEGATES",
+		5:  "CHECKED_RULE_CONTENT_PARTS",
+		12: "CHECKED_RULE_SKILLS",
+		10: "CHECKED_RULE_CLIENT_TOOLS",
+		11: "CHECKED_RULE_PLUGINS",
 	}
 	CheckedRule_value = map[string]int32{
 		"CHECKED_RULE_UNSPECIFIED":     0,
@@ -58,7 +67,10 @@ var (
 		"CHECKED_RULE_STOP_CONDITIONS": 2,
 		"CHECKED_RULE_OUTPUT_SCHEMA":   3,
 		"CHECKED_RULE_DELEGATES":       4,
-		"CHECKED_RULE_PLUGINS":         5,
+		"CHECKED_RULE_CONTENT_PARTS":   5,
+		"CHECKED_RULE_SKILLS":          12,
+		"CHECKED_RULE_CLIENT_TOOLS":    10,
+		"CHECKED_RULE_PLUGINS":         11,
 	}
 )
 
@@ -296,14 +308,18 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*\xbd\x01\n" +
+	"\vHolderProbe:\x00*\x95\x02\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
 	"\x1cCHECKED_RULE_STOP_CONDITIONS\x10\x02\x12\x1e\n" +
 	"\x1aCHECKED_RULE_OUTPUT_SCHEMA\x10\x03\x12\x1a\n" +
-	"\x16CHECKED_RULE_DELEGATES\x10\x04\x12\x18\n" +
-	"\x14CHECKED_RULE_PLUGINS\x10\x05BP\n" +
+	"\x16CHECKED_RULE_DELEGATES\x10\x04\x12\x1e\n" +
+	"\x1aCHECKED_RULE_CONTENT_PARTS\x10\x05\x12\x17\n" +
+	"\x13CHECKED_RULE_SKILLS\x10\f\x12\x1d\n" +
+	"\x19CHECKED_RULE_CLIENT_TOOLS\x10\n" +
+	"\x12\x18\n" +
+	"\x14CHECKED_RULE_PLUGINS\x10\vBP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

@@ -18,7 +18,8 @@ import (
 	v14 "reeve.dev/sdk/go/gen/reeve/access/v1"
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
-	v15 "reeve.dev/sdk/go/gen/reeve/plugin/v1"
+	v15 "reeve.dev/sdk/go/gen/reeve/content/v1"
+	v16 "reeve.dev/sdk/go/gen/reeve/plugin/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
@@ -548,6 +549,68 @@ func (ModelCallPurpose) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
 }
 
+// State of the call of a tool that clients execute.
+type ClientCallState int32
+
+const (
+	// Not set.
+	ClientCallState_CLIENT_CALL_STATE_UNSPECIFIED ClientCallState = 0
+	// Clients that offer the tool may take the call. The worker writes it.
+	ClientCallState_CLIENT_CALL_STATE_OPEN ClientCallState = 1
+	// A client took the call. No other client gets it. The gateway writes it.
+	ClientCallState_CLIENT_CALL_STATE_TAKEN ClientCallState = 2
+	// The client answered. Nothing changes the call afterwards. The gateway writes it.
+	ClientCallState_CLIENT_CALL_STATE_ANSWERED ClientCallState = 3
+	// Nobody answered before the deadline. Nothing changes the call afterwards. The worker writes it, or the
+	// gateway if the run is parked.
+	ClientCallState_CLIENT_CALL_STATE_EXPIRED ClientCallState = 4
+)
+
+// Enum value maps for ClientCallState.
+var (
+	ClientCallState_name = map[int32]string{
+		0: "CLIENT_CALL_STATE_UNSPECIFIED",
+		1: "CLIENT_CALL_STATE_OPEN",
+		2: "CLIENT_CALL_STATE_TAKEN",
+		3: "CLIENT_CALL_STATE_ANSWERED",
+		4: "CLIENT_CALL_STATE_EXPIRED",
+	}
+	ClientCallState_value = map[string]int32{
+		"CLIENT_CALL_STATE_UNSPECIFIED": 0,
+		"CLIENT_CALL_STATE_OPEN":        1,
+		"CLIENT_CALL_STATE_TAKEN":       2,
+		"CLIENT_CALL_STATE_ANSWERED":    3,
+		"CLIENT_CALL_STATE_EXPIRED":     4,
+	}
+)
+
+func (x ClientCallState) Enum() *ClientCallState {
+	p := new(ClientCallState)
+	*p = x
+	return p
+}
+
+func (x ClientCallState) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ClientCallState) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_event_proto_enumTypes[8].Descriptor()
+}
+
+func (ClientCallState) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_event_proto_enumTypes[8]
+}
+
+func (x ClientCallState) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ClientCallState.Descriptor instead.
+func (ClientCallState) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{8}
+}
+
 // Status of a todo.
 type TodoStatus int32
 
@@ -589,11 +652,11 @@ func (x TodoStatus) String() string {
 }
 
 func (TodoStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[8].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[9].Descriptor()
 }
 
 func (TodoStatus) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[8]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[9]
 }
 
 func (x TodoStatus) Number() protoreflect.EnumNumber {
@@ -602,7 +665,7 @@ func (x TodoStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TodoStatus.Descriptor instead.
 func (TodoStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{8}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{9}
 }
 
 // A fact in the log of a run.
@@ -663,6 +726,7 @@ type RunEvent struct {
 	//	*RunEvent_TreeStored
 	//	*RunEvent_ModelRetryDue
 	//	*RunEvent_TokensCounted
+	//	*RunEvent_ClientCall
 	//	*RunEvent_PluginsPinned
 	//	*RunEvent_PluginHookFinished
 	//	*RunEvent_RunEnding
@@ -1052,6 +1116,15 @@ func (x *RunEvent) GetTokensCounted() *TokensCounted {
 	return nil
 }
 
+func (x *RunEvent) GetClientCall() *ClientCallChanged {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_ClientCall); ok {
+			return x.ClientCall
+		}
+	}
+	return nil
+}
+
 func (x *RunEvent) GetPluginsPinned() *PluginsPinned {
 	if x != nil {
 		if x, ok := x.Event.(*RunEvent_PluginsPinned); ok {
@@ -1243,6 +1316,11 @@ type RunEvent_TokensCounted struct {
 	TokensCounted *TokensCounted `protobuf:"bytes,54,opt,name=tokens_counted,json=tokensCounted,proto3,oneof"`
 }
 
+type RunEvent_ClientCall struct {
+	// The call of a tool that clients execute was opened, taken, answered, or expired.
+	ClientCall *ClientCallChanged `protobuf:"bytes,60,opt,name=client_call,json=clientCall,proto3,oneof"`
+}
+
 type RunEvent_PluginsPinned struct {
 	// The plugins of the operator that take part in the run were recorded.
 	PluginsPinned *PluginsPinned `protobuf:"bytes,55,opt,name=plugins_pinned,json=pluginsPinned,proto3,oneof"`
@@ -1321,6 +1399,8 @@ func (*RunEvent_TreeStored) isRunEvent_Event() {}
 func (*RunEvent_ModelRetryDue) isRunEvent_Event() {}
 
 func (*RunEvent_TokensCounted) isRunEvent_Event() {}
+
+func (*RunEvent_ClientCall) isRunEvent_Event() {}
 
 func (*RunEvent_PluginsPinned) isRunEvent_Event() {}
 
@@ -2424,7 +2504,11 @@ type RunCreated struct {
 	OutputSchema *structpb.Struct `protobuf:"bytes,25,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
 	// Agents that the run can call as tools: those of `delegates` of `spec`, and those of theirs, ordered
 	// by id. The run keeps these revisions.
-	Delegates     []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	Delegates []*DelegateAgent `protobuf:"bytes,26,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Parts of the input after its text. Their files are artifacts.
+	Parts []*v15.ContentPart `protobuf:"bytes,27,rep,name=parts,proto3" json:"parts,omitempty"`
+	// Tools that clients offer to the run.
+	OfferedTools  []*v1.ToolDescriptor `protobuf:"bytes,40,rep,name=offered_tools,json=offeredTools,proto3" json:"offered_tools,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2637,6 +2721,20 @@ func (x *RunCreated) GetOutputSchema() *structpb.Struct {
 func (x *RunCreated) GetDelegates() []*DelegateAgent {
 	if x != nil {
 		return x.Delegates
+	}
+	return nil
+}
+
+func (x *RunCreated) GetParts() []*v15.ContentPart {
+	if x != nil {
+		return x.Parts
+	}
+	return nil
+}
+
+func (x *RunCreated) GetOfferedTools() []*v1.ToolDescriptor {
+	if x != nil {
+		return x.OfferedTools
 	}
 	return nil
 }
@@ -3047,7 +3145,9 @@ func (x *RunClaimed) GetPreviousOwner() OwnerFate {
 type RunParked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Ids of the approvals that the run is waiting for.
-	WaitingFor    []string `protobuf:"bytes,1,rep,name=waiting_for,json=waitingFor,proto3" json:"waiting_for,omitempty"`
+	WaitingFor []string `protobuf:"bytes,1,rep,name=waiting_for,json=waitingFor,proto3" json:"waiting_for,omitempty"`
+	// Earliest deadline of the calls that people answer through a client. Unset if the run waits for none.
+	WakeAt        *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=wake_at,json=wakeAt,proto3" json:"wake_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3085,6 +3185,13 @@ func (*RunParked) Descriptor() ([]byte, []int) {
 func (x *RunParked) GetWaitingFor() []string {
 	if x != nil {
 		return x.WaitingFor
+	}
+	return nil
+}
+
+func (x *RunParked) GetWakeAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.WakeAt
 	}
 	return nil
 }
@@ -3129,7 +3236,10 @@ type RunPrepared struct {
 	// 50 excluded tools. Unset in logs of versions that did not record it.
 	Plan *v13.ResolutionPlan `protobuf:"bytes,15,opt,name=plan,proto3" json:"plan,omitempty"`
 	// What each of `delegates` of the start became, ordered by id.
-	Delegates     []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	Delegates []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
+	// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
+	// only another one refuses to open it.
+	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3276,6 +3386,13 @@ func (x *RunPrepared) GetDelegates() []*PreparedDelegate {
 	return nil
 }
 
+func (x *RunPrepared) GetSkills() []*v13.SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
 // What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 type PreparedDelegate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -3303,7 +3420,9 @@ type PreparedDelegate struct {
 	// Hash of its resolution plan.
 	PlanHash string `protobuf:"bytes,11,opt,name=plan_hash,json=planHash,proto3" json:"plan_hash,omitempty"`
 	// Revision of the agent, as in `delegates` of the start.
-	Revision      uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint32 `protobuf:"varint,12,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Skills that it may open, as in `RunPrepared`.
+	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3420,6 +3539,13 @@ func (x *PreparedDelegate) GetRevision() uint32 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *PreparedDelegate) GetSkills() []*v13.SkillDescriptor {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
 }
 
 // What the operator's policy decided for a run when it was prepared. Later versions of the policy may
@@ -4008,13 +4134,13 @@ type PluginHookFinished struct {
 	// Id of the plugin.
 	PluginId string `protobuf:"bytes,1,opt,name=plugin_id,json=pluginId,proto3" json:"plugin_id,omitempty"`
 	// The phase.
-	Phase v15.HookPhase `protobuf:"varint,2,opt,name=phase,proto3,enum=reeve.plugin.v1.HookPhase" json:"phase,omitempty"`
+	Phase v16.HookPhase `protobuf:"varint,2,opt,name=phase,proto3,enum=reeve.plugin.v1.HookPhase" json:"phase,omitempty"`
 	// Id of the hook, under which the plugin was called.
 	HookId string `protobuf:"bytes,3,opt,name=hook_id,json=hookId,proto3" json:"hook_id,omitempty"`
 	// Id of the call. Empty in phases that are not about a call.
 	CallId string `protobuf:"bytes,4,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// What the plugin answered. Empty if the hook failed.
-	Answer *v15.RunHookResponse `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
+	Answer *v16.RunHookResponse `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
 	// Why the hook failed. Empty if it did not.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
 	// Number of attempts of the worker that recorded the end.
@@ -4060,11 +4186,11 @@ func (x *PluginHookFinished) GetPluginId() string {
 	return ""
 }
 
-func (x *PluginHookFinished) GetPhase() v15.HookPhase {
+func (x *PluginHookFinished) GetPhase() v16.HookPhase {
 	if x != nil {
 		return x.Phase
 	}
-	return v15.HookPhase(0)
+	return v16.HookPhase(0)
 }
 
 func (x *PluginHookFinished) GetHookId() string {
@@ -4081,7 +4207,7 @@ func (x *PluginHookFinished) GetCallId() string {
 	return ""
 }
 
-func (x *PluginHookFinished) GetAnswer() *v15.RunHookResponse {
+func (x *PluginHookFinished) GetAnswer() *v16.RunHookResponse {
 	if x != nil {
 		return x.Answer
 	}
@@ -4213,6 +4339,151 @@ func (x *ToolCallStarted) GetPermission() *v1.PermissionDecision {
 	return nil
 }
 
+// The call of a tool that clients execute was opened, taken, answered, or expired.
+type ClientCallChanged struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the call.
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// What happened.
+	State ClientCallState `protobuf:"varint,2,opt,name=state,proto3,enum=reeve.run.v1.ClientCallState" json:"state,omitempty"`
+	// Name of the tool. Set if the call was opened.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Arguments that the tool gets. Set if the call was opened.
+	Arguments *structpb.Struct `protobuf:"bytes,4,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	// Time until which the call can be answered. Set if the call was opened.
+	Deadline *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=deadline,proto3" json:"deadline,omitempty"`
+	// Whether a person answers the call. Set if the call was opened.
+	AnsweredByPerson bool `protobuf:"varint,6,opt,name=answered_by_person,json=answeredByPerson,proto3" json:"answered_by_person,omitempty"`
+	// Id of the client that took or answered the call.
+	ClientId string `protobuf:"bytes,7,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	// Subject of the credential with which the client took or answered the call.
+	Subject string `protobuf:"bytes,8,opt,name=subject,proto3" json:"subject,omitempty"`
+	// Text of the answer, or the description of the failure.
+	Content string `protobuf:"bytes,9,opt,name=content,proto3" json:"content,omitempty"`
+	// Whether the tool failed.
+	IsError bool `protobuf:"varint,10,opt,name=is_error,json=isError,proto3" json:"is_error,omitempty"`
+	// Structured form of the answer. Unset if the answer is text.
+	Structured *structpb.Struct `protobuf:"bytes,11,opt,name=structured,proto3" json:"structured,omitempty"`
+	// SHA-256 of the answer. It distinguishes a repeated answer from another one.
+	AnswerDigest  []byte `protobuf:"bytes,12,opt,name=answer_digest,json=answerDigest,proto3" json:"answer_digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClientCallChanged) Reset() {
+	*x = ClientCallChanged{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClientCallChanged) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClientCallChanged) ProtoMessage() {}
+
+func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClientCallChanged.ProtoReflect.Descriptor instead.
+func (*ClientCallChanged) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *ClientCallChanged) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *ClientCallChanged) GetState() ClientCallState {
+	if x != nil {
+		return x.State
+	}
+	return ClientCallState_CLIENT_CALL_STATE_UNSPECIFIED
+}
+
+func (x *ClientCallChanged) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ClientCallChanged) GetArguments() *structpb.Struct {
+	if x != nil {
+		return x.Arguments
+	}
+	return nil
+}
+
+func (x *ClientCallChanged) GetDeadline() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Deadline
+	}
+	return nil
+}
+
+func (x *ClientCallChanged) GetAnsweredByPerson() bool {
+	if x != nil {
+		return x.AnsweredByPerson
+	}
+	return false
+}
+
+func (x *ClientCallChanged) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *ClientCallChanged) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *ClientCallChanged) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+func (x *ClientCallChanged) GetIsError() bool {
+	if x != nil {
+		return x.IsError
+	}
+	return false
+}
+
+func (x *ClientCallChanged) GetStructured() *structpb.Struct {
+	if x != nil {
+		return x.Structured
+	}
+	return nil
+}
+
+func (x *ClientCallChanged) GetAnswerDigest() []byte {
+	if x != nil {
+		return x.AnswerDigest
+	}
+	return nil
+}
+
 // The memory shared by the subtasks of a run was written.
 type MemoryWritten struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4226,7 +4497,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4238,7 +4509,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4251,7 +4522,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -4279,7 +4550,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4291,7 +4562,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4304,7 +4575,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -4329,7 +4600,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4341,7 +4612,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4354,7 +4625,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -4389,7 +4660,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4401,7 +4672,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4414,7 +4685,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -4450,7 +4721,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4462,7 +4733,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4475,7 +4746,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -4561,7 +4832,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4573,7 +4844,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4586,7 +4857,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -4667,7 +4938,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4679,7 +4950,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4692,7 +4963,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -4730,7 +5001,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4742,7 +5013,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4755,7 +5026,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -4795,7 +5066,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4807,7 +5078,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4820,7 +5091,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -4867,7 +5138,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4879,7 +5150,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4892,7 +5163,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -4920,7 +5191,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a reeve/approval/v1/approval.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xff\x13\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xc3\x14\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -4972,7 +5243,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\vtree_stored\x184 \x01(\v2\x18.reeve.run.v1.TreeStoredH\x00R\n" +
 	"treeStored\x12E\n" +
 	"\x0fmodel_retry_due\x185 \x01(\v2\x1b.reeve.run.v1.ModelRetryDueH\x00R\rmodelRetryDue\x12D\n" +
-	"\x0etokens_counted\x186 \x01(\v2\x1b.reeve.run.v1.TokensCountedH\x00R\rtokensCounted\x12D\n" +
+	"\x0etokens_counted\x186 \x01(\v2\x1b.reeve.run.v1.TokensCountedH\x00R\rtokensCounted\x12B\n" +
+	"\vclient_call\x18< \x01(\v2\x1f.reeve.run.v1.ClientCallChangedH\x00R\n" +
+	"clientCall\x12D\n" +
 	"\x0eplugins_pinned\x187 \x01(\v2\x1b.reeve.run.v1.PluginsPinnedH\x00R\rpluginsPinned\x12T\n" +
 	"\x14plugin_hook_finished\x188 \x01(\v2 .reeve.run.v1.PluginHookFinishedH\x00R\x12pluginHookFinished\x128\n" +
 	"\n" +
@@ -5052,7 +5325,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xa1\t\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\x9a\n" +
+	"\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -5085,7 +5359,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\fagent_author\x18\x17 \x01(\tR\vagentAuthor\x12-\n" +
 	"\x12earlier_requesters\x18\x18 \x03(\tR\x11earlierRequesters\x12<\n" +
 	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x129\n" +
-	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x1a9\n" +
+	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x123\n" +
+	"\x05parts\x18\x1b \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\x12B\n" +
+	"\roffered_tools\x18( \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\fofferedTools\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x01\n" +
@@ -5124,10 +5400,11 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x11dispatch_sequence\x18\x03 \x01(\x04R\x10dispatchSequence\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x12 \n" +
 	"\vtraceparent\x18\x05 \x01(\tR\vtraceparent\x12>\n" +
-	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\",\n" +
+	"\x0eprevious_owner\x18\x06 \x01(\x0e2\x17.reeve.run.v1.OwnerFateR\rpreviousOwner\"a\n" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
-	"waitingFor\"\xd0\x06\n" +
+	"waitingFor\x123\n" +
+	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\x89\a\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -5146,7 +5423,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tfallbacks\x18\r \x03(\v2\x1b.reeve.run.v1.FallbackModelR\tfallbacks\x124\n" +
 	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x122\n" +
 	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12<\n" +
-	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\"\xae\x04\n" +
+	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\x127\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xe7\x04\n" +
 	"\x10PreparedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
 	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
@@ -5161,7 +5439,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x06policy\x18\n" +
 	" \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x12\x1b\n" +
 	"\tplan_hash\x18\v \x01(\tR\bplanHash\x12\x1a\n" +
-	"\brevision\x18\f \x01(\rR\brevision\"\xc7\x01\n" +
+	"\brevision\x18\f \x01(\rR\brevision\x127\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xc7\x01\n" +
 	"\x0ePolicyDecision\x12\x14\n" +
 	"\x05rules\x18\x01 \x03(\tR\x05rules\x128\n" +
 	"\bwithheld\x18\x02 \x03(\v2\x1c.reeve.run.v1.PolicyWithheldR\bwithheld\x12#\n" +
@@ -5215,7 +5494,23 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12A\n" +
 	"\n" +
 	"permission\x18\x02 \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
-	"permission\"7\n" +
+	"permission\"\xdc\x03\n" +
+	"\x11ClientCallChanged\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x123\n" +
+	"\x05state\x18\x02 \x01(\x0e2\x1d.reeve.run.v1.ClientCallStateR\x05state\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x125\n" +
+	"\targuments\x18\x04 \x01(\v2\x17.google.protobuf.StructR\targuments\x126\n" +
+	"\bdeadline\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\bdeadline\x12,\n" +
+	"\x12answered_by_person\x18\x06 \x01(\bR\x10answeredByPerson\x12\x1b\n" +
+	"\tclient_id\x18\a \x01(\tR\bclientId\x12\x18\n" +
+	"\asubject\x18\b \x01(\tR\asubject\x12\x18\n" +
+	"\acontent\x18\t \x01(\tR\acontent\x12\x19\n" +
+	"\bis_error\x18\n" +
+	" \x01(\bR\aisError\x127\n" +
+	"\n" +
+	"structured\x18\v \x01(\v2\x17.google.protobuf.StructR\n" +
+	"structured\x12#\n" +
+	"\ranswer_digest\x18\f \x01(\fR\fanswerDigest\"7\n" +
 	"\rMemoryWritten\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value\"8\n" +
@@ -5319,7 +5614,13 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x10ModelCallPurpose\x12\"\n" +
 	"\x1eMODEL_CALL_PURPOSE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19MODEL_CALL_PURPOSE_ANSWER\x10\x01\x12\x1e\n" +
-	"\x1aMODEL_CALL_PURPOSE_SUMMARY\x10\x02*z\n" +
+	"\x1aMODEL_CALL_PURPOSE_SUMMARY\x10\x02*\xac\x01\n" +
+	"\x0fClientCallState\x12!\n" +
+	"\x1dCLIENT_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16CLIENT_CALL_STATE_OPEN\x10\x01\x12\x1b\n" +
+	"\x17CLIENT_CALL_STATE_TAKEN\x10\x02\x12\x1e\n" +
+	"\x1aCLIENT_CALL_STATE_ANSWERED\x10\x03\x12\x1d\n" +
+	"\x19CLIENT_CALL_STATE_EXPIRED\x10\x04*z\n" +
 	"\n" +
 	"TodoStatus\x12\x1b\n" +
 	"\x17TODO_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -5340,8 +5641,8 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 	return file_reeve_run_v1_run_event_proto_rawDescData
 }
 
-var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -5351,190 +5652,204 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(ChatContextKind)(0),             // 5: reeve.run.v1.ChatContextKind
 	(OwnerFate)(0),                   // 6: reeve.run.v1.OwnerFate
 	(ModelCallPurpose)(0),            // 7: reeve.run.v1.ModelCallPurpose
-	(TodoStatus)(0),                  // 8: reeve.run.v1.TodoStatus
-	(*RunEvent)(nil),                 // 9: reeve.run.v1.RunEvent
-	(*Text)(nil),                     // 10: reeve.run.v1.Text
-	(*Reasoning)(nil),                // 11: reeve.run.v1.Reasoning
-	(*ToolResultEvent)(nil),          // 12: reeve.run.v1.ToolResultEvent
-	(*Usage)(nil),                    // 13: reeve.run.v1.Usage
-	(*StatusChanged)(nil),            // 14: reeve.run.v1.StatusChanged
-	(*StepChanged)(nil),              // 15: reeve.run.v1.StepChanged
-	(*ContextChanged)(nil),           // 16: reeve.run.v1.ContextChanged
-	(*MessageInjected)(nil),          // 17: reeve.run.v1.MessageInjected
-	(*Plan)(nil),                     // 18: reeve.run.v1.Plan
-	(*ApprovalChanged)(nil),          // 19: reeve.run.v1.ApprovalChanged
-	(*SubtaskChanged)(nil),           // 20: reeve.run.v1.SubtaskChanged
-	(*BudgetExceeded)(nil),           // 21: reeve.run.v1.BudgetExceeded
-	(*CostSummary)(nil),              // 22: reeve.run.v1.CostSummary
-	(*RunError)(nil),                 // 23: reeve.run.v1.RunError
-	(*TextVoided)(nil),               // 24: reeve.run.v1.TextVoided
-	(*RunCreated)(nil),               // 25: reeve.run.v1.RunCreated
-	(*DelegateAgent)(nil),            // 26: reeve.run.v1.DelegateAgent
-	(*InheritedState)(nil),           // 27: reeve.run.v1.InheritedState
-	(*RunOrigin)(nil),                // 28: reeve.run.v1.RunOrigin
-	(*ChatContext)(nil),              // 29: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 30: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 31: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 32: reeve.run.v1.RunPrepared
-	(*PreparedDelegate)(nil),         // 33: reeve.run.v1.PreparedDelegate
-	(*PolicyDecision)(nil),           // 34: reeve.run.v1.PolicyDecision
-	(*PolicyPermission)(nil),         // 35: reeve.run.v1.PolicyPermission
-	(*PolicyWithheld)(nil),           // 36: reeve.run.v1.PolicyWithheld
-	(*FallbackModel)(nil),            // 37: reeve.run.v1.FallbackModel
-	(*ModelCallStarted)(nil),         // 38: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 39: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 40: reeve.run.v1.TokensCounted
-	(*PluginsPinned)(nil),            // 41: reeve.run.v1.PluginsPinned
-	(*PinnedPlugin)(nil),             // 42: reeve.run.v1.PinnedPlugin
-	(*PluginHookFinished)(nil),       // 43: reeve.run.v1.PluginHookFinished
-	(*RunEnding)(nil),                // 44: reeve.run.v1.RunEnding
-	(*ToolCallStarted)(nil),          // 45: reeve.run.v1.ToolCallStarted
-	(*MemoryWritten)(nil),            // 46: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 47: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 48: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 49: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 50: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 51: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 52: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 53: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 54: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 55: reeve.run.v1.Dispatch
-	nil,                              // 56: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 57: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 58: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 59: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 60: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 61: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 62: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 63: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 64: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 65: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 66: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 67: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 68: google.protobuf.Struct
-	(*v11.HistoryMessage)(nil),       // 69: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 70: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 71: reeve.agent.v1.ProviderCapabilities
+	(ClientCallState)(0),             // 8: reeve.run.v1.ClientCallState
+	(TodoStatus)(0),                  // 9: reeve.run.v1.TodoStatus
+	(*RunEvent)(nil),                 // 10: reeve.run.v1.RunEvent
+	(*Text)(nil),                     // 11: reeve.run.v1.Text
+	(*Reasoning)(nil),                // 12: reeve.run.v1.Reasoning
+	(*ToolResultEvent)(nil),          // 13: reeve.run.v1.ToolResultEvent
+	(*Usage)(nil),                    // 14: reeve.run.v1.Usage
+	(*StatusChanged)(nil),            // 15: reeve.run.v1.StatusChanged
+	(*StepChanged)(nil),              // 16: reeve.run.v1.StepChanged
+	(*ContextChanged)(nil),           // 17: reeve.run.v1.ContextChanged
+	(*MessageInjected)(nil),          // 18: reeve.run.v1.MessageInjected
+	(*Plan)(nil),                     // 19: reeve.run.v1.Plan
+	(*ApprovalChanged)(nil),          // 20: reeve.run.v1.ApprovalChanged
+	(*SubtaskChanged)(nil),           // 21: reeve.run.v1.SubtaskChanged
+	(*BudgetExceeded)(nil),           // 22: reeve.run.v1.BudgetExceeded
+	(*CostSummary)(nil),              // 23: reeve.run.v1.CostSummary
+	(*RunError)(nil),                 // 24: reeve.run.v1.RunError
+	(*TextVoided)(nil),               // 25: reeve.run.v1.TextVoided
+	(*RunCreated)(nil),               // 26: reeve.run.v1.RunCreated
+	(*DelegateAgent)(nil),            // 27: reeve.run.v1.DelegateAgent
+	(*InheritedState)(nil),           // 28: reeve.run.v1.InheritedState
+	(*RunOrigin)(nil),                // 29: reeve.run.v1.RunOrigin
+	(*ChatContext)(nil),              // 30: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 31: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 32: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 33: reeve.run.v1.RunPrepared
+	(*PreparedDelegate)(nil),         // 34: reeve.run.v1.PreparedDelegate
+	(*PolicyDecision)(nil),           // 35: reeve.run.v1.PolicyDecision
+	(*PolicyPermission)(nil),         // 36: reeve.run.v1.PolicyPermission
+	(*PolicyWithheld)(nil),           // 37: reeve.run.v1.PolicyWithheld
+	(*FallbackModel)(nil),            // 38: reeve.run.v1.FallbackModel
+	(*ModelCallStarted)(nil),         // 39: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 40: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 41: reeve.run.v1.TokensCounted
+	(*PluginsPinned)(nil),            // 42: reeve.run.v1.PluginsPinned
+	(*PinnedPlugin)(nil),             // 43: reeve.run.v1.PinnedPlugin
+	(*PluginHookFinished)(nil),       // 44: reeve.run.v1.PluginHookFinished
+	(*RunEnding)(nil),                // 45: reeve.run.v1.RunEnding
+	(*ToolCallStarted)(nil),          // 46: reeve.run.v1.ToolCallStarted
+	(*ClientCallChanged)(nil),        // 47: reeve.run.v1.ClientCallChanged
+	(*MemoryWritten)(nil),            // 48: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 49: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 50: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 51: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 52: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 53: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 54: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 55: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 56: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 57: reeve.run.v1.Dispatch
+	nil,                              // 58: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 59: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 60: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 61: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 62: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 63: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 64: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 65: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 66: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 67: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 68: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 69: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 70: google.protobuf.Struct
+	(*v15.ContentPart)(nil),          // 71: reeve.content.v1.ContentPart
 	(*v1.ToolDescriptor)(nil),        // 72: reeve.tool.v1.ToolDescriptor
-	(*v13.Limits)(nil),               // 73: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 74: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 75: reeve.agent.v1.ResolutionPlan
-	(v1.PermissionBehavior)(0),       // 76: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 77: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 78: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 79: google.protobuf.Value
-	(v15.HookPhase)(0),               // 80: reeve.plugin.v1.HookPhase
-	(*v15.RunHookResponse)(nil),      // 81: reeve.plugin.v1.RunHookResponse
-	(*v1.PermissionDecision)(nil),    // 82: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 83: reeve.thread.v1.ExecutionTree
+	(*v11.HistoryMessage)(nil),       // 73: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 74: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 75: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 76: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 77: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 78: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 79: reeve.agent.v1.SkillDescriptor
+	(v1.PermissionBehavior)(0),       // 80: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 81: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 82: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 83: google.protobuf.Value
+	(v16.HookPhase)(0),               // 84: reeve.plugin.v1.HookPhase
+	(*v16.RunHookResponse)(nil),      // 85: reeve.plugin.v1.RunHookResponse
+	(*v1.PermissionDecision)(nil),    // 86: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 87: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	58,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	60,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	59,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
-	10,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	11,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	60,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	61,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	12,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	13,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	14,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	15,  // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	16,  // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	17,  // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	18,  // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	19,  // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	20,  // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	21,  // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	22,  // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	23,  // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	24,  // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	25,  // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	30,  // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	31,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	32,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	38,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	50,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	51,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	52,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	53,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	45,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	46,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	47,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	49,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	39,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	40,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	41,  // 35: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
-	43,  // 36: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
-	44,  // 37: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
-	62,  // 38: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,   // 39: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,   // 40: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,   // 41: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	63,  // 42: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	64,  // 43: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,   // 44: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	65,  // 45: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	63,  // 46: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	66,  // 47: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	56,  // 48: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	29,  // 49: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	28,  // 50: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	27,  // 51: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	67,  // 52: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	68,  // 53: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	26,  // 54: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	65,  // 55: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	69,  // 56: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	48,  // 57: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	57,  // 58: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,   // 59: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,   // 60: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	70,  // 61: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	71,  // 62: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	72,  // 63: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	70,  // 64: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	73,  // 65: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	69,  // 66: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	71,  // 67: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	74,  // 68: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	37,  // 69: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	34,  // 70: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	75,  // 71: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	33,  // 72: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	70,  // 73: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	71,  // 74: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	72,  // 75: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	73,  // 76: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	74,  // 77: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	37,  // 78: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	34,  // 79: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	36,  // 80: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	35,  // 81: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	76,  // 82: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	77,  // 83: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	70,  // 84: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	71,  // 85: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 86: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	42,  // 87: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	78,  // 88: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	79,  // 89: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	80,  // 90: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	81,  // 91: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	2,   // 92: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	82,  // 93: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	48,  // 94: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	8,   // 95: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	83,  // 96: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	59,  // 97: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	59,  // 98: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	63,  // 99: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	9,   // 100: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	101, // [101:101] is the sub-list for method output_type
-	101, // [101:101] is the sub-list for method input_type
-	101, // [101:101] is the sub-list for extension type_name
-	101, // [101:101] is the sub-list for extension extendee
-	0,   // [0:101] is the sub-list for field type_name
+	61,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	11,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	12,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	62,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	63,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	13,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	14,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	15,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	16,  // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	17,  // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	18,  // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	19,  // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	20,  // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	21,  // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	22,  // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	23,  // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	24,  // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	25,  // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	26,  // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	31,  // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	32,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	33,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	39,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	52,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	53,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	54,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	55,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	46,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	48,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	49,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	51,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	40,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	41,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	47,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	42,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
+	44,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
+	45,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
+	64,  // 39: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,   // 40: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,   // 41: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,   // 42: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	65,  // 43: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	66,  // 44: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,   // 45: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	67,  // 46: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	65,  // 47: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	68,  // 48: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	58,  // 49: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	30,  // 50: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	29,  // 51: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	28,  // 52: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	69,  // 53: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	70,  // 54: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	27,  // 55: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	71,  // 56: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	72,  // 57: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	67,  // 58: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	73,  // 59: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	50,  // 60: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	59,  // 61: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,   // 62: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,   // 63: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	60,  // 64: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	74,  // 65: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	75,  // 66: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	72,  // 67: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	74,  // 68: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	76,  // 69: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	73,  // 70: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	75,  // 71: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	77,  // 72: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	38,  // 73: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	35,  // 74: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	78,  // 75: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	34,  // 76: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	79,  // 77: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	74,  // 78: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	75,  // 79: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	72,  // 80: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	76,  // 81: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	77,  // 82: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	38,  // 83: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	35,  // 84: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	79,  // 85: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	37,  // 86: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	36,  // 87: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	80,  // 88: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	81,  // 89: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	74,  // 90: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	75,  // 91: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 92: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	43,  // 93: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	82,  // 94: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	83,  // 95: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	84,  // 96: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	85,  // 97: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	2,   // 98: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	86,  // 99: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	8,   // 100: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	70,  // 101: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	60,  // 102: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	70,  // 103: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	50,  // 104: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	9,   // 105: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	87,  // 106: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	61,  // 107: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	61,  // 108: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	65,  // 109: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	10,  // 110: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	111, // [111:111] is the sub-list for method output_type
+	111, // [111:111] is the sub-list for method input_type
+	111, // [111:111] is the sub-list for extension type_name
+	111, // [111:111] is the sub-list for extension extendee
+	0,   // [0:111] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -5575,6 +5890,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 		(*RunEvent_TreeStored)(nil),
 		(*RunEvent_ModelRetryDue)(nil),
 		(*RunEvent_TokensCounted)(nil),
+		(*RunEvent_ClientCall)(nil),
 		(*RunEvent_PluginsPinned)(nil),
 		(*RunEvent_PluginHookFinished)(nil),
 		(*RunEvent_RunEnding)(nil),
@@ -5588,8 +5904,8 @@ func file_reeve_run_v1_run_event_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   49,
+			NumEnums:      10,
+			NumMessages:   50,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

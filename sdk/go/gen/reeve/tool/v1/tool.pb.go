@@ -14,6 +14,7 @@ import (
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
+	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -512,7 +513,7 @@ type ToolDescriptor struct {
 	ExclusiveLock string `protobuf:"bytes,6,opt,name=exclusive_lock,json=exclusiveLock,proto3" json:"exclusive_lock,omitempty"`
 	// Whether a call whose outcome is unknown may be executed again.
 	Idempotent bool `protobuf:"varint,7,opt,name=idempotent,proto3" json:"idempotent,omitempty"`
-	// Source of the tool: `builtin`, `mcp:<server>`, or `provider:<name>`.
+	// Source of the tool: `builtin`, `mcp:<server>`, `provider:<name>`, or `client:<client id>`.
 	Source string `protobuf:"bytes,8,opt,name=source,proto3" json:"source,omitempty"`
 	// Pool of toolhosts that executes the tool.
 	Pool string `protobuf:"bytes,9,opt,name=pool,proto3" json:"pool,omitempty"`
@@ -523,6 +524,9 @@ type ToolDescriptor struct {
 	// text in a list may also be something else. An approval of a call is bound to the content of
 	// these files.
 	PathArguments []string `protobuf:"bytes,11,rep,name=path_arguments,json=pathArguments,proto3" json:"path_arguments,omitempty"`
+	// How a client executes the tool. Set if and only if a client offers it. No toolhost executes such a
+	// tool.
+	Client        *ClientExecution `protobuf:"bytes,20,opt,name=client,proto3" json:"client,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -634,6 +638,77 @@ func (x *ToolDescriptor) GetPathArguments() []string {
 	return nil
 }
 
+func (x *ToolDescriptor) GetClient() *ClientExecution {
+	if x != nil {
+		return x.Client
+	}
+	return nil
+}
+
+// How a client executes a tool that it offers.
+type ClientExecution struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How long a call waits for its answer.
+	Timeout *durationpb.Duration `protobuf:"bytes,1,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// Whether a person answers the calls. A run that only waits for people is parked.
+	AnsweredByPerson bool `protobuf:"varint,2,opt,name=answered_by_person,json=answeredByPerson,proto3" json:"answered_by_person,omitempty"`
+	// JSON Schema of the structured result. Unset: any.
+	OutputSchema  *structpb.Struct `protobuf:"bytes,3,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ClientExecution) Reset() {
+	*x = ClientExecution{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ClientExecution) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ClientExecution) ProtoMessage() {}
+
+func (x *ClientExecution) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ClientExecution.ProtoReflect.Descriptor instead.
+func (*ClientExecution) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *ClientExecution) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *ClientExecution) GetAnsweredByPerson() bool {
+	if x != nil {
+		return x.AnsweredByPerson
+	}
+	return false
+}
+
+func (x *ClientExecution) GetOutputSchema() *structpb.Struct {
+	if x != nil {
+		return x.OutputSchema
+	}
+	return nil
+}
+
 // A call of a tool by a model.
 type ToolCall struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -655,7 +730,7 @@ type ToolCall struct {
 
 func (x *ToolCall) Reset() {
 	*x = ToolCall{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[3]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -667,7 +742,7 @@ func (x *ToolCall) String() string {
 func (*ToolCall) ProtoMessage() {}
 
 func (x *ToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[3]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -680,7 +755,7 @@ func (x *ToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCall.ProtoReflect.Descriptor instead.
 func (*ToolCall) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ToolCall) GetCallId() string {
@@ -733,14 +808,17 @@ type ToolResult struct {
 	Metadata *ToolResultMetadata `protobuf:"bytes,5,opt,name=metadata,proto3" json:"metadata,omitempty"`
 	// Structured form of the result, if the tool provides one. Omitted if it is large; its data is
 	// then in `content` or in an artifact that `content` names.
-	Structured    *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
+	Structured *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
+	// Images that a model reads with `content`, which names their artifacts. A model that does not read images
+	// gets `content` only.
+	Files         []*v1.FilePart `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolResult) Reset() {
 	*x = ToolResult{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[4]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -752,7 +830,7 @@ func (x *ToolResult) String() string {
 func (*ToolResult) ProtoMessage() {}
 
 func (x *ToolResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[4]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -765,7 +843,7 @@ func (x *ToolResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResult.ProtoReflect.Descriptor instead.
 func (*ToolResult) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ToolResult) GetCallId() string {
@@ -806,6 +884,13 @@ func (x *ToolResult) GetMetadata() *ToolResultMetadata {
 func (x *ToolResult) GetStructured() *structpb.Struct {
 	if x != nil {
 		return x.Structured
+	}
+	return nil
+}
+
+func (x *ToolResult) GetFiles() []*v1.FilePart {
+	if x != nil {
+		return x.Files
 	}
 	return nil
 }
@@ -868,7 +953,7 @@ type ToolResultMetadata struct {
 
 func (x *ToolResultMetadata) Reset() {
 	*x = ToolResultMetadata{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[5]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -880,7 +965,7 @@ func (x *ToolResultMetadata) String() string {
 func (*ToolResultMetadata) ProtoMessage() {}
 
 func (x *ToolResultMetadata) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[5]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -893,7 +978,7 @@ func (x *ToolResultMetadata) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolResultMetadata.ProtoReflect.Descriptor instead.
 func (*ToolResultMetadata) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{5}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ToolResultMetadata) GetStatus() ToolStatus {
@@ -1036,7 +1121,7 @@ type BoundContent struct {
 
 func (x *BoundContent) Reset() {
 	*x = BoundContent{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1133,7 @@ func (x *BoundContent) String() string {
 func (*BoundContent) ProtoMessage() {}
 
 func (x *BoundContent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[6]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1146,7 @@ func (x *BoundContent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoundContent.ProtoReflect.Descriptor instead.
 func (*BoundContent) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *BoundContent) GetDigest() string {
@@ -1102,7 +1187,7 @@ type BoundFile struct {
 
 func (x *BoundFile) Reset() {
 	*x = BoundFile{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1199,7 @@ func (x *BoundFile) String() string {
 func (*BoundFile) ProtoMessage() {}
 
 func (x *BoundFile) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[7]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1212,7 @@ func (x *BoundFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BoundFile.ProtoReflect.Descriptor instead.
 func (*BoundFile) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{7}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BoundFile) GetPath() string {
@@ -1190,13 +1275,17 @@ type PermissionDecision struct {
 	// PERMISSION_BEHAVIOR_ASK: `rule` is of the first of them. Empty otherwise, and in decisions of
 	// versions that did not record it.
 	AskingSources []string `protobuf:"bytes,5,rep,name=asking_sources,json=askingSources,proto3" json:"asking_sources,omitempty"`
+	// Id of the agent that has the rule, if a delegate made the call: the delegate, or an agent that called
+	// it. Empty for calls of the agent of the run, for rules of the operator's policy, and in decisions of
+	// versions that did not record it.
+	AgentId       string `protobuf:"bytes,6,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PermissionDecision) Reset() {
 	*x = PermissionDecision{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1208,7 +1297,7 @@ func (x *PermissionDecision) String() string {
 func (*PermissionDecision) ProtoMessage() {}
 
 func (x *PermissionDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[8]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1221,7 +1310,7 @@ func (x *PermissionDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionDecision.ProtoReflect.Descriptor instead.
 func (*PermissionDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{8}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *PermissionDecision) GetBehavior() PermissionBehavior {
@@ -1259,6 +1348,13 @@ func (x *PermissionDecision) GetAskingSources() []string {
 	return nil
 }
 
+func (x *PermissionDecision) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
 // A permission rule.
 type PermissionRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1272,7 +1368,7 @@ type PermissionRule struct {
 
 func (x *PermissionRule) Reset() {
 	*x = PermissionRule{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1284,7 +1380,7 @@ func (x *PermissionRule) String() string {
 func (*PermissionRule) ProtoMessage() {}
 
 func (x *PermissionRule) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[9]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1297,7 +1393,7 @@ func (x *PermissionRule) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PermissionRule.ProtoReflect.Descriptor instead.
 func (*PermissionRule) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{9}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *PermissionRule) GetTool() string {
@@ -1331,7 +1427,7 @@ type FileChange struct {
 
 func (x *FileChange) Reset() {
 	*x = FileChange{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1343,7 +1439,7 @@ func (x *FileChange) String() string {
 func (*FileChange) ProtoMessage() {}
 
 func (x *FileChange) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[10]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1356,7 +1452,7 @@ func (x *FileChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileChange.ProtoReflect.Descriptor instead.
 func (*FileChange) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{10}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FileChange) GetCallId() string {
@@ -1407,7 +1503,7 @@ type ToolProgress struct {
 
 func (x *ToolProgress) Reset() {
 	*x = ToolProgress{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1419,7 +1515,7 @@ func (x *ToolProgress) String() string {
 func (*ToolProgress) ProtoMessage() {}
 
 func (x *ToolProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[11]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1432,7 +1528,7 @@ func (x *ToolProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolProgress.ProtoReflect.Descriptor instead.
 func (*ToolProgress) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{11}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ToolProgress) GetCallId() string {
@@ -1502,7 +1598,7 @@ type ToolCatalog struct {
 
 func (x *ToolCatalog) Reset() {
 	*x = ToolCatalog{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1610,7 @@ func (x *ToolCatalog) String() string {
 func (*ToolCatalog) ProtoMessage() {}
 
 func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[12]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1623,7 @@ func (x *ToolCatalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCatalog.ProtoReflect.Descriptor instead.
 func (*ToolCatalog) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{12}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ToolCatalog) GetPool() string {
@@ -1608,7 +1704,7 @@ type SandboxFeatures struct {
 
 func (x *SandboxFeatures) Reset() {
 	*x = SandboxFeatures{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1620,7 +1716,7 @@ func (x *SandboxFeatures) String() string {
 func (*SandboxFeatures) ProtoMessage() {}
 
 func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[13]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1633,7 +1729,7 @@ func (x *SandboxFeatures) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SandboxFeatures.ProtoReflect.Descriptor instead.
 func (*SandboxFeatures) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{13}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SandboxFeatures) GetNetworkAllow() []string {
@@ -1706,7 +1802,7 @@ type ToolCallRequest struct {
 
 func (x *ToolCallRequest) Reset() {
 	*x = ToolCallRequest{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1718,7 +1814,7 @@ func (x *ToolCallRequest) String() string {
 func (*ToolCallRequest) ProtoMessage() {}
 
 func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[14]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1731,7 +1827,7 @@ func (x *ToolCallRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallRequest.ProtoReflect.Descriptor instead.
 func (*ToolCallRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{14}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ToolCallRequest) GetTenant() string {
@@ -1828,7 +1924,7 @@ type Workspace struct {
 
 func (x *Workspace) Reset() {
 	*x = Workspace{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1840,7 +1936,7 @@ func (x *Workspace) String() string {
 func (*Workspace) ProtoMessage() {}
 
 func (x *Workspace) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[15]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1853,7 +1949,7 @@ func (x *Workspace) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Workspace.ProtoReflect.Descriptor instead.
 func (*Workspace) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{15}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Workspace) GetId() string {
@@ -1890,7 +1986,7 @@ type WorkspaceFile struct {
 
 func (x *WorkspaceFile) Reset() {
 	*x = WorkspaceFile{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1902,7 +1998,7 @@ func (x *WorkspaceFile) String() string {
 func (*WorkspaceFile) ProtoMessage() {}
 
 func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[16]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1915,7 +2011,7 @@ func (x *WorkspaceFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WorkspaceFile.ProtoReflect.Descriptor instead.
 func (*WorkspaceFile) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{16}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WorkspaceFile) GetArtifactId() string {
@@ -1966,7 +2062,7 @@ type ToolSettings struct {
 
 func (x *ToolSettings) Reset() {
 	*x = ToolSettings{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1978,7 +2074,7 @@ func (x *ToolSettings) String() string {
 func (*ToolSettings) ProtoMessage() {}
 
 func (x *ToolSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[17]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1991,7 +2087,7 @@ func (x *ToolSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolSettings.ProtoReflect.Descriptor instead.
 func (*ToolSettings) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{17}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ToolSettings) GetAllowedImports() *structpb.ListValue {
@@ -2082,7 +2178,7 @@ type ToolCallJournal struct {
 
 func (x *ToolCallJournal) Reset() {
 	*x = ToolCallJournal{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2094,7 +2190,7 @@ func (x *ToolCallJournal) String() string {
 func (*ToolCallJournal) ProtoMessage() {}
 
 func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[18]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2107,7 +2203,7 @@ func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallJournal.ProtoReflect.Descriptor instead.
 func (*ToolCallJournal) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{18}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ToolCallJournal) GetFirstSequence() uint32 {
@@ -2160,7 +2256,7 @@ type ToolCallFact struct {
 
 func (x *ToolCallFact) Reset() {
 	*x = ToolCallFact{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2172,7 +2268,7 @@ func (x *ToolCallFact) String() string {
 func (*ToolCallFact) ProtoMessage() {}
 
 func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2185,7 +2281,7 @@ func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFact.ProtoReflect.Descriptor instead.
 func (*ToolCallFact) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ToolCallFact) GetTime() *timestamppb.Timestamp {
@@ -2320,7 +2416,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2332,7 +2428,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2345,7 +2441,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Question) GetQuestionId() string {
@@ -2391,7 +2487,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2403,7 +2499,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2416,7 +2512,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Answer) GetQuestionId() string {
@@ -2455,7 +2551,7 @@ type CallStarted struct {
 
 func (x *CallStarted) Reset() {
 	*x = CallStarted{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2467,7 +2563,7 @@ func (x *CallStarted) String() string {
 func (*CallStarted) ProtoMessage() {}
 
 func (x *CallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2480,7 +2576,7 @@ func (x *CallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStarted.ProtoReflect.Descriptor instead.
 func (*CallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{22}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CallStarted) GetHost() string {
@@ -2508,7 +2604,7 @@ type CallCancelled struct {
 
 func (x *CallCancelled) Reset() {
 	*x = CallCancelled{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2520,7 +2616,7 @@ func (x *CallCancelled) String() string {
 func (*CallCancelled) ProtoMessage() {}
 
 func (x *CallCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2533,7 +2629,7 @@ func (x *CallCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCancelled.ProtoReflect.Descriptor instead.
 func (*CallCancelled) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{23}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CallCancelled) GetReason() string {
@@ -2547,10 +2643,10 @@ var File_reeve_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x12\n" +
+	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
-	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\xde\x03\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x96\x04\n" +
 	"\x0eToolDescriptor\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -2565,14 +2661,19 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x04pool\x18\t \x01(\tR\x04pool\x127\n" +
 	"\bcategory\x18\n" +
 	" \x01(\x0e2\x1b.reeve.tool.v1.ToolCategoryR\bcategory\x12%\n" +
-	"\x0epath_arguments\x18\v \x03(\tR\rpathArgumentsB\x10\n" +
-	"\x0e_parallel_safe\"\xd1\x01\n" +
+	"\x0epath_arguments\x18\v \x03(\tR\rpathArguments\x126\n" +
+	"\x06client\x18\x14 \x01(\v2\x1e.reeve.tool.v1.ClientExecutionR\x06clientB\x10\n" +
+	"\x0e_parallel_safe\"\xb2\x01\n" +
+	"\x0fClientExecution\x123\n" +
+	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12,\n" +
+	"\x12answered_by_person\x18\x02 \x01(\bR\x10answeredByPerson\x12<\n" +
+	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\xd1\x01\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
 	"\targuments\x18\x03 \x01(\v2\x17.google.protobuf.StructR\targuments\x12#\n" +
 	"\rraw_arguments\x18\x04 \x01(\tR\frawArguments\x12<\n" +
-	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\xe6\x01\n" +
+	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\x98\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2582,7 +2683,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bmetadata\x18\x05 \x01(\v2!.reeve.tool.v1.ToolResultMetadataR\bmetadata\x127\n" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
-	"structured\"\x9f\a\n" +
+	"structured\x120\n" +
+	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\"\x9f\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2618,14 +2720,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"size_bytes\x18\x03 \x01(\x04R\tsizeBytes\x12\x16\n" +
 	"\x06sha256\x18\x04 \x01(\tR\x06sha256\x12\x18\n" +
 	"\apreview\x18\x05 \x01(\tR\apreview\x124\n" +
-	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xc7\x01\n" +
+	"\bprevious\x18\x06 \x01(\v2\x18.reeve.tool.v1.BoundFileR\bprevious\"\xe2\x01\n" +
 	"\x12PermissionDecision\x12=\n" +
 	"\bbehavior\x18\x01 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\x12\x12\n" +
 	"\x04rule\x18\x02 \x01(\tR\x04rule\x12\x16\n" +
 	"\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n" +
 	"\vpolicy_rule\x18\x04 \x01(\tR\n" +
 	"policyRule\x12%\n" +
-	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\"c\n" +
+	"\x0easking_sources\x18\x05 \x03(\tR\raskingSources\x12\x19\n" +
+	"\bagent_id\x18\x06 \x01(\tR\aagentId\"c\n" +
 	"\x0ePermissionRule\x12\x12\n" +
 	"\x04tool\x18\x01 \x01(\tR\x04tool\x12=\n" +
 	"\bbehavior\x18\x02 \x01(\x0e2!.reeve.tool.v1.PermissionBehaviorR\bbehavior\"i\n" +
@@ -2782,7 +2885,7 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
-var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
 	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
@@ -2793,84 +2896,90 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*ListToolsRequest)(nil),      // 6: reeve.tool.v1.ListToolsRequest
 	(*ListToolsResponse)(nil),     // 7: reeve.tool.v1.ListToolsResponse
 	(*ToolDescriptor)(nil),        // 8: reeve.tool.v1.ToolDescriptor
-	(*ToolCall)(nil),              // 9: reeve.tool.v1.ToolCall
-	(*ToolResult)(nil),            // 10: reeve.tool.v1.ToolResult
-	(*ToolResultMetadata)(nil),    // 11: reeve.tool.v1.ToolResultMetadata
-	(*BoundContent)(nil),          // 12: reeve.tool.v1.BoundContent
-	(*BoundFile)(nil),             // 13: reeve.tool.v1.BoundFile
-	(*PermissionDecision)(nil),    // 14: reeve.tool.v1.PermissionDecision
-	(*PermissionRule)(nil),        // 15: reeve.tool.v1.PermissionRule
-	(*FileChange)(nil),            // 16: reeve.tool.v1.FileChange
-	(*ToolProgress)(nil),          // 17: reeve.tool.v1.ToolProgress
-	(*ToolCatalog)(nil),           // 18: reeve.tool.v1.ToolCatalog
-	(*SandboxFeatures)(nil),       // 19: reeve.tool.v1.SandboxFeatures
-	(*ToolCallRequest)(nil),       // 20: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 21: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 22: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 23: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 24: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 25: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 26: reeve.tool.v1.Question
-	(*Answer)(nil),                // 27: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 28: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 29: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 30: google.protobuf.Struct
-	(*timestamppb.Timestamp)(nil), // 31: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 32: google.protobuf.ListValue
-	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
+	(*ClientExecution)(nil),       // 9: reeve.tool.v1.ClientExecution
+	(*ToolCall)(nil),              // 10: reeve.tool.v1.ToolCall
+	(*ToolResult)(nil),            // 11: reeve.tool.v1.ToolResult
+	(*ToolResultMetadata)(nil),    // 12: reeve.tool.v1.ToolResultMetadata
+	(*BoundContent)(nil),          // 13: reeve.tool.v1.BoundContent
+	(*BoundFile)(nil),             // 14: reeve.tool.v1.BoundFile
+	(*PermissionDecision)(nil),    // 15: reeve.tool.v1.PermissionDecision
+	(*PermissionRule)(nil),        // 16: reeve.tool.v1.PermissionRule
+	(*FileChange)(nil),            // 17: reeve.tool.v1.FileChange
+	(*ToolProgress)(nil),          // 18: reeve.tool.v1.ToolProgress
+	(*ToolCatalog)(nil),           // 19: reeve.tool.v1.ToolCatalog
+	(*SandboxFeatures)(nil),       // 20: reeve.tool.v1.SandboxFeatures
+	(*ToolCallRequest)(nil),       // 21: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 22: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 23: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 24: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 25: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 26: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 27: reeve.tool.v1.Question
+	(*Answer)(nil),                // 28: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 29: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 30: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 31: google.protobuf.Struct
+	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
+	(*v1.FilePart)(nil),           // 33: reeve.content.v1.FilePart
+	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 35: google.protobuf.ListValue
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	8,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	30, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	31, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
-	30, // 4: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	30, // 5: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
-	11, // 6: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	30, // 7: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	3,  // 8: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	31, // 9: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	31, // 10: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	4,  // 11: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	30, // 12: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	16, // 13: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	14, // 14: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	12, // 15: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	13, // 16: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	13, // 17: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	2,  // 18: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	2,  // 19: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	8,  // 20: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	31, // 21: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	19, // 22: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	9,  // 23: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	21, // 24: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	23, // 25: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	31, // 26: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	12, // 27: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	22, // 28: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	32, // 29: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	32, // 30: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	33, // 31: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	33, // 32: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	25, // 33: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	31, // 34: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	28, // 35: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	17, // 36: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	10, // 37: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	29, // 38: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	26, // 39: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	27, // 40: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	30, // 41: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	5,  // 42: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	30, // 43: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	6,  // 44: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	7,  // 45: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	45, // [45:46] is the sub-list for method output_type
-	44, // [44:45] is the sub-list for method input_type
-	44, // [44:44] is the sub-list for extension type_name
-	44, // [44:44] is the sub-list for extension extendee
-	0,  // [0:44] is the sub-list for field type_name
+	9,  // 4: reeve.tool.v1.ToolDescriptor.client:type_name -> reeve.tool.v1.ClientExecution
+	32, // 5: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
+	31, // 6: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
+	31, // 7: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	31, // 8: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	12, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
+	31, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	33, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
+	3,  // 12: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	34, // 13: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	34, // 14: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	4,  // 15: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	31, // 16: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	17, // 17: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	15, // 18: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	13, // 19: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	14, // 20: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	14, // 21: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	2,  // 22: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	2,  // 23: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	8,  // 24: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	34, // 25: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	20, // 26: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	10, // 27: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	22, // 28: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	24, // 29: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	34, // 30: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	13, // 31: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	23, // 32: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	35, // 33: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	35, // 34: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	32, // 35: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	32, // 36: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	26, // 37: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	34, // 38: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	29, // 39: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	18, // 40: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	11, // 41: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	30, // 42: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	27, // 43: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	28, // 44: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	31, // 45: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	5,  // 46: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	31, // 47: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	6,  // 48: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	7,  // 49: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	49, // [49:50] is the sub-list for method output_type
+	48, // [48:49] is the sub-list for method input_type
+	48, // [48:48] is the sub-list for extension type_name
+	48, // [48:48] is the sub-list for extension extendee
+	0,  // [0:48] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -2879,8 +2988,8 @@ func file_reeve_tool_v1_tool_proto_init() {
 		return
 	}
 	file_reeve_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[11].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[19].OneofWrappers = []any{
+	file_reeve_tool_v1_tool_proto_msgTypes[12].OneofWrappers = []any{}
+	file_reeve_tool_v1_tool_proto_msgTypes[20].OneofWrappers = []any{
 		(*ToolCallFact_Started)(nil),
 		(*ToolCallFact_Progress)(nil),
 		(*ToolCallFact_Result)(nil),
@@ -2894,7 +3003,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      6,
-			NumMessages:   24,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

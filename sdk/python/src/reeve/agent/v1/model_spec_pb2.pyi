@@ -1,4 +1,5 @@
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.agent.v1 import offered_plugin_pb2 as _offered_plugin_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
@@ -77,29 +78,33 @@ class ProviderCapabilities(_message.Message):
     def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ..., counts_tokens: _Optional[bool] = ...) -> None: ...
 
 class ProviderDescriptor(_message.Message):
-    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list")
+    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list", "modalities")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     SCRIPTED_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_NAMES_FIELD_NUMBER: _ClassVar[int]
     PRICE_LIST_FIELD_NUMBER: _ClassVar[int]
+    MODALITIES_FIELD_NUMBER: _ClassVar[int]
     name: str
     capabilities: ProviderCapabilities
     scripted: bool
     upstream_names: _containers.RepeatedScalarFieldContainer[str]
     price_list: str
-    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ...) -> None: ...
+    modalities: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ..., modalities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
-    __slots__ = ("models", "providers", "maxima", "retry", "plugins")
+    __slots__ = ("models", "providers", "maxima", "retry", "skills", "plugins")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     MAXIMA_FIELD_NUMBER: _ClassVar[int]
     RETRY_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[ModelSpec]
     providers: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
     maxima: _agent_spec_pb2.Limits
     retry: _agent_spec_pb2.RetryPolicy
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
     plugins: _containers.RepeatedCompositeFieldContainer[_offered_plugin_pb2.OfferedPlugin]
-    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., plugins: _Optional[_Iterable[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]]] = ...) -> None: ...
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., plugins: _Optional[_Iterable[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]]] = ...) -> None: ...

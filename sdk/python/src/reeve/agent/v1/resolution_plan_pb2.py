@@ -23,9 +23,10 @@ _sym_db = _symbol_database.Default()
 
 
 from reeve.agent.v1 import agent_spec_pb2 as reeve_dot_agent_dot_v1_dot_agent__spec__pb2
+from reeve.agent.v1 import skill_pb2 as reeve_dot_agent_dot_v1_dot_skill__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\"\xf4\x03\n\x0eResolutionPlan\x12\x37\n\x07plugins\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.PlannedPluginR\x07plugins\x12\x31\n\x05tools\x18\x02 \x03(\x0b\x32\x1b.reeve.agent.v1.PlannedToolR\x05tools\x12\x43\n\x0e\x65xcluded_tools\x18\x03 \x03(\x0b\x32\x1c.reeve.agent.v1.ExcludedToolR\rexcludedTools\x12%\n\x0e\x65xcluded_count\x18\x04 \x01(\rR\rexcludedCount\x12\x34\n\x06models\x18\x05 \x03(\x0b\x32\x1c.reeve.agent.v1.PlannedModelR\x06models\x12.\n\x06limits\x18\x06 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06limits\x12\x12\n\x04hash\x18\x07 \x01(\tR\x04hash\x12,\n\x12omitted_call_rules\x18\x08 \x01(\rR\x10omittedCallRules\x12#\n\romitted_tools\x18\t \x01(\rR\x0comittedTools\x12=\n\tdelegates\x18\n \x03(\x0b\x32\x1f.reeve.agent.v1.PlannedDelegateR\tdelegates\"\xb1\x01\n\x0fPlannedDelegate\x12\x19\n\x08\x61gent_id\x18\x01 \x01(\tR\x07\x61gentId\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x34\n\x06models\x18\x03 \x03(\x0b\x32\x1c.reeve.agent.v1.PlannedModelR\x06models\x12\x14\n\x05tools\x18\x04 \x03(\tR\x05tools\x12\x1b\n\tplan_hash\x18\x05 \x01(\tR\x08planHash\"\xc5\x01\n\rPlannedPlugin\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n\x06origin\x18\x02 \x01(\tR\x06origin\x12\x19\n\x08\x61\x64\x64\x65\x64_by\x18\x03 \x01(\tR\x07\x61\x64\x64\x65\x64\x42y\x12\x1a\n\x08sections\x18\x04 \x03(\tR\x08sections\x12#\n\rsections_hash\x18\x05 \x01(\tR\x0csectionsHash\x12\x18\n\x07version\x18\x06 \x01(\tR\x07version\x12\x16\n\x06\x64igest\x18\x07 \x01(\tR\x06\x64igest\"\xce\x01\n\x0bPlannedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12)\n\x10permission_class\x18\x02 \x01(\tR\x0fpermissionClass\x12\x16\n\x06source\x18\x03 \x01(\tR\x06source\x12\x12\n\x04pool\x18\x04 \x01(\tR\x04pool\x12\x1f\n\x0b\x61\x64mitted_by\x18\x05 \x01(\tR\nadmittedBy\x12\x14\n\x05\x63\x61lls\x18\x06 \x01(\tR\x05\x63\x61lls\x12\x1d\n\ncall_rules\x18\x07 \x03(\tR\tcallRules\"\x9e\x01\n\x0c\x45xcludedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12)\n\x10permission_class\x18\x02 \x01(\tR\x0fpermissionClass\x12\x16\n\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n\x0b\x65xcluded_by\x18\x04 \x01(\tR\nexcludedBy\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\"s\n\x0cPlannedModel\x12\x12\n\x04role\x18\x01 \x01(\tR\x04role\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x1a\n\x08provider\x18\x03 \x01(\tR\x08provider\x12#\n\rupstream_name\x18\x04 \x01(\tR\x0cupstreamNameBX\n\x12\x64\x65v.reeve.agent.v1B\x13ResolutionPlanProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1areeve/agent/v1/skill.proto\"\xad\x04\n\x0eResolutionPlan\x12\x37\n\x07plugins\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.PlannedPluginR\x07plugins\x12\x31\n\x05tools\x18\x02 \x03(\x0b\x32\x1b.reeve.agent.v1.PlannedToolR\x05tools\x12\x43\n\x0e\x65xcluded_tools\x18\x03 \x03(\x0b\x32\x1c.reeve.agent.v1.ExcludedToolR\rexcludedTools\x12%\n\x0e\x65xcluded_count\x18\x04 \x01(\rR\rexcludedCount\x12\x34\n\x06models\x18\x05 \x03(\x0b\x32\x1c.reeve.agent.v1.PlannedModelR\x06models\x12.\n\x06limits\x18\x06 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06limits\x12\x12\n\x04hash\x18\x07 \x01(\tR\x04hash\x12,\n\x12omitted_call_rules\x18\x08 \x01(\rR\x10omittedCallRules\x12#\n\romitted_tools\x18\t \x01(\rR\x0comittedTools\x12=\n\tdelegates\x18\n \x03(\x0b\x32\x1f.reeve.agent.v1.PlannedDelegateR\tdelegates\x12\x37\n\x06skills\x18\x0f \x03(\x0b\x32\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xb1\x01\n\x0fPlannedDelegate\x12\x19\n\x08\x61gent_id\x18\x01 \x01(\tR\x07\x61gentId\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x34\n\x06models\x18\x03 \x03(\x0b\x32\x1c.reeve.agent.v1.PlannedModelR\x06models\x12\x14\n\x05tools\x18\x04 \x03(\tR\x05tools\x12\x1b\n\tplan_hash\x18\x05 \x01(\tR\x08planHash\"\xc5\x01\n\rPlannedPlugin\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n\x06origin\x18\x02 \x01(\tR\x06origin\x12\x19\n\x08\x61\x64\x64\x65\x64_by\x18\x03 \x01(\tR\x07\x61\x64\x64\x65\x64\x42y\x12\x1a\n\x08sections\x18\x04 \x03(\tR\x08sections\x12#\n\rsections_hash\x18\x05 \x01(\tR\x0csectionsHash\x12\x18\n\x07version\x18\x06 \x01(\tR\x07version\x12\x16\n\x06\x64igest\x18\x07 \x01(\tR\x06\x64igest\"\xce\x01\n\x0bPlannedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12)\n\x10permission_class\x18\x02 \x01(\tR\x0fpermissionClass\x12\x16\n\x06source\x18\x03 \x01(\tR\x06source\x12\x12\n\x04pool\x18\x04 \x01(\tR\x04pool\x12\x1f\n\x0b\x61\x64mitted_by\x18\x05 \x01(\tR\nadmittedBy\x12\x14\n\x05\x63\x61lls\x18\x06 \x01(\tR\x05\x63\x61lls\x12\x1d\n\ncall_rules\x18\x07 \x03(\tR\tcallRules\"\x9e\x01\n\x0c\x45xcludedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12)\n\x10permission_class\x18\x02 \x01(\tR\x0fpermissionClass\x12\x16\n\x06source\x18\x03 \x01(\tR\x06source\x12\x1f\n\x0b\x65xcluded_by\x18\x04 \x01(\tR\nexcludedBy\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\"s\n\x0cPlannedModel\x12\x12\n\x04role\x18\x01 \x01(\tR\x04role\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x1a\n\x08provider\x18\x03 \x01(\tR\x08provider\x12#\n\rupstream_name\x18\x04 \x01(\tR\x0cupstreamNameBX\n\x12\x64\x65v.reeve.agent.v1B\x13ResolutionPlanProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,16 +34,16 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.agent.v1.resolution_p
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\022dev.reeve.agent.v1B\023ResolutionPlanProtoP\001Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1'
-  _globals['_RESOLUTIONPLAN']._serialized_start=90
-  _globals['_RESOLUTIONPLAN']._serialized_end=590
-  _globals['_PLANNEDDELEGATE']._serialized_start=593
-  _globals['_PLANNEDDELEGATE']._serialized_end=770
-  _globals['_PLANNEDPLUGIN']._serialized_start=773
-  _globals['_PLANNEDPLUGIN']._serialized_end=970
-  _globals['_PLANNEDTOOL']._serialized_start=973
-  _globals['_PLANNEDTOOL']._serialized_end=1179
-  _globals['_EXCLUDEDTOOL']._serialized_start=1182
-  _globals['_EXCLUDEDTOOL']._serialized_end=1340
-  _globals['_PLANNEDMODEL']._serialized_start=1342
-  _globals['_PLANNEDMODEL']._serialized_end=1457
+  _globals['_RESOLUTIONPLAN']._serialized_start=118
+  _globals['_RESOLUTIONPLAN']._serialized_end=675
+  _globals['_PLANNEDDELEGATE']._serialized_start=678
+  _globals['_PLANNEDDELEGATE']._serialized_end=855
+  _globals['_PLANNEDPLUGIN']._serialized_start=858
+  _globals['_PLANNEDPLUGIN']._serialized_end=1055
+  _globals['_PLANNEDTOOL']._serialized_start=1058
+  _globals['_PLANNEDTOOL']._serialized_end=1264
+  _globals['_EXCLUDEDTOOL']._serialized_start=1267
+  _globals['_EXCLUDEDTOOL']._serialized_end=1425
+  _globals['_PLANNEDMODEL']._serialized_start=1427
+  _globals['_PLANNEDMODEL']._serialized_end=1542
 # @@protoc_insertion_point(module_scope)

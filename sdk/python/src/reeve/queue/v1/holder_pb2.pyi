@@ -14,12 +14,18 @@ class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHECKED_RULE_STOP_CONDITIONS: _ClassVar[CheckedRule]
     CHECKED_RULE_OUTPUT_SCHEMA: _ClassVar[CheckedRule]
     CHECKED_RULE_DELEGATES: _ClassVar[CheckedRule]
+    CHECKED_RULE_CONTENT_PARTS: _ClassVar[CheckedRule]
+    CHECKED_RULE_SKILLS: _ClassVar[CheckedRule]
+    CHECKED_RULE_CLIENT_TOOLS: _ClassVar[CheckedRule]
     CHECKED_RULE_PLUGINS: _ClassVar[CheckedRule]
 CHECKED_RULE_UNSPECIFIED: CheckedRule
 CHECKED_RULE_STEP_UP: CheckedRule
 CHECKED_RULE_STOP_CONDITIONS: CheckedRule
 CHECKED_RULE_OUTPUT_SCHEMA: CheckedRule
 CHECKED_RULE_DELEGATES: CheckedRule
+CHECKED_RULE_CONTENT_PARTS: CheckedRule
+CHECKED_RULE_SKILLS: CheckedRule
+CHECKED_RULE_CLIENT_TOOLS: CheckedRule
 CHECKED_RULE_PLUGINS: CheckedRule
 
 class QueueHolder(_message.Message):

@@ -8,7 +8,9 @@ from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from reeve.agent.v1 import offered_plugin_pb2 as _offered_plugin_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.approval.v1 import approval_pb2 as _approval_pb2
+from reeve.content.v1 import content_pb2 as _content_pb2
 from reeve.plugin.v1 import plugin_pb2 as _plugin_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
 from reeve.thread.v1 import history_pb2 as _history_pb2
@@ -93,6 +95,14 @@ class ModelCallPurpose(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MODEL_CALL_PURPOSE_ANSWER: _ClassVar[ModelCallPurpose]
     MODEL_CALL_PURPOSE_SUMMARY: _ClassVar[ModelCallPurpose]
 
+class ClientCallState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CLIENT_CALL_STATE_UNSPECIFIED: _ClassVar[ClientCallState]
+    CLIENT_CALL_STATE_OPEN: _ClassVar[ClientCallState]
+    CLIENT_CALL_STATE_TAKEN: _ClassVar[ClientCallState]
+    CLIENT_CALL_STATE_ANSWERED: _ClassVar[ClientCallState]
+    CLIENT_CALL_STATE_EXPIRED: _ClassVar[ClientCallState]
+
 class TodoStatus(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     TODO_STATUS_UNSPECIFIED: _ClassVar[TodoStatus]
@@ -145,13 +155,18 @@ OWNER_FATE_CRASHED: OwnerFate
 MODEL_CALL_PURPOSE_UNSPECIFIED: ModelCallPurpose
 MODEL_CALL_PURPOSE_ANSWER: ModelCallPurpose
 MODEL_CALL_PURPOSE_SUMMARY: ModelCallPurpose
+CLIENT_CALL_STATE_UNSPECIFIED: ClientCallState
+CLIENT_CALL_STATE_OPEN: ClientCallState
+CLIENT_CALL_STATE_TAKEN: ClientCallState
+CLIENT_CALL_STATE_ANSWERED: ClientCallState
+CLIENT_CALL_STATE_EXPIRED: ClientCallState
 TODO_STATUS_UNSPECIFIED: TodoStatus
 TODO_STATUS_PENDING: TodoStatus
 TODO_STATUS_IN_PROGRESS: TodoStatus
 TODO_STATUS_COMPLETED: TodoStatus
 
 class RunEvent(_message.Message):
-    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due", "tokens_counted", "plugins_pinned", "plugin_hook_finished", "run_ending")
+    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due", "tokens_counted", "client_call", "plugins_pinned", "plugin_hook_finished", "run_ending")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -192,6 +207,7 @@ class RunEvent(_message.Message):
     TREE_STORED_FIELD_NUMBER: _ClassVar[int]
     MODEL_RETRY_DUE_FIELD_NUMBER: _ClassVar[int]
     TOKENS_COUNTED_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_CALL_FIELD_NUMBER: _ClassVar[int]
     PLUGINS_PINNED_FIELD_NUMBER: _ClassVar[int]
     PLUGIN_HOOK_FINISHED_FIELD_NUMBER: _ClassVar[int]
     RUN_ENDING_FIELD_NUMBER: _ClassVar[int]
@@ -235,10 +251,11 @@ class RunEvent(_message.Message):
     tree_stored: TreeStored
     model_retry_due: ModelRetryDue
     tokens_counted: TokensCounted
+    client_call: ClientCallChanged
     plugins_pinned: PluginsPinned
     plugin_hook_finished: PluginHookFinished
     run_ending: RunEnding
-    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ..., tokens_counted: _Optional[_Union[TokensCounted, _Mapping]] = ..., plugins_pinned: _Optional[_Union[PluginsPinned, _Mapping]] = ..., plugin_hook_finished: _Optional[_Union[PluginHookFinished, _Mapping]] = ..., run_ending: _Optional[_Union[RunEnding, _Mapping]] = ...) -> None: ...
+    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ..., tokens_counted: _Optional[_Union[TokensCounted, _Mapping]] = ..., client_call: _Optional[_Union[ClientCallChanged, _Mapping]] = ..., plugins_pinned: _Optional[_Union[PluginsPinned, _Mapping]] = ..., plugin_hook_finished: _Optional[_Union[PluginHookFinished, _Mapping]] = ..., run_ending: _Optional[_Union[RunEnding, _Mapping]] = ...) -> None: ...
 
 class Text(_message.Message):
     __slots__ = ("text",)
@@ -405,7 +422,7 @@ class TextVoided(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
 
 class RunCreated(_message.Message):
-    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates")
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates", "parts", "offered_tools")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -439,6 +456,8 @@ class RunCreated(_message.Message):
     EARLIER_REQUESTERS_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    OFFERED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     agent_id: str
     agent_revision: int
@@ -465,7 +484,9 @@ class RunCreated(_message.Message):
     earlier_requesters: _containers.RepeatedScalarFieldContainer[str]
     output_schema: _struct_pb2.Struct
     delegates: _containers.RepeatedCompositeFieldContainer[DelegateAgent]
-    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ...) -> None: ...
+    parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
+    offered_tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., offered_tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ...) -> None: ...
 
 class DelegateAgent(_message.Message):
     __slots__ = ("agent_id", "revision", "spec", "author")
@@ -541,13 +562,15 @@ class RunClaimed(_message.Message):
     def __init__(self, worker: _Optional[str] = ..., epoch: _Optional[int] = ..., dispatch_sequence: _Optional[int] = ..., attempt: _Optional[int] = ..., traceparent: _Optional[str] = ..., previous_owner: _Optional[_Union[OwnerFate, str]] = ...) -> None: ...
 
 class RunParked(_message.Message):
-    __slots__ = ("waiting_for",)
+    __slots__ = ("waiting_for", "wake_at")
     WAITING_FOR_FIELD_NUMBER: _ClassVar[int]
+    WAKE_AT_FIELD_NUMBER: _ClassVar[int]
     waiting_for: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, waiting_for: _Optional[_Iterable[str]] = ...) -> None: ...
+    wake_at: _timestamp_pb2.Timestamp
+    def __init__(self, waiting_for: _Optional[_Iterable[str]] = ..., wake_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class RunPrepared(_message.Message):
-    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates")
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates", "skills")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -564,6 +587,7 @@ class RunPrepared(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
     tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
@@ -580,10 +604,11 @@ class RunPrepared(_message.Message):
     policy: PolicyDecision
     plan: _resolution_plan_pb2.ResolutionPlan
     delegates: _containers.RepeatedCompositeFieldContainer[PreparedDelegate]
-    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
 
 class PreparedDelegate(_message.Message):
-    __slots__ = ("agent_id", "model", "capabilities", "tools", "shared_tools", "limits", "retry", "fallbacks", "gated_tools", "policy", "plan_hash", "revision")
+    __slots__ = ("agent_id", "model", "capabilities", "tools", "shared_tools", "limits", "retry", "fallbacks", "gated_tools", "policy", "plan_hash", "revision", "skills")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
@@ -596,6 +621,7 @@ class PreparedDelegate(_message.Message):
     POLICY_FIELD_NUMBER: _ClassVar[int]
     PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
@@ -608,7 +634,8 @@ class PreparedDelegate(_message.Message):
     policy: PolicyDecision
     plan_hash: str
     revision: int
-    def __init__(self, agent_id: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., shared_tools: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan_hash: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
+    def __init__(self, agent_id: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., shared_tools: _Optional[_Iterable[str]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan_hash: _Optional[str] = ..., revision: _Optional[int] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
 
 class PolicyDecision(_message.Message):
     __slots__ = ("rules", "withheld", "network_allow", "permissions")
@@ -731,6 +758,34 @@ class ToolCallStarted(_message.Message):
     call_id: str
     permission: _tool_pb2.PermissionDecision
     def __init__(self, call_id: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
+
+class ClientCallChanged(_message.Message):
+    __slots__ = ("call_id", "state", "name", "arguments", "deadline", "answered_by_person", "client_id", "subject", "content", "is_error", "structured", "answer_digest")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
+    DEADLINE_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_BY_PERSON_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SUBJECT_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    IS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    STRUCTURED_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_DIGEST_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    state: ClientCallState
+    name: str
+    arguments: _struct_pb2.Struct
+    deadline: _timestamp_pb2.Timestamp
+    answered_by_person: bool
+    client_id: str
+    subject: str
+    content: str
+    is_error: bool
+    structured: _struct_pb2.Struct
+    answer_digest: bytes
+    def __init__(self, call_id: _Optional[str] = ..., state: _Optional[_Union[ClientCallState, str]] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., deadline: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., answered_by_person: _Optional[bool] = ..., client_id: _Optional[str] = ..., subject: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., answer_digest: _Optional[bytes] = ...) -> None: ...
 
 class MemoryWritten(_message.Message):
     __slots__ = ("key", "value")
