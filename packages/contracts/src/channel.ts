@@ -21,6 +21,8 @@ export interface ChannelTemplate {
   tokensOf(subject: string): Tokens | undefined;
   /** The subject with a wildcard for each token. */
   readonly wildcard: string;
+  /** Returns the subject with a wildcard for each token that is not given. Throws a RangeError as `subject` does. */
+  filter(tokens: Tokens): string;
   /** The destination of republished messages in JetStream's notation: `live.run.{{wildcard(1)}}.log`. */
   readonly liveTransform: string | undefined;
   readonly stream: Stream | undefined;
@@ -54,6 +56,7 @@ function readChannel(schema: DescMessage): ChannelTemplate {
     },
     tokensOf: (concrete) => match(subject, concrete),
     wildcard: wildcardOf(subject),
+    filter: (tokens) => filterOf(subject, tokens),
     wildcards: [subject, ...(lanes === undefined ? [] : [lanes.subject])].map(wildcardOf),
     liveTransform: live && transform(live),
     stream,
@@ -111,6 +114,14 @@ export function isToken(text: string): boolean {
 
 function wildcardOf(template: string): string {
   return template.replace(placeholder, "*");
+}
+
+function filterOf(template: string, tokens: Tokens): string {
+  const given = (name: string) => Object.hasOwn(tokens, name);
+  const wanted = template.replace(placeholder, (whole, name: string) =>
+    given(name) ? whole : "*",
+  );
+  return fill(wanted, tokens);
 }
 
 function fill(template: string, tokens: Tokens): string {

@@ -15,6 +15,7 @@ export type MessageQuery =
 /** A message as its stream stores it. */
 export interface StoredMessage {
   readonly sequence: number;
+  readonly subject: string;
   /** When the stream stored it, as RFC 3339 writes it. */
   readonly storedAt: string;
   readonly headers: MsgHdrs;
@@ -32,6 +33,7 @@ interface MessageReply {
   readonly error?: ApiError;
   readonly message?: {
     readonly seq: number;
+    readonly subject: string;
     readonly time: string;
     readonly hdrs?: string;
     readonly data?: string;
@@ -120,6 +122,7 @@ export class StreamMessages {
     if (message === undefined) throw storeFailure(error ?? new Error("the reply has no message"));
     return {
       sequence: message.seq,
+      subject: message.subject,
       storedAt: message.time,
       headers: headersFrom(message.hdrs ?? ""),
       data: Buffer.from(message.data ?? "", "base64"),
@@ -134,8 +137,9 @@ function directMessage(reply: Msg): StoredMessage | undefined {
     throw storeUnavailable(new Error(`status ${status} for a direct read`));
   }
   const sequence = Number(reply.headers.get("Nats-Sequence"));
+  const subject = reply.headers.get("Nats-Subject");
   const storedAt = reply.headers.get("Nats-Time-Stamp");
-  return { sequence, storedAt, headers: reply.headers, data: reply.data };
+  return { sequence, subject, storedAt, headers: reply.headers, data: reply.data };
 }
 
 /** Decodes the headers of a message as a leader sends them: a status line, then one header per line. */
