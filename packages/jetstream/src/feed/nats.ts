@@ -9,18 +9,16 @@ import { onAbort } from "@reeve/platform/async/on-abort";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { sleep } from "@reeve/platform/async/sleep";
-import type { BatchContent, LogDefinition } from "../log/definitions.ts";
+import type { LogDefinition } from "../log/definitions.ts";
 import { runLogDefinition, threadLogDefinition } from "../log/definitions.ts";
-import { openBatch } from "../log/sealed-batch.ts";
 import type { StoredBatch } from "../log/stored-batch.ts";
-import { batchFromHeaders, contentOf } from "../log/stored-batch.ts";
+import { batchFromHeaders } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/reading/subject-reader.ts";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
-import type { Place } from "../sealing/payload-cipher.ts";
-import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
 import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
+import { batchOpener } from "./open-batch-content.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
@@ -80,7 +78,7 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   { ackWaitMs = 10_000, start = "beginning" }: FeedOptions,
 ): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
-  const cipher = payloadCipherOf(connection);
+  const opener = batchOpener(connection, definition);
   const reader = await SubjectReader.open(connection, channel);
   const manager = await openJetStreamManager(connection);
   const { name: stream } = await ensureStream(connection, manager, channel);
@@ -155,19 +153,15 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
     unsettled: UnsettledMessages,
     signal: AbortSignal,
   ): Promise<FeedBatch<Key, Event> | undefined> {
-    const tokens = channel.tokensOf(message.subject);
-    const key = tokens && definition.keyOf(tokens);
     const announced =
       message.headers && batchFromHeaders(message.seq, message.headers, message.data);
     const matches = announced?.kinds.some((kind) => kinds.has(kind)) ?? false;
     try {
       const batch = matches ? await wholeBatch(message, announced, signal) : undefined;
       // A log may be deleted before its batches are read.
-      if (key !== undefined && batch !== undefined) {
-        const place = { tenant: tokens?.["tenant"] ?? "", name: message.subject };
-        const opened = await openBatch(cipher, place, batch, signal);
-        const { events } = decoded(opened, place);
-        return { key, events, acknowledge: () => unsettled.acknowledge(message) };
+      const opened = batch && (await opener.open(message.subject, batch, signal));
+      if (opened !== undefined) {
+        return { ...opened, acknowledge: () => unsettled.acknowledge(message) };
       }
       unsettled.acknowledge(message);
     } catch (error) {
@@ -187,14 +181,6 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   ): Promise<StoredBatch | undefined> {
     if (headers?.has(withheldSize) !== true) return announced;
     return await retryUnavailable(() => reader.at(seq), { maxElapsedMs: maxRetryMs }, signal);
-  }
-
-  function decoded(batch: StoredBatch, place: Place): BatchContent<Event> {
-    try {
-      return contentOf(definition, batch);
-    } catch (cause) {
-      throw cipher.altered(place, cause);
-    }
   }
 
   function retryDelayOf({ info }: JsMsg): number {
