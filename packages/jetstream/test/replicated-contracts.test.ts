@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { whyNoReplicas } from "../../../test/support/nats-program.ts";
 import { openAuditTrail } from "../src/audit/nats.ts";
 import { openRunFeed } from "../src/feed/nats.ts";
+import { openPositionedRunFeed } from "../src/feed/positioned/nats.ts";
 import { openRunLog } from "../src/log/open.ts";
 import type { ArtifactStore } from "../src/objects/artifact-store.ts";
 import { openArtifactStore } from "../src/objects/nats-artifact-store.ts";
@@ -83,5 +84,12 @@ describe.skipIf(reason !== "")(`on three servers${reason}`, () => {
     await streams.replace("RUNS");
     const [first, second] = streams.connections;
     return { log: await openRunLog(first), feed: await openRunFeed(second, { ackWaitMs: 300 }) };
+  });
+
+  feedContract("with a stored position, replicated", async () => {
+    await streams.replace("RUNS");
+    const [first, second] = streams.connections;
+    const log = await openRunLog(first);
+    return { log, feed: await openPositionedRunFeed(second, { ackWaitMs: 300 }) };
   });
 });

@@ -4,6 +4,7 @@ import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openRunFeed } from "../src/feed/nats.ts";
+import { openPositionedRunFeed } from "../src/feed/positioned/nats.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import { expectedLastHeader } from "../src/log/stored-batch.ts";
@@ -58,6 +59,37 @@ unreadableFeedContract("over JetStream", async () => ({
   lock: (tenant) => keyed.lock(tenant),
   unlock: (tenant) => keyed.unlock(tenant),
 }));
+
+/** Opens a log without batches, and its feed with a stored position. */
+async function freshPositionedFeed() {
+  const nats = await keyed.connect();
+  const { streams } = await jetstreamManager(nats.connection);
+  await streams.delete("RUNS").catch(() => undefined);
+  await streams.delete("KV_projections").catch(() => undefined);
+  const log = await openRunLog(nats);
+  return { log, feed: await openPositionedRunFeed(nats, { ackWaitMs: 300 }) };
+}
+
+unreadableFeedContract("with a stored position", async () => ({
+  ...(await freshPositionedFeed()),
+  lock: (tenant) => keyed.lock(tenant),
+  unlock: (tenant) => keyed.unlock(tenant),
+}));
+
+test("a tenant whose key was not available gets its batches from a later reader, in order", async () => {
+  const { log, feed } = await freshPositionedFeed();
+  const before = await startRun(log, "absent");
+  expect(await takeUntil(feed, "reader", before)).toEqual(new Set([before]));
+  const waiting: string[] = [];
+  for (let run = 0; run < 3; run++) waiting.push(await startRun(log, "absent"));
+  const other = await startRun(log, "present");
+  keyed.lock("absent");
+  expect(await takeUntil(feed, "reader", other)).toEqual(new Set([other]));
+  keyed.unlock("absent");
+  const last = await startRun(log, "present");
+  const runs = await takeUntil(feed, "reader", ...waiting, last);
+  expect([...runs].filter((run) => run !== last)).toEqual(waiting);
+});
 
 test("a feed has many places, so that batches which wait do not keep those of others", async () => {
   const { log, feed, consumers } = await freshFeed();

@@ -19,7 +19,7 @@ import { AuditRecorder } from "@reeve/jetstream/audit/recorder";
 import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import { recordActs, unrecorded } from "@reeve/jetstream/audit/system-acts";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
-import { openRunFeed } from "@reeve/jetstream/feed/nats";
+import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
 import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
@@ -158,7 +158,9 @@ export async function startApprovals(
     ),
   );
   background.run((until) => watchReserve(nats, { log }, until));
-  background.run(async (until) => projectInbox(await openRunFeed(nats), ports, log, until));
+  background.run(async (until) =>
+    projectInbox(await openPositionedRunFeed(nats), ports, log, until),
+  );
   background.run((until) => expireApprovals(ports, log, until));
   background.run((until) => escalateApprovals(ports, log, until));
   background.run(async (until) => {

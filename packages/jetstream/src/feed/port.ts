@@ -3,7 +3,7 @@ export interface FeedBatch<Key, Event> {
   readonly key: Key;
   /** All events of the batch, of any kind. */
   readonly events: readonly Event[];
-  /** Reports that the batch does not have to be delivered again. */
+  /** Reports that the batch does not have to be delivered again. After the reader has ended, it may have no effect. */
   acknowledge(): void;
 }
 
@@ -19,8 +19,8 @@ export interface Feed<Key, Event> {
    * order of their commits. Batches that are not acknowledged are delivered again, then after later ones. One that cannot be read
    * now, because its tenant's key is not available or because it was altered, is yielded after others, when it can be, and one whose
    * key was deleted never. `consumer` names the
-   * reader: its position outlives the process, and several processes with the same name share the work. Ends by throwing the
-   * signal's reason.
+   * reader: its position outlives the process. Several processes with the same name share the work, or each gets every batch: the function
+   * that opens a feed says which. Ends by throwing the signal's reason.
    */
   consume(
     consumer: string,

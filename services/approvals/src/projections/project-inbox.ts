@@ -36,8 +36,8 @@ function runOfRow({ key, record }: Row<Approval>): RunKey | undefined {
 
 /**
  * Maintains the inbox: a projection of the approval facts in the logs of all runs, which can be discarded and rebuilt. An
- * approval only ever gains votes and moves from pending to closed, in whatever order the batches of its run arrive; the end of its run
- * withdraws it.
+ * approval only ever gains votes and moves from pending to closed, in whatever order and however often the batches of its run arrive; the
+ * end of its run withdraws it. So several processes may project the same batches.
  */
 export async function projectInbox(
   feed: RunFeed,

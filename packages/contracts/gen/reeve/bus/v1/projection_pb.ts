@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/projection.proto.
  */
 export const file_reeve_bus_v1_projection: GenFile = /*@__PURE__*/
-  fileDesc("Ch1yZWV2ZS9idXMvdjEvcHJvamVjdGlvbi5wcm90bxIMcmVldmUuYnVzLnYxIuQBCgpQcm9qZWN0aW9uEgwKBG5hbWUYASABKAkSFwoPYnVja2V0X2luc3RhbmNlGAIgASgJEi4KCnJlYnVpbHRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcXVlc3RzGAQgASgEEhoKEmZ1bGZpbGxlZF9yZXF1ZXN0cxgFIAEoBBImCgdyZWJ1aWxkGAYgASgLMhUucmVldmUuYnVzLnYxLlJlYnVpbGQ6KcrfGCUKC3Byb2plY3Rpb25zEgx7cHJvamVjdGlvbn0qCAoCAQQSAgEEItoBCgdSZWJ1aWxkEg8KB3Byb2Nlc3MYASABKAkSLgoKc3RhcnRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMaGVhcnRiZWF0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDAoEbG9ncxgFIAEoBBIQCghyZXBhaXJlZBgGIAEoBBIOCgZmYWlsZWQYByABKARiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("Ch1yZWV2ZS9idXMvdjEvcHJvamVjdGlvbi5wcm90bxIMcmVldmUuYnVzLnYxIpICCgpQcm9qZWN0aW9uEgwKBG5hbWUYASABKAkSFwoPYnVja2V0X2luc3RhbmNlGAIgASgJEi4KCnJlYnVpbHRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcXVlc3RzGAQgASgEEhoKEmZ1bGZpbGxlZF9yZXF1ZXN0cxgFIAEoBBImCgdyZWJ1aWxkGAYgASgLMhUucmVldmUuYnVzLnYxLlJlYnVpbGQSLAoIcG9zaXRpb24YByABKAsyGi5yZWV2ZS5idXMudjEuRmVlZFBvc2l0aW9uOinK3xglCgtwcm9qZWN0aW9ucxIMe3Byb2plY3Rpb259KggKAgEEEgIBBCLTAQoMRmVlZFBvc2l0aW9uEhcKD3N0cmVhbV9pbnN0YW5jZRgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoBBIZChFyZWNlaXZlZF9zZXF1ZW5jZRgDIAEoBBI2ChJyZWNlaXZlZF9zdG9yZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKDnRlbmFudHNfYmVoaW5kGAUgAygLMhoucmVldmUuYnVzLnYxLlRlbmFudEJlaGluZBIRCglzZXRfYXNpZGUYBiADKAQiNgoMVGVuYW50QmVoaW5kEg4KBnRlbmFudBgBIAEoCRIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoBCLaAQoHUmVidWlsZBIPCgdwcm9jZXNzGAEgASgJEi4KCnN0YXJ0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGhlYXJ0YmVhdF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEgwKBGxvZ3MYBSABKAQSEAoIcmVwYWlyZWQYBiABKAQSDgoGZmFpbGVkGAcgASgEYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * State of a projection: a bucket whose rows follow from logs. Services that maintain the projection
@@ -67,6 +67,15 @@ export type Projection = Message<"reeve.bus.v1.Projection"> & {
    * @generated from field: reeve.bus.v1.Rebuild rebuild = 6;
    */
   rebuild?: Rebuild | undefined;
+
+  /**
+   * Only in the row of a feed, whose `name` and key are those of the feed, for example
+   * `approvals-inbox`: how far the processes that maintain the projection have read its logs. Such a row
+   * has no other field.
+   *
+   * @generated from field: reeve.bus.v1.FeedPosition position = 7;
+   */
+  position?: FeedPosition | undefined;
 };
 
 /**
@@ -75,6 +84,96 @@ export type Projection = Message<"reeve.bus.v1.Projection"> & {
  */
 export const ProjectionSchema: GenMessage<Projection> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_projection, 0);
+
+/**
+ * How far a feed was read by at least one of the processes that share its name. Another process may
+ * start there: it gets everything that none of them has processed. Without a row, a feed is read from
+ * the beginning, which repeats work and loses nothing.
+ *
+ * @generated from message reeve.bus.v1.FeedPosition
+ */
+export type FeedPosition = Message<"reeve.bus.v1.FeedPosition"> & {
+  /**
+   * Identifies the stream of the logs. One that was deleted and created again differs, and is read from
+   * its beginning.
+   *
+   * @generated from field: string stream_instance = 1;
+   */
+  streamInstance: string;
+
+  /**
+   * Sequence in the stream. All batches up to it were processed, without those named by `tenants_behind`
+   * and `set_aside`.
+   *
+   * @generated from field: uint64 sequence = 2;
+   */
+  sequence: bigint;
+
+  /**
+   * Sequence of the last message that was received when this was written, at or after `sequence`. A
+   * stream that does not have it at the same time any more has lost messages, and is read from its
+   * beginning.
+   *
+   * @generated from field: uint64 received_sequence = 3;
+   */
+  receivedSequence: bigint;
+
+  /**
+   * When the stream stored the message at `received_sequence`. Unset: no message was received.
+   *
+   * @generated from field: google.protobuf.Timestamp received_stored_at = 4;
+   */
+  receivedStoredAt?: Timestamp | undefined;
+
+  /**
+   * The tenants whose batches cannot be read since their key is not available.
+   *
+   * @generated from field: repeated reeve.bus.v1.TenantBehind tenants_behind = 5;
+   */
+  tenantsBehind: TenantBehind[];
+
+  /**
+   * Sequences of other batches that could not be processed, for example because they were altered.
+   *
+   * @generated from field: repeated uint64 set_aside = 6;
+   */
+  setAside: bigint[];
+};
+
+/**
+ * Describes the message reeve.bus.v1.FeedPosition.
+ * Use `create(FeedPositionSchema)` to create a new message.
+ */
+export const FeedPositionSchema: GenMessage<FeedPosition> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_projection, 1);
+
+/**
+ * A tenant with batches that a feed has passed without processing them.
+ *
+ * @generated from message reeve.bus.v1.TenantBehind
+ */
+export type TenantBehind = Message<"reeve.bus.v1.TenantBehind"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * Sequence in the stream. The batches of the tenant after it were not processed.
+   *
+   * @generated from field: uint64 after_sequence = 2;
+   */
+  afterSequence: bigint;
+};
+
+/**
+ * Describes the message reeve.bus.v1.TenantBehind.
+ * Use `create(TenantBehindSchema)` to create a new message.
+ */
+export const TenantBehindSchema: GenMessage<TenantBehind> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_projection, 2);
 
 /**
  * A comparison of all rows of a projection with their logs.
@@ -138,5 +237,5 @@ export type Rebuild = Message<"reeve.bus.v1.Rebuild"> & {
  * Use `create(RebuildSchema)` to create a new message.
  */
 export const RebuildSchema: GenMessage<Rebuild> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_projection, 1);
+  messageDesc(file_reeve_bus_v1_projection, 3);
 

@@ -41,7 +41,11 @@ type Projection struct {
 	// are fulfilled.
 	FulfilledRequests uint64 `protobuf:"varint,5,opt,name=fulfilled_requests,json=fulfilledRequests,proto3" json:"fulfilled_requests,omitempty"`
 	// The rebuild in progress, or the last one.
-	Rebuild       *Rebuild `protobuf:"bytes,6,opt,name=rebuild,proto3" json:"rebuild,omitempty"`
+	Rebuild *Rebuild `protobuf:"bytes,6,opt,name=rebuild,proto3" json:"rebuild,omitempty"`
+	// Only in the row of a feed, whose `name` and key are those of the feed, for example
+	// `approvals-inbox`: how far the processes that maintain the projection have read its logs. Such a row
+	// has no other field.
+	Position      *FeedPosition `protobuf:"bytes,7,opt,name=position,proto3" json:"position,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -118,6 +122,165 @@ func (x *Projection) GetRebuild() *Rebuild {
 	return nil
 }
 
+func (x *Projection) GetPosition() *FeedPosition {
+	if x != nil {
+		return x.Position
+	}
+	return nil
+}
+
+// How far a feed was read by at least one of the processes that share its name. Another process may
+// start there: it gets everything that none of them has processed. Without a row, a feed is read from
+// the beginning, which repeats work and loses nothing.
+type FeedPosition struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Identifies the stream of the logs. One that was deleted and created again differs, and is read from
+	// its beginning.
+	StreamInstance string `protobuf:"bytes,1,opt,name=stream_instance,json=streamInstance,proto3" json:"stream_instance,omitempty"`
+	// Sequence in the stream. All batches up to it were processed, without those named by `tenants_behind`
+	// and `set_aside`.
+	Sequence uint64 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// Sequence of the last message that was received when this was written, at or after `sequence`. A
+	// stream that does not have it at the same time any more has lost messages, and is read from its
+	// beginning.
+	ReceivedSequence uint64 `protobuf:"varint,3,opt,name=received_sequence,json=receivedSequence,proto3" json:"received_sequence,omitempty"`
+	// When the stream stored the message at `received_sequence`. Unset: no message was received.
+	ReceivedStoredAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=received_stored_at,json=receivedStoredAt,proto3" json:"received_stored_at,omitempty"`
+	// The tenants whose batches cannot be read since their key is not available.
+	TenantsBehind []*TenantBehind `protobuf:"bytes,5,rep,name=tenants_behind,json=tenantsBehind,proto3" json:"tenants_behind,omitempty"`
+	// Sequences of other batches that could not be processed, for example because they were altered.
+	SetAside      []uint64 `protobuf:"varint,6,rep,packed,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FeedPosition) Reset() {
+	*x = FeedPosition{}
+	mi := &file_reeve_bus_v1_projection_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FeedPosition) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FeedPosition) ProtoMessage() {}
+
+func (x *FeedPosition) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_bus_v1_projection_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FeedPosition.ProtoReflect.Descriptor instead.
+func (*FeedPosition) Descriptor() ([]byte, []int) {
+	return file_reeve_bus_v1_projection_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *FeedPosition) GetStreamInstance() string {
+	if x != nil {
+		return x.StreamInstance
+	}
+	return ""
+}
+
+func (x *FeedPosition) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *FeedPosition) GetReceivedSequence() uint64 {
+	if x != nil {
+		return x.ReceivedSequence
+	}
+	return 0
+}
+
+func (x *FeedPosition) GetReceivedStoredAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ReceivedStoredAt
+	}
+	return nil
+}
+
+func (x *FeedPosition) GetTenantsBehind() []*TenantBehind {
+	if x != nil {
+		return x.TenantsBehind
+	}
+	return nil
+}
+
+func (x *FeedPosition) GetSetAside() []uint64 {
+	if x != nil {
+		return x.SetAside
+	}
+	return nil
+}
+
+// A tenant with batches that a feed has passed without processing them.
+type TenantBehind struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Sequence in the stream. The batches of the tenant after it were not processed.
+	AfterSequence uint64 `protobuf:"varint,2,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TenantBehind) Reset() {
+	*x = TenantBehind{}
+	mi := &file_reeve_bus_v1_projection_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TenantBehind) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TenantBehind) ProtoMessage() {}
+
+func (x *TenantBehind) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_bus_v1_projection_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TenantBehind.ProtoReflect.Descriptor instead.
+func (*TenantBehind) Descriptor() ([]byte, []int) {
+	return file_reeve_bus_v1_projection_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *TenantBehind) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *TenantBehind) GetAfterSequence() uint64 {
+	if x != nil {
+		return x.AfterSequence
+	}
+	return 0
+}
+
 // A comparison of all rows of a projection with their logs.
 type Rebuild struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -142,7 +305,7 @@ type Rebuild struct {
 
 func (x *Rebuild) Reset() {
 	*x = Rebuild{}
-	mi := &file_reeve_bus_v1_projection_proto_msgTypes[1]
+	mi := &file_reeve_bus_v1_projection_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -154,7 +317,7 @@ func (x *Rebuild) String() string {
 func (*Rebuild) ProtoMessage() {}
 
 func (x *Rebuild) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_bus_v1_projection_proto_msgTypes[1]
+	mi := &file_reeve_bus_v1_projection_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -167,7 +330,7 @@ func (x *Rebuild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Rebuild.ProtoReflect.Descriptor instead.
 func (*Rebuild) Descriptor() ([]byte, []int) {
-	return file_reeve_bus_v1_projection_proto_rawDescGZIP(), []int{1}
+	return file_reeve_bus_v1_projection_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Rebuild) GetProcess() string {
@@ -223,7 +386,7 @@ var File_reeve_bus_v1_projection_proto protoreflect.FileDescriptor
 
 const file_reeve_bus_v1_projection_proto_rawDesc = "" +
 	"\n" +
-	"\x1dreeve/bus/v1/projection.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\x02\n" +
+	"\x1dreeve/bus/v1/projection.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xba\x02\n" +
 	"\n" +
 	"Projection\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12'\n" +
@@ -232,7 +395,18 @@ const file_reeve_bus_v1_projection_proto_rawDesc = "" +
 	"rebuilt_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\trebuiltAt\x12\x1a\n" +
 	"\brequests\x18\x04 \x01(\x04R\brequests\x12-\n" +
 	"\x12fulfilled_requests\x18\x05 \x01(\x04R\x11fulfilledRequests\x12/\n" +
-	"\arebuild\x18\x06 \x01(\v2\x15.reeve.bus.v1.RebuildR\arebuild:\x00\"\x9c\x02\n" +
+	"\arebuild\x18\x06 \x01(\v2\x15.reeve.bus.v1.RebuildR\arebuild\x126\n" +
+	"\bposition\x18\a \x01(\v2\x1a.reeve.bus.v1.FeedPositionR\bposition:\x00\"\xaa\x02\n" +
+	"\fFeedPosition\x12'\n" +
+	"\x0fstream_instance\x18\x01 \x01(\tR\x0estreamInstance\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12+\n" +
+	"\x11received_sequence\x18\x03 \x01(\x04R\x10receivedSequence\x12H\n" +
+	"\x12received_stored_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x10receivedStoredAt\x12A\n" +
+	"\x0etenants_behind\x18\x05 \x03(\v2\x1a.reeve.bus.v1.TenantBehindR\rtenantsBehind\x12\x1b\n" +
+	"\tset_aside\x18\x06 \x03(\x04R\bsetAside\"M\n" +
+	"\fTenantBehind\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12%\n" +
+	"\x0eafter_sequence\x18\x02 \x01(\x04R\rafterSequence\"\x9c\x02\n" +
 	"\aRebuild\x12\x18\n" +
 	"\aprocess\x18\x01 \x01(\tR\aprocess\x129\n" +
 	"\n" +
@@ -256,23 +430,28 @@ func file_reeve_bus_v1_projection_proto_rawDescGZIP() []byte {
 	return file_reeve_bus_v1_projection_proto_rawDescData
 }
 
-var file_reeve_bus_v1_projection_proto_msgTypes = make([]protoimpl.MessageInfo, 2)
+var file_reeve_bus_v1_projection_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_reeve_bus_v1_projection_proto_goTypes = []any{
 	(*Projection)(nil),            // 0: reeve.bus.v1.Projection
-	(*Rebuild)(nil),               // 1: reeve.bus.v1.Rebuild
-	(*timestamppb.Timestamp)(nil), // 2: google.protobuf.Timestamp
+	(*FeedPosition)(nil),          // 1: reeve.bus.v1.FeedPosition
+	(*TenantBehind)(nil),          // 2: reeve.bus.v1.TenantBehind
+	(*Rebuild)(nil),               // 3: reeve.bus.v1.Rebuild
+	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
 }
 var file_reeve_bus_v1_projection_proto_depIdxs = []int32{
-	2, // 0: reeve.bus.v1.Projection.rebuilt_at:type_name -> google.protobuf.Timestamp
-	1, // 1: reeve.bus.v1.Projection.rebuild:type_name -> reeve.bus.v1.Rebuild
-	2, // 2: reeve.bus.v1.Rebuild.started_at:type_name -> google.protobuf.Timestamp
-	2, // 3: reeve.bus.v1.Rebuild.heartbeat_at:type_name -> google.protobuf.Timestamp
-	2, // 4: reeve.bus.v1.Rebuild.ended_at:type_name -> google.protobuf.Timestamp
-	5, // [5:5] is the sub-list for method output_type
-	5, // [5:5] is the sub-list for method input_type
-	5, // [5:5] is the sub-list for extension type_name
-	5, // [5:5] is the sub-list for extension extendee
-	0, // [0:5] is the sub-list for field type_name
+	4, // 0: reeve.bus.v1.Projection.rebuilt_at:type_name -> google.protobuf.Timestamp
+	3, // 1: reeve.bus.v1.Projection.rebuild:type_name -> reeve.bus.v1.Rebuild
+	1, // 2: reeve.bus.v1.Projection.position:type_name -> reeve.bus.v1.FeedPosition
+	4, // 3: reeve.bus.v1.FeedPosition.received_stored_at:type_name -> google.protobuf.Timestamp
+	2, // 4: reeve.bus.v1.FeedPosition.tenants_behind:type_name -> reeve.bus.v1.TenantBehind
+	4, // 5: reeve.bus.v1.Rebuild.started_at:type_name -> google.protobuf.Timestamp
+	4, // 6: reeve.bus.v1.Rebuild.heartbeat_at:type_name -> google.protobuf.Timestamp
+	4, // 7: reeve.bus.v1.Rebuild.ended_at:type_name -> google.protobuf.Timestamp
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_reeve_bus_v1_projection_proto_init() }
@@ -286,7 +465,7 @@ func file_reeve_bus_v1_projection_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_bus_v1_projection_proto_rawDesc), len(file_reeve_bus_v1_projection_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   2,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

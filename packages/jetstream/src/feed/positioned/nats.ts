@@ -1,0 +1,83 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import type { NatsConnection } from "@nats-io/transport-node";
+import { channelOf } from "@reeve/contracts/channel";
+import type { Projection } from "@reeve/contracts/projection";
+import { ProjectionSchema } from "@reeve/contracts/projection";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { LogDefinition } from "../../log/definitions.ts";
+import { runLogDefinition } from "../../log/definitions.ts";
+import { ensureStream, openJetStreamManager } from "../../streams/ensure-stream.ts";
+import { maxPayloadBytes } from "../../streams/payload-limit.ts";
+import { StreamMessages } from "../../streams/stream-messages.ts";
+import { openTable } from "../../table/nats.ts";
+import type { Table } from "../../table/port.ts";
+import { batchOpener } from "../open-batch-content.ts";
+import type { Feed } from "../port.ts";
+import type { RunFeed } from "../run-feed.ts";
+import { FeedReader } from "./feed-reader.ts";
+import { StoredPosition } from "./stored-position.ts";
+
+/** How long after a lost connection the feed is read again. */
+const retryMs = 500;
+/** How many bytes of batches a pull may bring: the server closes a connection for which it holds more than 64 MiB. */
+const maxPulledBytes = 16 * 1024 * 1024;
+/** A reader that ends stores its position in this time. */
+const endMs = 2_000;
+
+export interface PositionedFeedOptions {
+  /** How long a reader may take to acknowledge a batch before it gets it again. Default: 10 s. */
+  readonly ackWaitMs?: number;
+}
+
+/**
+ * Opens the feed of all runs for readers that share their position, and not their work: each process with the name of a reader
+ * gets every batch, so what it does must be harmless when another one has done it. The store keeps one row for each name, which is
+ * written at most once a second, and counts no acknowledgements. A process that dies leaves nothing for which others wait.
+ */
+export async function openPositionedRunFeed(
+  nats: { readonly connection: NatsConnection },
+  options: PositionedFeedOptions = {},
+): Promise<RunFeed> {
+  // A position needs no room that a full store lacks: without it, work is repeated.
+  const positions = await openTable(nats, ProjectionSchema, { usesReserve: false });
+  return await openPositionedFeed(nats.connection, runLogDefinition, positions, options);
+}
+
+async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
+  connection: NatsConnection,
+  definition: LogDefinition<Key, Event, Schema>,
+  positions: Table<Projection>,
+  { ackWaitMs = 10_000 }: PositionedFeedOptions,
+): Promise<Feed<Key, Event>> {
+  const channel = channelOf(definition.schema);
+  const manager = await openJetStreamManager(connection);
+  const place = await ensureStream(connection, manager, channel);
+  const messages = new StreamMessages(connection, place);
+  const maxPulled = Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(connection)));
+  const opener = batchOpener(connection, definition);
+  const filterOf = (tenant: string) => channel.filter({ tenant });
+  return {
+    async *consume(name, kinds, signal) {
+      const reader = new FeedReader({
+        connection,
+        stream: { name: place.name, manager, messages },
+        messages,
+        opener,
+        filterOf,
+        position: new StoredPosition(positions, name),
+        name,
+        kinds,
+        ackWaitMs,
+        maxPulled,
+      });
+      try {
+        for (;;) {
+          yield* reader.read(signal);
+          await sleep(retryMs, signal);
+        }
+      } finally {
+        await reader.storePosition(AbortSignal.timeout(endMs)).catch(() => undefined);
+      }
+    },
+  };
+}

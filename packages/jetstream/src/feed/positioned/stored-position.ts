@@ -1,0 +1,111 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { FeedPosition, Projection } from "@reeve/contracts/projection";
+import {
+  FeedPositionSchema,
+  ProjectionSchema,
+  TenantBehindSchema,
+} from "@reeve/contracts/projection";
+import type { Row, Table } from "../../table/port.ts";
+import type { ReadState } from "./progress.ts";
+
+/** A message that a reader has received. */
+export interface ReceivedMessage {
+  readonly sequence: number;
+  /** When the stream stored it, in milliseconds since the epoch. */
+  readonly storedAtMs: number;
+}
+
+/** How far a feed was read. */
+export interface ReadPosition {
+  /** Identifies the stream. */
+  readonly instance: string;
+  readonly state: ReadState;
+  /** The last one. Undefined: nothing was received. */
+  readonly received: ReceivedMessage | undefined;
+}
+
+/** How many times a position is written while other processes write theirs. */
+const maxAttempts = 3;
+
+/** The position of a feed that all processes with its name share. */
+export class StoredPosition {
+  readonly #table: Pick<Table<Projection>, "get" | "create" | "update">;
+  readonly #name: string;
+  /** As this process knows it. */
+  #row: Row<Projection> | undefined;
+
+  constructor(table: Pick<Table<Projection>, "get" | "create" | "update">, name: string) {
+    this.#table = table;
+    this.#name = name;
+  }
+
+  /** Returns the position; undefined: there is none yet. */
+  async read(signal: AbortSignal): Promise<ReadPosition | undefined> {
+    this.#row = await this.#table.get(this.#name, signal);
+    const position = this.#row?.record.position;
+    return position && fromRecord(position);
+  }
+
+  /**
+   * Stores a position, unless another process has stored a later one. `replaces`: whatever is stored, because the stream has lost
+   * what was read. A position that is not stored repeats work, and loses nothing.
+   */
+  async store(
+    position: ReadPosition,
+    { replaces }: { readonly replaces: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const row = this.#row ?? (await this.#table.get(this.#name, signal));
+      if (!replaces && isLater(row?.record.position, position)) return;
+      const record = create(ProjectionSchema, {
+        name: this.#name,
+        position: toRecord(position),
+      });
+      this.#row =
+        row === undefined
+          ? await this.#table.create(this.#name, record, signal)
+          : await this.#table.update(this.#name, record, row.revision, signal);
+      if (this.#row !== undefined) return;
+    }
+  }
+}
+
+function isLater(stored: FeedPosition | undefined, { instance, state }: ReadPosition): boolean {
+  return stored?.streamInstance === instance && Number(stored.sequence) > state.sequence;
+}
+
+function fromRecord(position: FeedPosition): ReadPosition {
+  const { streamInstance, sequence, receivedSequence, receivedStoredAt } = position;
+  const behind = position.tenantsBehind.map(
+    ({ tenant, afterSequence }) => [tenant, Number(afterSequence)] as const,
+  );
+  return {
+    instance: streamInstance,
+    state: {
+      sequence: Number(sequence),
+      behind: new Map(behind),
+      aside: position.setAside.map(Number),
+    },
+    received: receivedStoredAt && {
+      sequence: Number(receivedSequence),
+      storedAtMs: timestampMs(receivedStoredAt),
+    },
+  };
+}
+
+function toRecord({ instance, state, received }: ReadPosition): FeedPosition {
+  return create(FeedPositionSchema, {
+    streamInstance: instance,
+    sequence: BigInt(state.sequence),
+    ...(received && {
+      receivedSequence: BigInt(received.sequence),
+      receivedStoredAt: timestampFromMs(received.storedAtMs),
+    }),
+    tenantsBehind: [...state.behind].map(([tenant, after]) =>
+      create(TenantBehindSchema, { tenant, afterSequence: BigInt(after) }),
+    ),
+    setAside: state.aside.map(BigInt),
+  });
+}
