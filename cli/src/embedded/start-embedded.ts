@@ -92,7 +92,11 @@ export async function startEmbedded(
     ),
   );
   const gateway = starting.use(
-    await startGateway(configs.gateway(approvals.url), ports("gateway"), signal),
+    await startGateway(
+      configs.gateway(approvals.url),
+      { ...ports("gateway"), isOnlyGateway: true },
+      signal,
+    ),
   );
   const capabilities = await readCapabilities(bus.services.gateway, signal);
   const address = urlFile(folder.path);

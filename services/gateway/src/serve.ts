@@ -8,6 +8,7 @@ import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projec
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/nats-catalog";
 import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
+import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { Background } from "@reeve/platform/async/background";
@@ -63,6 +64,11 @@ interface GatewayDependencies {
   readonly log: Logger;
   /** The open port of the process. Default: the gateway opens REEVE_LISTEN. */
   readonly listener?: Listener;
+  /**
+   * Whether this process is the only gateway of its store. It then reads the logs for the index of runs without acknowledging each batch. A
+   * second gateway does no harm: the two then repeat each other's work. Default: false, gateways share this work.
+   */
+  readonly isOnlyGateway?: boolean;
 }
 
 /**
@@ -71,7 +77,7 @@ interface GatewayDependencies {
  */
 export async function startGateway(
   config: GatewayConfig,
-  { nats, log, listener }: GatewayDependencies,
+  { nats, log, listener, isOnlyGateway = false }: GatewayDependencies,
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -123,7 +129,7 @@ export async function startGateway(
   );
   // Disposed before the server: its streams end as DRAINING, not as streams that their clients left.
   starting.defer(() => end.abort());
-  startBackground(background, ports, nats, log);
+  startBackground(background, ports, { nats, log, isOnlyGateway });
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();
@@ -162,8 +168,7 @@ function keepRoom(
 function startBackground(
   background: Background,
   ports: GatewayPorts,
-  nats: Nats,
-  log: Logger,
+  { nats, log, isOnlyGateway }: GatewayDependencies,
 ): void {
   background.run((signal) => repairThreads(ports, systemClock, log, signal));
   background.run((signal) => ports.shards.share(signal));
@@ -172,7 +177,9 @@ function startBackground(
     expire: (...due) => expireCalls(ports, ...due),
   };
   background.run((signal) => sweepRuns({ ...ports, deadlines }, systemClock, log, signal));
-  background.run(async (signal) => indexRuns(await openRunFeed(nats), ports, log, signal));
+  // All processes get all batches of a positioned feed, which is too much for many gateways.
+  const openFeed = isOnlyGateway === true ? openPositionedRunFeed : openRunFeed;
+  background.run(async (signal) => indexRuns(await openFeed(nats), ports, log, signal));
   background.run(async (signal) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, signal);
