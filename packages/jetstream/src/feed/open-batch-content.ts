@@ -8,7 +8,7 @@ import { contentOf } from "../log/stored-batch.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 
 /** The events of a batch, and whose they are. */
-export interface KeyedEvents<Key, Event> {
+interface KeyedEvents<Key, Event> {
   readonly key: Key;
   readonly events: readonly Event[];
 }

@@ -7,7 +7,7 @@ import type { StreamMessages } from "../../streams/stream-messages.ts";
 import type { ReadState } from "./progress.ts";
 import type { ReadPosition, ReceivedMessage } from "./stored-position.ts";
 
-/** A new leader may lag for a moment, so what a stream seems to have lost is looked for once more. */
+/** A new leader may lag for a moment, so a stream that seems to have lost messages is checked once more after this time. */
 const recheckMs = 1_000;
 
 /** The stream that a position is a place of. */
