@@ -1,4 +1,5 @@
 import { AckPolicy, jetstreamManager } from "@nats-io/jetstream";
+import { createInbox } from "@nats-io/transport-node";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { Projection } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
@@ -120,6 +121,27 @@ test("a stream that was replaced, or has lost what was read, is read from its be
   await streams.delete("RUNS");
   const [other] = await startRuns(await openRunLog(nats), 1);
   expect(await take(feed, 1)).toEqual([other]);
+});
+
+test("the last batch is not lost with the connection on which it was sent", async () => {
+  const { nats, log } = await fresh();
+  const feed = await openPositionedRunFeed(nats, { pullMs: 1_000 });
+  const { consumers } = await jetstreamManager(nats.connection);
+  const reading = take(feed, 2);
+  const consumerOfFeed = async () => {
+    for await (const { name } of consumers.list("RUNS")) return name;
+    return undefined;
+  };
+  await expect.poll(consumerOfFeed).toBeDefined();
+  // Another pull takes a batch that the reader does not get.
+  const stolen = nats.connection.subscribe(createInbox(), { max: 1 });
+  const pull = `$JS.API.CONSUMER.MSG.NEXT.RUNS.${await consumerOfFeed()}`;
+  const next = JSON.stringify({ batch: 1, expires: 5_000_000_000 });
+  nats.connection.publish(pull, next, { reply: stolen.getSubject() });
+  await nats.connection.flush();
+  const runs = await startRuns(log, 2);
+  for await (const message of stolen) expect(message.subject).toContain("run.");
+  expect((await reading).toSorted()).toEqual(runs.toSorted());
 });
 
 test("continues after what an earlier version has acknowledged", async () => {

@@ -3,6 +3,7 @@ import { AckPolicy, DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { callStore } from "./call-store.ts";
 import { openJetStreamManager } from "./ensure-stream.ts";
@@ -59,6 +60,7 @@ export async function* orderedMessages(
 ): AsyncIterable<OrderedMessages> {
   const manager = await openJetStreamManager(connection);
   const consumer = await callStore(() => openConsumer(connection, manager, stream, after));
+  const state = connectionStateOf(connection);
   let delivered = 0;
   let { sequence } = after;
   const inOrder = (message: JsMsg): JsMsg => {
@@ -73,7 +75,10 @@ export async function* orderedMessages(
       const pulled = await callStore(() =>
         consumer.fetch({ max_messages: maxPulled, expires: pullMs }),
       );
-      using _ = onAbort(signal, () => pulled.stop());
+      using pulling = new DisposableStack();
+      pulling.use(onAbort(signal, () => pulled.stop()));
+      // Messages may have been lost with the connection, and the consumer with its server.
+      pulling.defer(state.onChange((isUp) => isUp && pulled.stop()));
       for await (const received of together(pulled, maxTogether)) {
         yield { messages: received.map(inOrder), sequence };
         signal.throwIfAborted();
@@ -83,9 +88,10 @@ export async function* orderedMessages(
       const last = await streamPosition(manager, stream);
       assertFollows({ instance: after.instance, sequence }, last, stream);
       const info = await callStore(() => consumer.info());
+      // What was sent to no pull of now does not arrive any more, and no later message shows it.
+      if (info.delivered.consumer_seq !== delivered) throw missed(stream, sequence);
       // The last message may have been removed before it was delivered.
-      const hasAll = info.num_pending === 0 && info.delivered.consumer_seq === delivered;
-      if (hasAll && last.sequence > sequence) {
+      if (info.num_pending === 0 && last.sequence > sequence) {
         yield { messages: [], sequence: (sequence = last.sequence) };
       }
     }

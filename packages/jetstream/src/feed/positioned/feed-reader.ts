@@ -12,8 +12,6 @@ import type { ReadStream } from "./resume.ts";
 import { checkedPosition, startPosition } from "./resume.ts";
 import type { ReadPosition, ReceivedMessage, StoredPosition } from "./stored-position.ts";
 
-/** How long a pull waits for messages. */
-const pullMs = 5_000;
 /** The interval between two writes of the position. */
 const storeMs = 1_000;
 /** The maximum time after which a batch that cannot be read is read again. */
@@ -30,6 +28,8 @@ export interface FeedReaderOptions<Key, Event> extends IntakeOptions<Key, Event>
   /** How long a batch may take to be acknowledged before it is yielded again. */
   readonly ackWaitMs: number;
   readonly maxPulled: number;
+  /** How long a pull waits for batches. */
+  readonly pullMs: number;
 }
 
 /** What a reader has, once it knows where to read. */
@@ -105,7 +105,7 @@ export class FeedReader<Key, Event> {
     { instance, progress, intake }: Reading<Key, Event>,
     signal: AbortSignal,
   ): AsyncIterable<FeedBatch<Key, Event>> {
-    const { connection, stream, maxPulled } = this.#options;
+    const { connection, stream, maxPulled, pullMs } = this.#options;
     const end = new AbortController();
     const read = {
       stream: stream.name,

@@ -27,6 +27,8 @@ const endMs = 2_000;
 export interface PositionedFeedOptions {
   /** How long a reader may take to acknowledge a batch before it gets it again. Default: 10 s. */
   readonly ackWaitMs?: number;
+  /** How long a pull waits for batches. One that was lost on its way is missed after a pull without any. Default: 5 s. */
+  readonly pullMs?: number;
 }
 
 /**
@@ -47,7 +49,7 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
   connection: NatsConnection,
   definition: LogDefinition<Key, Event, Schema>,
   positions: Table<Projection>,
-  { ackWaitMs = 10_000 }: PositionedFeedOptions,
+  { ackWaitMs = 10_000, pullMs = 5_000 }: PositionedFeedOptions,
 ): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
   const manager = await openJetStreamManager(connection);
@@ -69,6 +71,7 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
         kinds,
         ackWaitMs,
         maxPulled,
+        pullMs,
       });
       try {
         for (;;) {
