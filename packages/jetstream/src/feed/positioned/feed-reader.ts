@@ -48,6 +48,8 @@ export class FeedReader<Key, Event> {
   #reading: Reading<Key, Event> | undefined;
   #received: ReceivedMessage | undefined;
   #storedAtMs = -Infinity;
+  /** The write of the position that is in progress. */
+  #storing: Promise<void> | undefined;
   /** Whether the stream has lost what was read, and the stored position does not say so yet. */
   #isReset = false;
 
@@ -70,6 +72,11 @@ export class FeedReader<Key, Event> {
 
   /** Stores the position that was reached, unless it is stored. */
   async storePosition(signal: AbortSignal): Promise<void> {
+    await this.#storing;
+    await this.#store(signal);
+  }
+
+  async #store(signal: AbortSignal): Promise<void> {
     if (this.#reading?.intake.isChanged !== true) return;
     const { intake } = this.#reading;
     const position = positionOf(this.#reading, this.#received);
@@ -120,7 +127,7 @@ export class FeedReader<Key, Event> {
     let isRetryNext = false;
     try {
       for (;;) {
-        await this.#storeWhenDue(intake, signal);
+        this.#storeWhenDue(intake, signal);
         // Neither keeps the other waiting: new batches, and those that are due again.
         const due: DueRetry | undefined = isRetryNext ? progress.due(steadyClock.now()) : undefined;
         isRetryNext = due === undefined;
@@ -154,14 +161,18 @@ export class FeedReader<Key, Event> {
   /** Returns for how long there is nothing to do but to wait for a new batch. */
   #quietMs(progress: ReadProgress, intake: BatchIntake<Key, Event>): number {
     const now = steadyClock.now();
-    const storeInMs = intake.isChanged ? Math.max(0, this.#storedAtMs + storeMs - now) : Infinity;
-    return Math.min(storeInMs, progress.quietMs(now));
+    const dueInMs = this.#storing === undefined ? this.#storedAtMs + storeMs - now : storeMs;
+    return Math.min(intake.isChanged ? Math.max(0, dueInMs) : Infinity, progress.quietMs(now));
   }
 
-  async #storeWhenDue(intake: BatchIntake<Key, Event>, signal: AbortSignal): Promise<void> {
-    if (!intake.isChanged || steadyClock.now() < this.#storedAtMs + storeMs) return;
+  /** Begins to store the position if that is due. Batches do not wait for it. */
+  #storeWhenDue(intake: BatchIntake<Key, Event>, signal: AbortSignal): void {
+    const isDue = intake.isChanged && steadyClock.now() >= this.#storedAtMs + storeMs;
+    if (!isDue || this.#storing !== undefined) return;
     // A store that is full, or away, is asked again later.
-    await this.storePosition(signal).catch(() => signal.throwIfAborted());
+    this.#storing = this.#store(signal)
+      .catch(() => undefined)
+      .finally(() => (this.#storing = undefined));
   }
 }
 

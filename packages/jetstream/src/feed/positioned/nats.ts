@@ -3,6 +3,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import type { Projection } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
+import { abortable } from "@reeve/platform/async/abortable";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { LogDefinition } from "../../log/definitions.ts";
 import { runLogDefinition } from "../../log/definitions.ts";
@@ -79,7 +80,8 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
           await sleep(retryMs, signal);
         }
       } finally {
-        await reader.storePosition(AbortSignal.timeout(endMs)).catch(() => undefined);
+        const timeout = AbortSignal.timeout(endMs);
+        await abortable(reader.storePosition(timeout), timeout).catch(() => undefined);
       }
     },
   };
