@@ -1,7 +1,7 @@
-/** What a model reads. */
-export type Modality = "text" | "image" | "audio" | "pdf";
+export const allModalities = ["text", "image", "audio", "pdf"] as const;
 
-export const allModalities: readonly Modality[] = ["text", "image", "audio", "pdf"];
+/** What a model reads. */
+export type Modality = (typeof allModalities)[number];
 
 const modalities: ReadonlyMap<string, Modality> = new Map([
   ["image/png", "image"],

@@ -9,7 +9,7 @@ import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable"
 import { sleep } from "@reeve/platform/async/sleep";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import { isKeysUnavailable } from "../sealing/key-failures.ts";
-import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
+import type { PayloadCipher } from "../sealing/payload-cipher.ts";
 import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
@@ -17,10 +17,8 @@ import { assertKeepsReplicas } from "../streams/replication-support.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
 import { followSubject } from "./follow/follow-subject.ts";
-import { isHistoryLost } from "./history-lost.ts";
 import type { LiveSource } from "./follow/live-batches.ts";
 import { LiveBatches } from "./follow/live-batches.ts";
-import type { BatchPart } from "./follow/pending-batches.ts";
 import type {
   AppendOutcome,
   BatchReader,
@@ -34,19 +32,14 @@ import type {
   Tail,
   TailReader,
 } from "./port.ts";
-import { emptyTail, tailAt } from "./port.ts";
-import { rangeOfBatches } from "./range-of-batches.ts";
-import { encodeBatch, openBatch } from "./sealed-batch.ts";
+import { emptyTail } from "./port.ts";
+import { encodeBatch } from "./sealed-batch.ts";
 import type { StoredBatch } from "./stored-batch.ts";
 import { batchFromHeaders, contentOf, headersOfBatch, tailAfter } from "./stored-batch.ts";
+import { RangeReader } from "./reading/range-reader.ts";
 import type { ReaderOptions } from "./reading/subject-reader.ts";
 import { SubjectReader } from "./reading/subject-reader.ts";
 
-/**
- * What a follower reads at a time of a log that is far ahead: it may be slow, and there may be many followers. Its reads may
- * lag: it never goes back, and looks again.
- */
-const followed = { maxBytes: 512 * 1024, mayLag: true };
 /** What is read at a time of a log as it is stored. */
 const rawBytes = 4 * 1024 * 1024;
 /** How many times an append is attempted while its outcome is unknown. */
@@ -78,6 +71,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   readonly #definition: LogDefinition<Key, Event, Schema>;
   readonly #channel: ChannelTemplate;
   readonly #reader: SubjectReader;
+  readonly #ranges: RangeReader<Key, Event, Schema>;
   readonly #publisher: StreamPublisher;
   readonly #cipher: PayloadCipher;
   readonly #tailCheckMs: number;
@@ -99,6 +93,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     this.#reader = reader;
     this.#publisher = new StreamPublisher(connection);
     this.#cipher = payloadCipherOf(connection);
+    this.#ranges = new RangeReader(definition, reader, this.#cipher);
     this.#settling = new SharedRuns(() => reader.settle());
     this.#tailCheckMs = tailCheckMs;
     // A reader of the logs of many tenants would wait for the key of one, log after log.
@@ -129,7 +124,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const subject = this.#subject(key);
     const write = `${this.#writer}-${++this.#writes}`;
     const sequence = tail.sequence + events.length;
-    const sealing = { cipher: this.#cipher, place: this.#placeOf(subject) };
+    const sealing = { cipher: this.#cipher, place: this.#ranges.placeOf(subject) };
     const { data, digest } = await encodeBatch(this.#definition, sealing, { tail, events }, signal);
     const described = { tail, length: events.length, kinds: this.#definition.kinds(events) };
     const messageHeaders = headersOfBatch(described, write, digest);
@@ -168,7 +163,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>> {
     const limits = { maxBytes, mayLag: false };
-    const read = () => this.#readRange(this.#subject(key), tail, limits, signal);
+    const read = () => this.#ranges.read(this.#subject(key), tail, limits, signal);
     return retryUnavailable(read, this.#retryLimits, signal);
   }
 
@@ -176,7 +171,10 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const read = () => this.#reader.last(this.#subject(key));
     const batch = await retryUnavailable(read, this.#retryLimits, signal);
     if (batch === undefined) return { events: [], tail: emptyTail, batchTails: [] };
-    const { events } = contentOf(this.#definition, await this.#opened(key, batch, signal));
+    const { events } = contentOf(
+      this.#definition,
+      await this.#ranges.open(this.#subject(key), batch, signal),
+    );
     const tail = tailAfter(this.#subject(key), batch);
     return { events, tail, batchTails: [tail] };
   }
@@ -191,7 +189,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       const part = await read(() => this.#reader.inOrder(subject, range, rawBytes, signal));
       if (part.length === 0) return;
       for (const batch of part) {
-        yield await this.#opened(key, batch, signal);
+        yield await this.#ranges.open(this.#subject(key), batch, signal);
         ({ revision } = batch);
       }
     }
@@ -240,11 +238,11 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       expires: this.#channel.stream?.maxAge !== undefined,
       readFirst: () =>
         typeof after === "number"
-          ? this.#readAfter(subject, after, signal)
-          : this.#readFollowed(subject, after, signal),
-      read: (tail: Tail) => this.#readFollowed(subject, tail, signal),
+          ? this.#ranges.readAfter(subject, after, signal)
+          : this.#ranges.readFollowed(subject, after, signal),
+      read: (tail: Tail) => this.#ranges.readFollowed(subject, tail, signal),
       rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
-        this.#rangeOf(subject, tail, batches, signal),
+        this.#ranges.rangeOf(subject, tail, batches, signal),
     };
   }
 
@@ -252,72 +250,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return this.#channel.subject(this.#definition.tokens(key));
   }
 
-  async #readRange(
-    subject: string,
-    tail: Tail,
-    limits: { readonly maxBytes: number; readonly mayLag: boolean },
-    signal: AbortSignal,
-  ): Promise<LogPart<Event>> {
-    // Of this read alone: another one that runs may have forgotten the batches already.
-    let usedRecent = false;
-    const read = async () => {
-      const { batches, hasRecent, ...rest } = await this.#reader.after(
-        subject,
-        tail,
-        limits,
-        signal,
-      );
-      usedRecent = hasRecent === true;
-      return { ...(await this.#rangeOf(subject, tail, batches, signal)), ...rest };
-    };
-    try {
-      return await read();
-    } catch (error) {
-      // A batch that this process kept may be one that the store has lost, and replaced by another.
-      if (!isHistoryLost(error) || !usedRecent) throw error;
-      this.#reader.forget();
-      return await read();
-    }
-  }
-
-  async #readFollowed(subject: string, after: Tail, signal: AbortSignal): Promise<BatchPart> {
-    return { ...(await this.#reader.after(subject, after, followed, signal)), after };
-  }
-
-  /** Reads the last batch first: a reader that knows only a sequence usually has everything before it. */
-  async #readAfter(
-    subject: string,
-    afterSequence: number,
-    signal: AbortSignal,
-  ): Promise<BatchPart> {
-    const last = afterSequence === 0 ? undefined : await this.#reader.last(subject, followed);
-    if (last === undefined || last.first > afterSequence + 1) {
-      return await this.#readFollowed(subject, emptyTail, signal);
-    }
-    return { batches: [last], after: tailAt(last.first - 1), isComplete: true };
-  }
-
   #assertFits(subject: string, data: Uint8Array): void {
     const maxBytes = maxDataBytes(this.#connection);
     if (data.length > maxBytes) throw batchTooLarge(subject, data.length, maxBytes);
-  }
-
-  #rangeOf(
-    subject: string,
-    tail: Tail,
-    batches: readonly StoredBatch[],
-    signal: AbortSignal,
-  ): Promise<EventRange<Event>> {
-    const place = this.#placeOf(subject);
-    const open = (batch: StoredBatch) => openBatch(this.#cipher, place, batch, signal);
-    return rangeOfBatches(this.#definition, { subject, open }, tail, batches);
-  }
-
-  #opened(key: Key, batch: StoredBatch, signal: AbortSignal): Promise<StoredBatch> {
-    return openBatch(this.#cipher, this.#placeOf(this.#subject(key)), batch, signal);
-  }
-
-  #placeOf(subject: string): Place {
-    return { tenant: this.#channel.tokensOf(subject)?.["tenant"] ?? "", name: subject };
   }
 }

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { z } from "zod";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
+import { allModalities } from "@reeve/contracts/content/media";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import type { RegisteredProvider } from "./registered-provider.ts";
 import { registeredProviderSchema } from "./registered-provider.ts";
@@ -21,7 +22,7 @@ import { registeredProviderSchema } from "./registered-provider.ts";
  *     upstream_name: gpt-5.4-mini   # the provider's name of the model; default: the id
  *     context_window: 400000        # tokens
  *     max_output_tokens: 128000
- *     modalities: [text, image]
+ *     modalities: [text, image]     # what it reads: text, image, audio, pdf; default: text
  *     knowledge_cutoff: "2025-08"
  *     pricing:                      # US dollars per million tokens
  *       input_usd_per_million: 0.75
@@ -104,7 +105,7 @@ const modelSchema = z.strictObject({
   upstream_name: z.string().min(1).optional(),
   context_window: tokens,
   max_output_tokens: tokens,
-  modalities: z.array(z.enum(["text", "image", "audio"])).default(["text"]),
+  modalities: z.array(z.enum(allModalities)).default(["text"]),
   knowledge_cutoff: z.string().default(""),
   pricing: pricingSchema.optional(),
   capabilities: capabilitiesSchema.optional(),

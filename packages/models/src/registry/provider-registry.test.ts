@@ -36,6 +36,11 @@ async function file(name: string, text: string): Promise<string> {
   return join(folder, name);
 }
 
+/** Returns a registry with a model that has these modalities. */
+function reading(modalities: string): Promise<string> {
+  return file("m.yaml", `models: [{ id: m, provider: openai, modalities: [${modalities}] }]`);
+}
+
 test("the settings for retries are announced as the defaults of all agents", async () => {
   const { catalog } = await open({ REEVE_MODEL_RETRY_MAX: 3, REEVE_MODEL_RETRY_LONGEST_MS: 9_000 });
   expect(catalog.retry).toMatchObject({ maxRetries: 3, maxBackoff: { seconds: 9n } });
@@ -93,6 +98,14 @@ describe("the providers of a deployment", () => {
     });
     await file("x.yaml", "name: default\nturns: [{ text: default }]");
     expect((await open({ REEVE_SCRIPTS: folder })).models).toEqual({ default: "scripted:default" });
+  });
+
+  test("include what each model of the registry reads, and refuse what no model reads", async () => {
+    const { catalog } = await open({ REEVE_MODELS: await reading("text, image, pdf") });
+    expect(catalog.models).toMatchObject([{ modalities: ["text", "image", "pdf"] }]);
+    await expect(open({ REEVE_MODELS: await reading("text, smell") })).rejects.toMatchObject({
+      violations: [{ field: expect.stringContaining("models[0].modalities[1]") }],
+    });
   });
 
   test("include the models of the registry, whose properties also apply to the default", async () => {
