@@ -17,6 +17,8 @@ import { play } from "./play.ts";
 
 /** The model that answers as `play` says. */
 export const playedModel = "openai:played";
+/** The played model reads pictures. */
+const registry = "models: [{ id: played, provider: openai, modalities: [text, image] }]";
 export const viewer = "viewer-token-0123456789";
 /** Of the person who starts the runs, without the role approver. */
 export const runner = "runner-token-0123456789";
@@ -74,14 +76,17 @@ export class ConsoleFixture implements AsyncDisposable {
     writeFileSync(oidcFile, JSON.stringify(oidcConfig));
     writeFileSync(keyFile, receiptKey.privateKey.export({ type: "pkcs8", format: "pem" }));
     const deployment = resources.use(
-      await Deployment.start((port) => ({
-        OPENAI_API_KEY: "sk-test",
-        OPENAI_BASE_URL: models.url,
-        REEVE_RECEIPT_KEY_FILE: keyFile,
-        REEVE_PUBLIC_URL: `http://localhost:${port}`,
-        REEVE_OIDC_CONFIG: oidcFile,
-        REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner,${approver}=acme/paula/approver`,
-      })),
+      await Deployment.start(
+        (port) => ({
+          OPENAI_API_KEY: "sk-test",
+          OPENAI_BASE_URL: models.url,
+          REEVE_RECEIPT_KEY_FILE: keyFile,
+          REEVE_PUBLIC_URL: `http://localhost:${port}`,
+          REEVE_OIDC_CONFIG: oidcFile,
+          REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner,${approver}=acme/paula/approver`,
+        }),
+        { REEVE_MODELS: registry },
+      ),
     );
     await deployment.agent("helper", { model: playedModel });
     await deployment.agent("waiter", { model: playedModel, questions: {} });
