@@ -1,20 +1,22 @@
 import { toBinary } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { SkillDescriptor } from "@reeve/contracts/agent";
+import { SkillDescriptorSchema } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
-import type { ResolvedDelegate } from "../resolve/resolved-agent.ts";
+import type { ResolvedAgent, ResolvedDelegate } from "../resolve/resolved-agent.ts";
 import { sharedWith } from "./shared-with.ts";
 
 /** A batch of the log has a mebibyte, with the instructions and the first input of the run. */
 const maxToolBytes = 640 * 1024;
 
 /**
- * Throws if the log of a run cannot record the tools of all its agents: those of the agent of the run once, and for each delegate those that the
- * agent of the run does not have in the same form.
+ * Throws if the log of a run cannot record the tools and skills of all its agents: those of the agent of the run once, and for each delegate
+ * its skills, and the tools that the agent of the run does not have in the same form.
  */
 export function assertRecordable(
-  tools: readonly ToolDescriptor[],
+  { tools, skills }: Pick<ResolvedAgent, "tools" | "skills">,
   delegates: readonly ResolvedDelegate[],
 ): void {
   if (delegates.length === 0) return;
@@ -26,10 +28,16 @@ export function assertRecordable(
     sizes.set(tool, size);
     return size;
   };
-  const bytes = [...tools, ...own].reduce((sum, tool) => sum + sizeOf(tool), 0);
+  const ofTools = [...tools, ...own].reduce((sum, tool) => sum + sizeOf(tool), 0);
+  const allSkills = [...skills, ...delegates.flatMap(({ resolved }) => resolved.skills)];
+  const bytes = allSkills.reduce((sum, skill) => sum + sizeOfSkill(skill), ofTools);
   if (bytes <= maxToolBytes) return;
-  const description = `the descriptions and schemas of the tools of the agent and its delegates have ${bytes} bytes, and a run records ${maxToolBytes}; give the delegates fewer tools, or the agent of the run those that several delegates share`;
+  const description = `the descriptions of the tools and skills of the agent and its delegates, with the schemas of the tools, have ${bytes} bytes, and a run records ${maxToolBytes}; give the delegates fewer of them, or the agent of the run those that several delegates share`;
   throw new Failure("precondition", ErrorReason.INVALID_AGENT, `delegates: ${description}`, {
     violations: [{ field: "delegates", description, reason: "TOO_LARGE" }],
   });
+}
+
+function sizeOfSkill(skill: SkillDescriptor): number {
+  return toBinary(SkillDescriptorSchema, skill).length;
 }

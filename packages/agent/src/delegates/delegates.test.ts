@@ -3,6 +3,7 @@ import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import { DelegateAgentSchema } from "@reeve/contracts/run";
+import { SkillDescriptorSchema } from "@reeve/contracts/agent";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import type { SpecInit } from "../../test/check.ts";
@@ -100,6 +101,22 @@ describe("an agent is refused", () => {
     expect(refusal({ delegates: ["finder"] }, [agentOf("finder")], { offered })).toMatchObject({
       reason: ErrorReason.TOOL_ID_CONFLICT,
       message: expect.stringMatching(/the delegate "finder" of the agent and builtin in pool/),
+    });
+  });
+
+  test("if the log of a run could not record the skills of all its delegates", () => {
+    const names = Array.from({ length: 32 }, (_, n) => `skill-${n}`);
+    const skills = names.map((name) =>
+      create(SkillDescriptorSchema, { name, description: "x".repeat(1_024), digest: "d" }),
+    );
+    const offered = { ...offer, models: { ...offer.models, skills } };
+    const ids = Array.from({ length: 16 }, (_, n) => `a${n}`);
+    const delegates = [
+      ...ids.map((id) => agentOf(id, { skills: names, delegates: [`${id}-b`] })),
+      ...ids.map((id) => agentOf(`${id}-b`, { skills: names })),
+    ];
+    expect(refusal({ delegates: ids }, delegates, { offered })).toMatchObject({
+      violations: [{ field: "delegates", reason: "TOO_LARGE" }],
     });
   });
 

@@ -46,7 +46,7 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   );
   const resolved = resolveOne(spec, offer, context, delegates);
   assertPriced(delegates, resolved.limits);
-  assertRecordable(resolved.tools, delegates);
+  assertRecordable(resolved, delegates);
   return resolved;
 }
 
