@@ -29,7 +29,9 @@ const tools = {
     },
     execute: async () => {
       element("choice").hidden = false;
-      await new Promise((resolve) => element("done").addEventListener("click", resolve, { once: true }));
+      await new Promise((resolve) =>
+        element("done").addEventListener("click", resolve, { once: true }),
+      );
       element("choice").hidden = true;
       return { structured: { color: element("picked").value } };
     },
@@ -57,7 +59,9 @@ async function send(method, message) {
   for (;;) {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify(message);
-    const response = await fetch(`/reeve.${method}`, { method: "POST", headers, body }).catch(() => undefined);
+    const response = await fetch(`/reeve.${method}`, { method: "POST", headers, body }).catch(
+      () => undefined,
+    );
     if (response?.ok) return await response.json();
     if (response !== undefined && response.status < 500) throw new Error(await response.text());
     await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -104,7 +108,10 @@ async function serve() {
   };
   for (;;) {
     try {
-      for await (const message of stream("tool.v1.ClientToolService/OfferTools", { threadId, manifest })) {
+      for await (const message of stream("tool.v1.ClientToolService/OfferTools", {
+        threadId,
+        manifest,
+      })) {
         if (message.ready) log(`connected as ${clientId}`);
         if (message.call) answer(message.call).catch((error) => log(error.message));
       }

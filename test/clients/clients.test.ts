@@ -44,6 +44,7 @@ beforeAll(async () => {
   const scripts = join(import.meta.dirname, "support/scripts");
   deployment = resources.use(await Deployment.start({ REEVE_SCRIPTS: scripts }));
   await deployment.agent(agent, { hitlTools: ["add_todo"] });
+  await deployment.agent("tools");
   await deployment.agent("plain", { model: `scripted:${agent}` });
   await deployment.agent("csv-report", { model: `scripted:${agent}`, hitlTools: ["add_todo"] });
 });
@@ -167,6 +168,27 @@ describe.concurrent.each(languages)("a client in %s", (language, toolchain) => {
     const { run } = await deployment.reeve.runs.getRun({ runId });
     expect(run?.status).toBe(RunStatus.COMPLETED);
   });
+
+  // Requirement: CHAT-8
+  test.skipIf(!isReady)(
+    `executes the call of its tool once over broken connections${why}`,
+    async () => {
+      const inputSchema = { type: "object", properties: { text: { type: "string" } } };
+      const tools = [{ name: "echo", description: "Repeats a text.", inputSchema }];
+      const { run } = await deployment.reeve.runs.startRun({
+        agentId: "tools",
+        input: "go",
+        clientTools: { clientId: "driver", tools },
+      });
+      const runId = run?.runId ?? "";
+      const trouble = { afterBytes: 500, times: 3, kind: "cut" } as const;
+      await using proxy = await UnreliableProxy.open(deployment.url, { trouble });
+      const { result } = await client(["tools", runId], { url: `http://${proxy.address}` });
+      expect(result).toMatchObject({ served: expect.any(String), left: true, calls: 1 });
+      const { run: ended } = await deployment.reeve.runs.getRun({ runId });
+      expect(ended?.output).toBe("The client says: echo hello");
+    },
+  );
 
   test.skipIf(!isReady)(`cancels a run${why}`, async () => {
     const runId = await startedRun();

@@ -57,7 +57,11 @@ async function serving(
   };
 }
 
-function tool(name: string, execute: ClientTool["execute"], more: Partial<ClientTool> = {}): ClientTool {
+function tool(
+  name: string,
+  execute: ClientTool["execute"],
+  more: Partial<ClientTool> = {},
+): ClientTool {
   const inputSchema = { type: "object", properties: { for: { type: "string" } } };
   return { name, description: name, inputSchema, execute, ...more };
 }
@@ -103,12 +107,13 @@ test("two clients serve the same thread through two gateways, and each call goes
       executed.push(by);
       return by;
     });
-  await using _page = await serving([shared("page")], { threadId: "two", clientId: "page" });
-  await using _script = await serving([shared("script"), tool("own", () => ({ ok: true }))], {
+  await using page = await serving([shared("page")], { threadId: "two", clientId: "page" });
+  await using script = await serving([shared("script"), tool("own", () => ({ ok: true }))], {
     threadId: "two",
     clientId: "script",
     url: deployment.secondUrl,
   });
+  expect([await page.ready, await script.ready]).toEqual([[], []]);
   const runId = await start("two", "shared own shared");
   expect(await outputOf(runId)).toMatch(/page|script/);
   expect(executed).toHaveLength(2);
@@ -150,9 +155,11 @@ test("a client that was restarted receives its call again, and another client do
   await isAsked.promise;
   await first[Symbol.asyncDispose]();
   const wrong = tool("hangs", () => "another client");
-  await using _other = await serving([wrong], { threadId: "restarts", clientId: "other" });
+  await using other = await serving([wrong], { threadId: "restarts", clientId: "other" });
+  await other.ready;
   const right = tool("hangs", (_, { isRepeated }) => `repeated: ${isRepeated}`);
-  await using _again = await serving([right], { threadId: "restarts", clientId: "page" });
+  await using again = await serving([right], { threadId: "restarts", clientId: "page" });
+  await again.ready;
   expect(await outputOf(runId)).toBe("The client says: repeated: true");
 });
 
@@ -168,7 +175,8 @@ test("a call whose client stays away becomes a tool error at its deadline", asyn
 test("a run parks while a person answers, and is woken at the deadline", async () => {
   const person = { answeredByPerson: true, timeoutMs: 2_000 };
   const asked = tool("person", () => new Promise<string>(() => undefined), person);
-  await using _page = await serving([asked], { threadId: "person", clientId: "page" });
+  await using page = await serving([asked], { threadId: "person", clientId: "page" });
+  await page.ready;
   const runId = await start("person", "person");
   const parked = await eventOf(deployment, runId, "runParked");
   expect(parked.event.value).toMatchObject({ waitingFor: [] });
@@ -183,8 +191,11 @@ test("an answer that the schema forbids becomes a tool error, without a wait for
     required: ["color"],
   };
   const wrong = tool("wrong", () => ({ color: 7 }), { outputSchema });
-  await using _page = await serving([wrong], { threadId: "wrong", clientId: "page" });
-  expect(await outputOf(await start("wrong", "wrong"))).toContain("structured.color must be string");
+  await using page = await serving([wrong], { threadId: "wrong", clientId: "page" });
+  await page.ready;
+  expect(await outputOf(await start("wrong", "wrong"))).toContain(
+    "structured.color must be string",
+  );
 });
 
 test("the tools of one run are those of its request, and its client ends with it", async () => {

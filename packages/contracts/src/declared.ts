@@ -5,7 +5,6 @@ import * as approval from "./approval.ts";
 import * as artifact from "./artifact.ts";
 import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
-import * as clientTool from "./tools/client-tool.ts";
 import * as memory from "./memory.ts";
 import * as notification from "./notification.ts";
 import * as passkey from "./passkey.ts";
@@ -26,7 +25,6 @@ const messages = [
   approval,
   artifact,
   audit,
-  clientTool,
   memory,
   notification,
   passkey,

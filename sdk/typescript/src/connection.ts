@@ -6,14 +6,13 @@ import { AgentService } from "#contracts/agent";
 import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
-import { ClientToolService } from "#contracts/client-tool";
+import { ClientToolService, ToolService, WorkspaceService } from "#contracts/tool";
 import { MemoryService } from "#contracts/memory";
 import { NotificationService } from "#contracts/notification";
 import { PasskeyService } from "#contracts/passkey";
 import { ReceiptService } from "#contracts/receipt";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
-import { ToolService, WorkspaceService } from "#contracts/tool";
 import type { ServerOptions } from "./client-options.ts";
 
 /** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */

@@ -48,6 +48,19 @@ const operations = {
     for await (const _ of reeve.watch(runId)) events += 1;
     print({ count: events, ms: performance.now() - startedAt });
   },
+  async tools(runId) {
+    const echo = {
+      name: "echo",
+      description: "Repeats a text.",
+      inputSchema: { type: "object", properties: { text: { type: "string" } } },
+      execute: ({ text }, { callId }) => {
+        print({ served: callId });
+        return `echo ${text}`;
+      },
+    };
+    await reeve.serveTools([echo], { runId, clientId: "driver" });
+    print({ left: true });
+  },
   async cancel(runId) {
     print({ status: (await reeve.cancel(runId, "enough")).status });
   },

@@ -40,6 +40,10 @@ export interface ClientResult {
   readonly sha256?: string;
   readonly count?: number;
   readonly ms?: number;
+  /** Id of the call that was executed last, and how many were. */
+  readonly served?: string;
+  readonly calls?: number;
+  readonly left?: boolean;
   readonly error?: {
     readonly code: string;
     readonly reason: string;
@@ -85,7 +89,8 @@ export async function perform(
       events.push(event);
       onEvent?.(event);
     }
-    result = { ...result, ...rest };
+    const calls = (result.calls ?? 0) + (rest.served === undefined ? 0 : 1);
+    result = { ...result, ...rest, ...(calls > 0 && { calls }) };
   });
   await once(child, "close");
   if (child.exitCode !== 0) {

@@ -1,6 +1,6 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import type { ClientManifestSchema } from "#contracts/client-tool";
+import type { ClientManifestSchema } from "#contracts/tool";
 
 /** A tool that this process executes. */
 export interface ClientTool {

@@ -1,11 +1,7 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { Code } from "@connectrpc/connect";
-import type {
-  AnswerToolCallRequestSchema,
-  OfferedCall,
-  OfferToolsResponse,
-} from "#contracts/client-tool";
+import type { AnswerToolCallRequestSchema, OfferedCall, OfferToolsResponse } from "#contracts/tool";
 import type { Services } from "../connection.ts";
 import { ReeveError } from "../reeve-error.ts";
 import type { Requests } from "../requests.ts";

@@ -10,7 +10,7 @@ import {
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { AgentSpec } from "@reeve/contracts/agent";
-import { ClientManifestSchema } from "@reeve/contracts/client-tool";
+import { ClientManifestSchema } from "@reeve/contracts/tool";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { OnBusy, RunCreated, StartRunRequest } from "@reeve/contracts/run";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { ClientToolService } from "@reeve/contracts/client-tool";
+import type { ClientToolService } from "@reeve/contracts/tool";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	reeve "reeve.dev/sdk/go"
 	approvalv1 "reeve.dev/sdk/go/gen/reeve/approval/v1"
 	runv1 "reeve.dev/sdk/go/gen/reeve/run/v1"
+	toolv1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 )
 
 type line map[string]any
@@ -94,6 +96,20 @@ func perform(ctx context.Context, client *reeve.Client, operation string, operan
 		}
 		report(line{"count": events, "ms": float64(time.Since(startedAt).Microseconds()) / 1000})
 		return watch.Err()
+	case "tools":
+		schema := map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{"type": "string"}}}
+		echo := reeve.ClientTool{
+			Name: "echo", Description: "Repeats a text.", InputSchema: schema,
+			Execute: func(_ context.Context, arguments map[string]any, call *toolv1.OfferedCall) (any, error) {
+				report(line{"served": call.CallId})
+				return fmt.Sprintf("echo %v", arguments["text"]), nil
+			},
+		}
+		err := client.ServeTools(ctx, []reeve.ClientTool{echo}, reeve.ServeOptions{RunID: operands[0], ClientID: "driver"})
+		if err == nil {
+			report(line{"left": true})
+		}
+		return err
 	case "cancel":
 		run, err := client.Cancel(ctx, operands[0], "enough")
 		if err == nil {

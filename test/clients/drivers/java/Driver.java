@@ -1,9 +1,15 @@
+import com.google.protobuf.Struct;
+import com.google.protobuf.util.JsonFormat;
 import dev.reeve.approval.v1.ApprovalState;
 import dev.reeve.approval.v1.DecideApprovalRequest;
 import dev.reeve.client.ReeveClient;
 import dev.reeve.client.ReeveException;
 import dev.reeve.client.ReeveOptions;
+import dev.reeve.client.ToolExecutor;
 import dev.reeve.run.v1.StartRunRequest;
+import dev.reeve.tool.v1.ClientManifest;
+import dev.reeve.tool.v1.ClientTool;
+import dev.reeve.tool.v1.OfferToolsRequest;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,6 +56,19 @@ class Driver {
           events += 1;
         }
         report("{\"count\":%d,\"ms\":%d}", events, (System.nanoTime() - startedAt) / 1_000_000);
+      }
+      case "tools" -> {
+        var schema = Struct.newBuilder();
+        JsonFormat.parser().merge("{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}", schema);
+        var echo = ClientTool.newBuilder().setName("echo").setDescription("Repeats a text.").setInputSchema(schema);
+        var manifest = ClientManifest.newBuilder().setClientId("driver").addTools(echo);
+        reeve.serveTools(
+            OfferToolsRequest.newBuilder().setRunId(args[1]).setManifest(manifest).build(),
+            call -> {
+              report("{\"served\":%s}", text(call.getCallId()));
+              return ToolExecutor.Result.of("echo " + call.getArguments().getFieldsOrThrow("text").getStringValue());
+            });
+        report("{\"left\":true}");
       }
       case "cancel" -> report("{\"status\":%d}", reeve.cancel(args[1], "enough").getStatusValue());
       default -> {

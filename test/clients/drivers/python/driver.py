@@ -51,6 +51,17 @@ async def measure(reeve, run_id):
     report(count=events, ms=(time.perf_counter() - started_at) * 1000)
 
 
+async def tools(reeve, run_id):
+    def repeat(arguments, call):
+        report(served=call.call_id)
+        return f"echo {arguments['text']}"
+
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
+    echo = reeve_client.ClientTool("echo", "Repeats a text.", repeat, input_schema=schema)
+    await reeve.serve_tools([echo], run_id=run_id, client_id="driver")
+    report(left=True)
+
+
 async def cancel(reeve, run_id):
     report(status=(await reeve.cancel(run_id, "enough")).status)
 
@@ -73,7 +84,7 @@ async def main():
         reconnect_timeout=seconds("REEVE_RECONNECT_TIMEOUT_MS"),
     ) as reeve:
         try:
-            operations = [start, watch, approve, measure, cancel, files]
+            operations = [start, watch, approve, measure, tools, cancel, files]
             operation = next(each for each in operations if each.__name__ == sys.argv[1])
             await operation(reeve, *sys.argv[2:])
         except reeve_client.ReeveError as error:

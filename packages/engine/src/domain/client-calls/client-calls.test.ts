@@ -69,7 +69,11 @@ test("a long answer is cut to what the model may read, and its object is left ou
 });
 
 test.each([
-  ["no client took", false, "no client that offers pick took the call in time; it was not executed"],
+  [
+    "no client took",
+    false,
+    "no client that offers pick took the call in time; it was not executed",
+  ],
   [
     "the client did not answer",
     true,

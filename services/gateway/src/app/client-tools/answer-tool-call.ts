@@ -1,4 +1,4 @@
-import type { AnswerToolCallRequest } from "@reeve/contracts/client-tool";
+import type { AnswerToolCallRequest } from "@reeve/contracts/tool";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
 import type { Principal } from "@reeve/platform/rpc/principal";

@@ -26,7 +26,8 @@ export async function followTarget(
 ): Promise<void> {
   const followRun = async (runId: string, until: AbortSignal) => {
     const key = { tenant, run: runId };
-    for await (const calls of runCalls(ports.log, key, until)) report({ kind: "calls", key, calls });
+    for await (const calls of runCalls(ports.log, key, until))
+      report({ kind: "calls", key, calls });
     report({ kind: "run_over", key });
   };
   if (target.kind === "run") return await followRun(target.runId, signal);

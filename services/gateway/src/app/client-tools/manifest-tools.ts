@@ -3,8 +3,12 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { outputSchemaProblem } from "@reeve/agent/schema/schema-problem";
 import { nameOfClass, permissionClassOf } from "@reeve/agent/tools/permission-classes";
-import type { ClientManifest, ClientTool } from "@reeve/contracts/client-tool";
-import type { PermissionClass, ToolDescriptor } from "@reeve/contracts/tool";
+import type {
+  ClientManifest,
+  ClientTool,
+  PermissionClass,
+  ToolDescriptor,
+} from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
@@ -102,7 +106,7 @@ function schemaProblems(field: string, schema: JsonObject | undefined): readonly
 }
 
 function descriptorOf(tool: ClientTool, source: string): ToolDescriptor {
-  const { name, description, inputSchema, parallelSafe, answeredByPerson, outputSchema } = tool;
+  const { name, description, inputSchema, answeredByPerson, outputSchema } = tool;
   const { defaultMs } = answeredByPerson ? timeouts.person : timeouts.program;
   const permissionClass = permissionClassOf(tool.permissionClass || defaultClass);
   return create(ToolDescriptorSchema, {
@@ -110,7 +114,8 @@ function descriptorOf(tool: ClientTool, source: string): ToolDescriptor {
     description,
     inputSchema: { ...inputSchema, type: "object" },
     ...(permissionClass !== undefined && { permissionClass }),
-    ...(parallelSafe !== undefined && { parallelSafe }),
+    // The default, whether or not a client writes it: two descriptions of the same tool are equal.
+    parallelSafe: tool.parallelSafe ?? true,
     source,
     client: {
       timeout: tool.timeout ?? durationFromMs(defaultMs),

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { OfferToolsResponse } from "@reeve/contracts/client-tool";
-import { OfferToolsRequestSchema, OfferToolsResponseSchema } from "@reeve/contracts/client-tool";
+import type { OfferToolsResponse } from "@reeve/contracts/tool";
+import { OfferToolsRequestSchema, OfferToolsResponseSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { ClientCallState, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
@@ -67,7 +67,13 @@ async function withAgent(): Promise<MemoryPorts> {
 }
 
 const offeredIn = async (ports: MemoryPorts, runId: string) => {
-  const [first] = (await ports.log.read({ tenant: "acme", run: runId }, { sequence: 0, revision: 0, digest: "" }, never)).events;
+  const [first] = (
+    await ports.log.read(
+      { tenant: "acme", run: runId },
+      { sequence: 0, revision: 0, digest: "" },
+      never,
+    )
+  ).events;
   return first?.event.case === "runCreated" ? first.event.value.offeredTools : [];
 };
 
@@ -77,7 +83,9 @@ test("a run of a thread has the tools that clients offer to it, and the client r
   await using page = new Page(ports, toThread);
   expect(await page.next()).toMatchObject({ case: "ready", value: { warnings: [] } });
   const { run } = await start(ports);
-  expect(await offeredIn(ports, run.runId)).toMatchObject([{ name: "pick", source: "client:page" }]);
+  expect(await offeredIn(ports, run.runId)).toMatchObject([
+    { name: "pick", source: "client:page" },
+  ]);
   await opens(ports, run.runId);
   expect(await page.next()).toMatchObject({
     case: "call",

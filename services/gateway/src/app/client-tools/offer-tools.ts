@@ -1,8 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { OfferToolsRequest, OfferToolsResponseSchema } from "@reeve/contracts/client-tool";
+import type {
+  OfferToolsRequest,
+  OfferToolsResponseSchema,
+  ToolDescriptor,
+} from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
 import { every } from "@reeve/platform/async/every";

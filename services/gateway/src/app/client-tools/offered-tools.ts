@@ -99,8 +99,7 @@ async function notServed(
     await assertServed(ports, signal);
     return undefined;
   } catch (error) {
-    const isOutdated =
-      error instanceof Failure && error.reason === ErrorReason.RUNTIME_OUTDATED;
+    const isOutdated = error instanceof Failure && error.reason === ErrorReason.RUNTIME_OUTDATED;
     if (isOutdated) return error.message;
     throw error;
   }

@@ -1,8 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
-import type { ToolOffer } from "@reeve/contracts/client-tool";
-import { ToolOfferSchema } from "@reeve/contracts/client-tool";
+import type { ToolOffer } from "@reeve/contracts/tool";
+import { ToolOfferSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";

@@ -3,10 +3,13 @@
 use std::env::{args, var};
 use std::time::{Duration, Instant};
 
+use prost_types::value::Kind;
+use prost_types::{Struct, Value as ProtoValue};
 use reeve_client::proto::approval::v1::{Approval, ApprovalState, DecideApprovalRequest};
 use reeve_client::proto::run::v1::run_event::Event;
 use reeve_client::proto::run::v1::{ApprovalChanged, StartRunRequest};
-use reeve_client::{Client, Error, Options, Selection};
+use reeve_client::proto::tool::v1::{ClientManifest, ClientTool, OfferedCall};
+use reeve_client::{Client, Error, Options, Selection, ToolAnswer, ToolTarget};
 use serde_json::{json, Value};
 use sha2::{Digest, Sha256};
 
@@ -90,6 +93,33 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
             }
             report(json!({"count": events, "ms": started_at.elapsed().as_secs_f64() * 1000.0}));
         }
+        ["tools", run_id] => {
+            let echo = ClientTool {
+                name: "echo".into(),
+                description: "Repeats a text.".into(),
+                input_schema: Some(schema()),
+                ..Default::default()
+            };
+            let manifest = ClientManifest {
+                client_id: "driver".into(),
+                tools: vec![echo],
+            };
+            let target = ToolTarget::Run(run_id.to_string());
+            let execute = |call: OfferedCall| async move {
+                report(json!({"served": call.call_id}));
+                let arguments = call.arguments.unwrap_or_default();
+                match arguments
+                    .fields
+                    .get("text")
+                    .and_then(|text| text.kind.clone())
+                {
+                    Some(Kind::StringValue(text)) => Ok(ToolAnswer::Text(format!("echo {text}"))),
+                    _ => Err("the call has no text".to_string()),
+                }
+            };
+            reeve.serve_tools(manifest, target, execute).await?;
+            report(json!({"left": true}));
+        }
         ["cancel", run_id] => {
             report(json!({"status": reeve.cancel(*run_id, "enough").await?.status}))
         }
@@ -105,6 +135,25 @@ async fn perform(options: Options, operands: &[String]) -> Result<(), Error> {
         _ => panic!("unknown operation"),
     }
     Ok(())
+}
+
+/// Returns the schema of an object with a text.
+fn schema() -> Struct {
+    let text = |text: &str| ProtoValue {
+        kind: Some(Kind::StringValue(text.to_string())),
+    };
+    let object = |fields: Vec<(&str, ProtoValue)>| Struct {
+        fields: fields
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), value))
+            .collect(),
+    };
+    let nested = |inner: Struct| ProtoValue {
+        kind: Some(Kind::StructValue(inner)),
+    };
+    let property = nested(object(vec![("type", text("string"))]));
+    let properties = nested(object(vec![("text", property)]));
+    object(vec![("type", text("object")), ("properties", properties)])
 }
 
 async fn decide(reeve: &Client, Approval { approval_id, .. }: Approval) -> Result<(), Error> {
