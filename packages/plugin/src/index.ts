@@ -125,7 +125,7 @@ export interface Answer {
     readonly instructions?: string;
     readonly removedTools?: readonly string[];
   };
-  /** At most 16. Without a delay (`"30s"`, from 1 s to 7 days) they are handled before the run goes on. */
+  /** At most 16. Without a delay (`"30s"`, from 1 s to 7 days) they are handled before the run continues. */
   readonly actions?: readonly {
     readonly name: string;
     readonly payload?: JsonObject;

@@ -524,7 +524,7 @@ pub struct OfferedPlugin {
     /// How the runtimes reach it: `package` or `grpc`.
     #[prost(string, tag = "3")]
     pub origin: ::prost::alloc::string::String,
-    /// Whether a run goes on if a hook fails. Failed hooks of the tool gate refuse their call either way.
+    /// Whether a run continues if a hook fails. Failed hooks of the tool gate refuse their call either way.
     #[prost(bool, tag = "4")]
     pub ignores_failures: bool,
     /// Why the plugin cannot be used. Empty: it can.

@@ -334,9 +334,9 @@ pub struct ScheduledAction {
     /// Data for the action.
     #[prost(message, optional, tag = "2")]
     pub payload: ::core::option::Option<::prost_types::Struct>,
-    /// Time to wait, at most 7 days. It counts from the fact in the log, and survives restarts. The run goes on
+    /// Time to wait, at most 7 days. It counts from the fact in the log, and survives restarts. The run continues
     /// meanwhile, and an action that is not due when the run ends is dropped. If unset, the action is
-    /// handled before the run goes on; at most 16 such rounds follow one hook.
+    /// handled before the run continues; at most 16 such rounds follow one hook.
     #[prost(message, optional, tag = "3")]
     pub delay: ::core::option::Option<::prost_types::Duration>,
 }

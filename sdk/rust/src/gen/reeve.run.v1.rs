@@ -856,7 +856,7 @@ pub struct PluginHookFinished {
     #[prost(uint32, tag = "7")]
     pub attempts: u32,
 }
-/// The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run goes on.
+/// The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run continues.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunEnding {
     /// The status with which the run is about to end.

@@ -29,7 +29,7 @@ export function stepPoint({ id, step }: Frame, phase: HookPhase, call?: Call): H
   return { phase, frame: id, step, ...(call && { call }) };
 }
 
-/** Returns the point before the end of a run. A run that goes on because of a message has another one later. */
+/** Returns the point before the end of a run. A run that continues because of a message has another one later. */
 export function runEnd({ frames }: RunState): HookPoint {
   return { phase: HookPhase.RUN_END, frame: rootId, step: frames.get(rootId)?.step ?? 0 };
 }

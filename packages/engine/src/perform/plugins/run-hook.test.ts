@@ -243,7 +243,7 @@ test.each([
   });
 });
 
-test("a failed hook of a plugin whose failures are ignored is in the log, and the run goes on", async () => {
+test("a failed hook of a plugin whose failures are ignored is in the log, and the run continues", async () => {
   const plugin: MemoryPlugin = {
     ignoresFailures: true,
     descriptor: { phases: [HookPhase.STEP_END] },
@@ -272,7 +272,7 @@ test("a hook is repeated with its id while its plugin is away", async () => {
 });
 
 describe("the actions of a plugin", () => {
-  test("are handled before the run goes on, in at most 16 rounds", async () => {
+  test("are handled before the run continues, in at most 16 rounds", async () => {
     const plugin: MemoryPlugin = {
       descriptor: { phases: [HookPhase.RUN_START] },
       hook: () => ({ actions: [{ name: "again" }] }),

@@ -43,7 +43,7 @@ export type OfferedPlugin = Message<"reeve.agent.v1.OfferedPlugin"> & {
   origin: string;
 
   /**
-   * Whether a run goes on if a hook fails. Failed hooks of the tool gate refuse their call either way.
+   * Whether a run continues if a hook fails. Failed hooks of the tool gate refuse their call either way.
    *
    * @generated from field: bool ignores_failures = 4;
    */

@@ -856,9 +856,9 @@ export type ScheduledAction = Message<"reeve.plugin.v1.ScheduledAction"> & {
   payload?: JsonObject | undefined;
 
   /**
-   * Time to wait, at most 7 days. It counts from the fact in the log, and survives restarts. The run goes on
+   * Time to wait, at most 7 days. It counts from the fact in the log, and survives restarts. The run continues
    * meanwhile, and an action that is not due when the run ends is dropped. If unset, the action is
-   * handled before the run goes on; at most 16 such rounds follow one hook.
+   * handled before the run continues; at most 16 such rounds follow one hook.
    *
    * @generated from field: google.protobuf.Duration delay = 3;
    */

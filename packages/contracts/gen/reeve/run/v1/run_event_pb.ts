@@ -2115,7 +2115,7 @@ export const PluginHookFinishedSchema: GenMessage<PluginHookFinished> = /*@__PUR
   messageDesc(file_reeve_run_v1_run_event, 34);
 
 /**
- * The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run goes on.
+ * The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run continues.
  *
  * @generated from message reeve.run.v1.RunEnding
  */

@@ -32,7 +32,7 @@ type OfferedPlugin struct {
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	// How the runtimes reach it: `package` or `grpc`.
 	Origin string `protobuf:"bytes,3,opt,name=origin,proto3" json:"origin,omitempty"`
-	// Whether a run goes on if a hook fails. Failed hooks of the tool gate refuse their call either way.
+	// Whether a run continues if a hook fails. Failed hooks of the tool gate refuse their call either way.
 	IgnoresFailures bool `protobuf:"varint,4,opt,name=ignores_failures,json=ignoresFailures,proto3" json:"ignores_failures,omitempty"`
 	// Why the plugin cannot be used. Empty: it can.
 	Problem       string `protobuf:"bytes,5,opt,name=problem,proto3" json:"problem,omitempty"`

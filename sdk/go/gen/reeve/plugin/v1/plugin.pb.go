@@ -1690,9 +1690,9 @@ type ScheduledAction struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Data for the action.
 	Payload *structpb.Struct `protobuf:"bytes,2,opt,name=payload,proto3" json:"payload,omitempty"`
-	// Time to wait, at most 7 days. It counts from the fact in the log, and survives restarts. The run goes on
+	// Time to wait, at most 7 days. It counts from the fact in the log, and survives restarts. The run continues
 	// meanwhile, and an action that is not due when the run ends is dropped. If unset, the action is
-	// handled before the run goes on; at most 16 such rounds follow one hook.
+	// handled before the run continues; at most 16 such rounds follow one hook.
 	Delay         *durationpb.Duration `protobuf:"bytes,3,opt,name=delay,proto3" json:"delay,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

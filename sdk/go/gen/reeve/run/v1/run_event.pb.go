@@ -4228,7 +4228,7 @@ func (x *PluginHookFinished) GetAttempts() uint32 {
 	return 0
 }
 
-// The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run goes on.
+// The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run continues.
 type RunEnding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The status with which the run is about to end.
