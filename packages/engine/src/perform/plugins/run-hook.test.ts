@@ -228,9 +228,17 @@ test.each([
   ["changes a key that it does not declare", { patches: [{ key: "x", value: numberValue(1) }] }],
   ["is possible before a call only", { verdict: { case: "deny", value: {} } }],
   ["is possible before the inference only", { transform: { instructions: "x" } }],
+  ["does not fit its schema: must be >= 0", { patches: [{ key: "n", value: numberValue(-1) }] }],
+  ["has no value that JSON can hold", { patches: [{ key: "n", value: numberValue(NaN) }] }],
+  ["is not a number", { patches: [{ key: "n", value: textValue("1") }] }],
+  ["is not from 1 s to 7 days", { actions: [{ name: "a", delay: durationFromMs(10) }] }],
+  ["more than 65536", { patches: [{ key: "n", value: textValue("x".repeat(70_000)) }] }],
 ] as const)("an answer that %s fails its hook by name", async (problem, answer) => {
   const plugin: MemoryPlugin = {
-    descriptor: { phases: [HookPhase.RUN_START] },
+    descriptor: {
+      phases: [HookPhase.RUN_START],
+      stateKeys: [{ name: "n", merge: MergeMode.SUM, schema: { type: "number", minimum: 0 } }],
+    },
     hook: () => answer as never,
   };
   const { bench } = await benchWith({ guard: plugin });
@@ -353,6 +361,10 @@ test("no hook runs twice, wherever its worker dies", async () => {
 
 function numberValue(value: number) {
   return create(ValueSchema, { kind: { case: "numberValue", value } });
+}
+
+function textValue(value: string) {
+  return create(ValueSchema, { kind: { case: "stringValue", value } });
 }
 
 function numberOf(value: ReturnType<typeof numberValue> | undefined): unknown {
