@@ -61,7 +61,6 @@ export async function openPorts(
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
   const offerTable = await openTable(nats, ToolOfferSchema);
-  const isOffered = (each: ToolOffer) => isValid(each, systemClock.now());
   const storedOffers = await openLiveView(offerTable, log, signal, { keep: isOffered });
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);
@@ -145,4 +144,9 @@ function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
     plugins: catalogs.flatMap(({ plugins }) => plugins),
     ...(maxima && { maxima }),
   });
+}
+
+/** Whether an offer is valid now. */
+function isOffered(offer: ToolOffer): boolean {
+  return isValid(offer, systemClock.now());
 }

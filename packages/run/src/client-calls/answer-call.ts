@@ -103,11 +103,14 @@ function assertPermitted(
   }
   const problems = answerProblems(schema, answer.structured);
   if (problems.length === 0) return;
-  const inAnswer = (field: string) => (field === "" ? "structured" : `structured.${field}`);
   throw forbidden(
     name,
     problems.map(({ field, description }) => ({ field: inAnswer(field), description })),
   );
+}
+
+function inAnswer(field: string): string {
+  return field === "" ? "structured" : `structured.${field}`;
 }
 
 function forbidden(

@@ -18,13 +18,13 @@ export function clientToolService(
   ports: GatewayPorts,
   { sleep, ending }: Omit<WatchContext, "log">,
 ): ServiceImpl<typeof ClientToolService> {
+  const interval = (signal: AbortSignal) => sleep(heartbeatMs, signal);
   return {
     async *offerTools(request, context) {
       const principal = principalOf(context);
       const until = AbortSignal.any([context.signal, ending]);
       const open = (signal: AbortSignal) =>
         offerTools(ports, principal, request, randomUUID(), signal);
-      const interval = (signal: AbortSignal) => sleep(heartbeatMs, signal);
       try {
         for await (const message of withHeartbeats(open, interval, until)) {
           yield message === "heartbeat" ? {} : message;
