@@ -27,6 +27,7 @@ describe("the shape of a message", () => {
     expect(readShape(AgentSpecSchema, spec)).toEqual({
       json: { ...spec, planningModel: undefined, hitl_tools: undefined },
       violations: [],
+      ignored: [],
     });
     for (const onBusy of ["ON_BUSY_QUEUE", 2]) {
       expect(readShape(StartRunRequestSchema, { onBusy }).violations).toEqual([]);
@@ -37,9 +38,13 @@ describe("the shape of a message", () => {
       runId: "r",
       sequence: 1,
     };
-    expect(readShape(RunEventSchema, event)).toEqual({ json: event, violations: [] });
+    expect(readShape(RunEventSchema, event)).toEqual({ json: event, violations: [], ignored: [] });
     const tool: JsonObject = { inputSchema: { type: "object" }, parallelSafe: false };
-    expect(readShape(ToolDescriptorSchema, tool)).toEqual({ json: tool, violations: [] });
+    expect(readShape(ToolDescriptorSchema, tool)).toEqual({
+      json: tool,
+      violations: [],
+      ignored: [],
+    });
   });
 
   test("has a bounded number of entries in each map, which are not read beyond it", () => {
@@ -53,6 +58,7 @@ describe("the shape of a message", () => {
           description: "has 1001 entries; the limit is 1000",
         },
       ],
+      ignored: [],
     });
     delete sections["s0"];
     expect(reported({ name: "a", sections })).toEqual([]);
