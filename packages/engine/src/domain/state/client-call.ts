@@ -14,7 +14,7 @@ export interface ClientCall {
   readonly outcome: ClientCallOutcome | undefined;
 }
 
-export type ClientCallOutcome =
+type ClientCallOutcome =
   | { readonly kind: "expired" }
   | {
       readonly kind: "answered";
