@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import process from "node:process";
 import { defineConfig } from "vitest/config";
-import { LongestFirst } from "./scripts/longest-first.ts";
+import { LongestFirst } from "./scripts/testing/longest-first.ts";
 
 const unit = [
   "packages/*/src/**/*.test.ts",

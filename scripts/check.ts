@@ -41,7 +41,7 @@ const slowTests = [
   "packages/run/src/thread/{settle-thread,thread-head}.test.ts",
   "packages/sandbox/src/docker/driver.test.ts",
   "packages/sandbox/src/lifecycle/spare-sandboxes.test.ts",
-  "scripts/vitest-tally.test.ts",
+  "scripts/testing/vitest-tally.test.ts",
   "sdk/typescript/src/watch/{approval-watch,watch}.test.ts",
   "services/approvals/src/app/expire-approvals.test.ts",
   "services/approvals/src/app/inbox/watch-approvals.test.ts",

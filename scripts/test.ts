@@ -8,9 +8,9 @@ import { dirname } from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { startVitest } from "vitest/node";
-import { memoryFolder } from "./memory-folder.ts";
+import { memoryFolder } from "./testing/memory-folder.ts";
 import { compileTestedPrograms } from "./programs/compile-tested-programs.ts";
-import { renderTally, TallyReporter } from "./vitest-tally.ts";
+import { renderTally, TallyReporter } from "./testing/vitest-tally.ts";
 
 const root = dirname(import.meta.dirname);
 /** Suites whose failures depend on the moment at which a process dies. */

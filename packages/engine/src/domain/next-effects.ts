@@ -184,8 +184,7 @@ export function callsToRelease(state: RunState): readonly Call[] {
     ? []
     : openCalls(state)
         .filter(
-          ({ tool }) =>
-            tool.source !== runtimeSource && !isClientTool(tool) && !isOfPlugin(tool),
+          ({ tool }) => tool.source !== runtimeSource && !isClientTool(tool) && !isOfPlugin(tool),
         )
         .map(({ call }) => call);
 }

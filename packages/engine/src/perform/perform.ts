@@ -8,7 +8,7 @@ import { answerQuestion } from "./answer-question.ts";
 import { awaitClient } from "./await-client.ts";
 import { callModel } from "./call-model.ts";
 import { callPluginTool } from "./plugins/call-plugin-tool.ts";
-import { callRuntimeTool } from "./call-runtime-tool.ts";
+import { callRuntimeTool } from "./runtime-tools/call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
 import { reviewCall } from "./review-call.ts";
 import { inspectCall } from "./inspect-call.ts";

@@ -18,7 +18,7 @@ import { fact, rootScope } from "../domain/state/fact.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
-import { preparedDelegate } from "./prepared-delegate.ts";
+import { preparedDelegate } from "./delegates/prepared-delegate.ts";
 import { pinnedPlugins } from "./plugins/pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
 

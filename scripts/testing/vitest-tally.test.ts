@@ -16,14 +16,14 @@ function tallyOf(...contents: readonly string[]): unknown {
   const options = { root: folder, config: false, run: true, watch: false, globals: true, retry: 1 };
   const script = `
     import { startVitest } from "vitest/node";
-    import { TallyReporter } from "./scripts/vitest-tally.ts";
+    import { TallyReporter } from "./scripts/testing/vitest-tally.ts";
     const reporter = new TallyReporter();
     const vitest = await startVitest([], { ...${JSON.stringify(options)}, reporters: [reporter] });
     await vitest.close();
     console.log(JSON.stringify(reporter.tally));
     process.exit();`;
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
-    cwd: join(import.meta.dirname, ".."),
+    cwd: join(import.meta.dirname, "../.."),
     encoding: "utf8",
     env: { ...process.env, VITEST: undefined, NODE_ENV: undefined },
   });
@@ -44,7 +44,7 @@ test("counts tests by their result, and those that pass at the second attempt as
 });
 
 test("counts a broken file, a failed hook, and an uncaught error as failures", () => {
-  const broken = `import "./missing.js";`;
+  const broken = `import "../missing.js";`;
   const hook = `
     beforeAll(() => { throw new Error("no server"); });
     test("is not run", () => {});`;

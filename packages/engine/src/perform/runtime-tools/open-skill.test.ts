@@ -3,10 +3,10 @@ import { parseSkill } from "@reeve/agent/skills/parse-skill";
 import { RunPreparedSchema } from "@reeve/contracts/run";
 import { emptyHead } from "@reeve/run/head/run-head";
 import { expect, test } from "vitest";
-import { callingModel } from "../../test/support/models.ts";
-import { WorkerBench } from "../../test/support/worker-bench.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import { initialState } from "../domain/state/run-state.ts";
+import { callingModel } from "../../../test/support/models.ts";
+import { WorkerBench } from "../../../test/support/worker-bench.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { initialState } from "../../domain/state/run-state.ts";
 import { openSkill } from "./open-skill.ts";
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));

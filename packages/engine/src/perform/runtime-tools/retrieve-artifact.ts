@@ -1,8 +1,8 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Artifact } from "@reeve/contracts/artifact";
-import { limitsOf } from "../domain/budget/limits.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import { limitsOf } from "../../domain/budget/limits.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 
 const defaultBytes = 20_000;
 /** Room for the line below a part. */

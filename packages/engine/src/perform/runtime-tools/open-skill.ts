@@ -1,13 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { utf8 } from "@reeve/agent/skills/parse-skill";
 import type { Skill } from "@reeve/agent/skills/skill";
-import { limitsOf } from "../domain/budget/limits.ts";
-import { workingAgent } from "../domain/delegates/working-agent.ts";
-import { textPart } from "../domain/runtime-tools/text-part.ts";
-import { numberArgument, textArgument } from "../domain/runtime-tools/runtime-tool-result.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import { frameOf } from "../domain/state/run-state.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import { limitsOf } from "../../domain/budget/limits.ts";
+import { workingAgent } from "../../domain/delegates/working-agent.ts";
+import { textPart } from "../../domain/runtime-tools/text-part.ts";
+import { numberArgument, textArgument } from "../../domain/runtime-tools/runtime-tool-result.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { frameOf } from "../../domain/state/run-state.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 
 interface Opened {
   readonly content: string;

@@ -6,8 +6,8 @@ import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { runOf } from "@reeve/run/head/run-of";
 import { planOfRun } from "@reeve/agent/resolve/recorded-plan";
 import { expect, test } from "vitest";
-import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
-import type { ModelProvider, ModelRequest } from "../ports/model-provider.ts";
+import { expectWhole, resultsOf, WorkerBench } from "../../../test/support/worker-bench.ts";
+import type { ModelProvider, ModelRequest } from "../../ports/model-provider.ts";
 
 /** A model whose agent asks `finder`, which calls a tool of a toolhost once. */
 function delegatingModel(): ModelProvider & { readonly requests: ModelRequest[] } {

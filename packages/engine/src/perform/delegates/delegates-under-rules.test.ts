@@ -3,9 +3,9 @@ import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
-import { approvalIn, two, voteAs } from "../../test/support/reviewed-run.ts";
-import { resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
-import type { ModelPart, ModelProvider } from "../ports/model-provider.ts";
+import { approvalIn, two, voteAs } from "../../../test/support/reviewed-run.ts";
+import { resultsOf, WorkerBench } from "../../../test/support/worker-bench.ts";
+import type { ModelPart, ModelProvider } from "../../ports/model-provider.ts";
 
 const rubric = "Is the task harmless?";
 const calls = {

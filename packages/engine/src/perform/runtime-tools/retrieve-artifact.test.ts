@@ -2,8 +2,8 @@ import { create } from "@bufbuild/protobuf";
 import { RunCreatedSchema } from "@reeve/contracts/run";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { describe, expect, test } from "vitest";
-import type { RunState } from "../domain/state/run-state.ts";
-import { initialState } from "../domain/state/run-state.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { initialState } from "../../domain/state/run-state.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
 import { emptyHead } from "@reeve/run/head/run-head";
 

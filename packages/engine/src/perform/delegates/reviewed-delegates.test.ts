@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
-import { approvalIn } from "../../test/support/reviewed-run.ts";
-import { WorkerBench } from "../../test/support/worker-bench.ts";
-import type { ModelPart, ModelProvider } from "../ports/model-provider.ts";
+import { approvalIn } from "../../../test/support/reviewed-run.ts";
+import { WorkerBench } from "../../../test/support/worker-bench.ts";
+import type { ModelPart, ModelProvider } from "../../ports/model-provider.ts";
 
 const rubric = "Is the call harmless?";
 

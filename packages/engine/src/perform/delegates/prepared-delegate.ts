@@ -3,7 +3,7 @@ import { sharedWith } from "@reeve/agent/delegates/shared-with";
 import type { ResolvedDelegate } from "@reeve/agent/resolve/resolved-agent";
 import type { PreparedDelegateSchema } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
-import { capabilitiesOf, fallbacksOf } from "./prepared-parts.ts";
+import { capabilitiesOf, fallbacksOf } from "../prepared-parts.ts";
 
 /** Returns what the log records of a delegate. Tools that the agent of the run has in the same form are named only. */
 export function preparedDelegate(

@@ -3,17 +3,17 @@ import { openSkillName } from "@reeve/agent/tools/open-skill";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
-import { approvedCall } from "../domain/calls/approved-call.ts";
-import type { Fact } from "../domain/state/fact.ts";
-import type { Effect } from "../domain/next-effects.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import { frameOf } from "../domain/state/run-state.ts";
-import { refusalOfCall } from "./policy-now.ts";
-import { refuse, toolResultFact } from "../domain/calls/tool-result.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import { approvedCall } from "../../domain/calls/approved-call.ts";
+import type { Fact } from "../../domain/state/fact.ts";
+import type { Effect } from "../../domain/next-effects.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { frameOf } from "../../domain/state/run-state.ts";
+import { refusalOfCall } from "../policy-now.ts";
+import { refuse, toolResultFact } from "../../domain/calls/tool-result.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 import { openSkill } from "./open-skill.ts";
 import { retrieveArtifact } from "./retrieve-artifact.ts";
-import { inRuntimeToolSpan } from "../tracing/runtime-tool-span.ts";
+import { inRuntimeToolSpan } from "../../tracing/runtime-tool-span.ts";
 
 /** Executes a call of a tool of the runtime that needs more than the run's state. Idempotent. */
 export async function* callRuntimeTool(

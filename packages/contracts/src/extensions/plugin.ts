@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/plugin/v1/plugin_pb.ts";

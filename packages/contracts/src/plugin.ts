@@ -1,1 +1,0 @@
-export * from "../gen/reeve/plugin/v1/plugin_pb.ts";
