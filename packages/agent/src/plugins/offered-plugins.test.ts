@@ -2,7 +2,7 @@ import type { JsonValue, MessageInitShape } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { ModelCatalogSchema, OfferedPluginSchema } from "@reeve/contracts/agent";
-import { MergeMode } from "@reeve/contracts/plugin";
+import { MergeMode } from "@reeve/contracts/extensions/plugin";
 import { expect, test } from "vitest";
 import { offer } from "../../test/offer.ts";
 import { specOf, under } from "../../test/policies.ts";

@@ -1,5 +1,5 @@
 import type { AgentSpec, OfferedPlugin } from "@reeve/contracts/agent";
-import { MergeMode } from "@reeve/contracts/plugin";
+import { MergeMode } from "@reeve/contracts/extensions/plugin";
 import type { Violation } from "@reeve/platform/failure";
 import { unsupportedCapability } from "../spec/unsupported-capability.ts";
 import { valueProblem } from "../schema/value-problem.ts";

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import type { AgentSpec, OfferedPlugin } from "@reeve/contracts/agent";
-import type { PluginTool } from "@reeve/contracts/plugin";
+import type { PluginTool } from "@reeve/contracts/extensions/plugin";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { permissionClassOf } from "../tools/permission-classes.ts";

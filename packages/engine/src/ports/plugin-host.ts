@@ -4,7 +4,7 @@ import type {
   ExecutePluginToolResponse,
   RunHookRequest,
   RunHookResponse,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 
 /** Calls the plugins of the operator. */
 export interface PluginHost {

@@ -6,13 +6,13 @@ import type {
   ExecutePluginToolRequest,
   PluginDescriptorSchema,
   RunHookRequest,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 import {
   ExecutePluginToolResponseSchema,
   HookPhase,
   HookPhaseSchema,
   RunHookResponseSchema,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 import type { PluginHost } from "../../src/ports/plugin-host.ts";
 
 type AnswerInit = MessageInitShape<typeof RunHookResponseSchema>;

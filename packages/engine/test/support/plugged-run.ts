@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { RunHookResponseSchema } from "@reeve/contracts/plugin";
-import { HookPhase, MergeMode } from "@reeve/contracts/plugin";
+import type { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
+import { HookPhase, MergeMode } from "@reeve/contracts/extensions/plugin";
 import { nextEffects } from "../../src/domain/next-effects.ts";
 import type { DueHook } from "../../src/domain/plugins/due-hooks.ts";
 import { allPhases } from "./memory-plugins.ts";

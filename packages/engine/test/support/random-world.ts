@@ -1,8 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { RunHookResponseSchema } from "@reeve/contracts/plugin";
-import { HookPhase } from "@reeve/contracts/plugin";
+import type { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { RunEvent } from "@reeve/contracts/run";
 import { ClientCallState, ModelCallPurpose, RunStatus } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { HookPhase, PluginDescriptorSchema } from "@reeve/contracts/plugin";
+import { HookPhase, PluginDescriptorSchema } from "@reeve/contracts/extensions/plugin";
 import { expect, test } from "vitest";
 import { descriptorProblem } from "./descriptor-problem.ts";
 

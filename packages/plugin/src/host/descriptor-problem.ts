@@ -1,8 +1,8 @@
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { permissionClassOf } from "@reeve/agent/tools/permission-classes";
 import { schemaProblem } from "@reeve/agent/schema/schema-problem";
-import type { PluginDescriptor } from "@reeve/contracts/plugin";
-import { HookPhase } from "@reeve/contracts/plugin";
+import type { PluginDescriptor } from "@reeve/contracts/extensions/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 
 const maxKeys = 32;

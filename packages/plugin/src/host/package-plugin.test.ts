@@ -1,6 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { create } from "@bufbuild/protobuf";
-import { HookPhase, RunHookRequestSchema } from "@reeve/contracts/plugin";
+import { HookPhase, RunHookRequestSchema } from "@reeve/contracts/extensions/plugin";
 import { PluginFailure } from "@reeve/engine/ports/plugin-host";
 import { afterAll, expect, test } from "vitest";
 import { PluginModules } from "../../test/support/plugin-modules.ts";

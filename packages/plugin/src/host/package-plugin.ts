@@ -10,14 +10,14 @@ import type {
   PluginDescriptor,
   RunHookRequest,
   RunHookResponse,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 import {
   ExecutePluginToolRequestSchema,
   ExecutePluginToolResponseSchema,
   PluginDescriptorSchema,
   RunHookRequestSchema,
   RunHookResponseSchema,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 import { PluginFailure } from "@reeve/engine/ports/plugin-host";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";

@@ -8,7 +8,7 @@ import {
   HookPhase,
   RunHookRequestSchema,
   RunHookResponseSchema,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import type { PluginServerAnswers } from "../../test/support/plugin-server.ts";

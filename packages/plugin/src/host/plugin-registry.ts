@@ -9,8 +9,8 @@ import type {
   ExecutePluginToolResponse,
   RunHookRequest,
   RunHookResponse,
-} from "@reeve/contracts/plugin";
-import { PluginDescriptorSchema } from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
+import { PluginDescriptorSchema } from "@reeve/contracts/extensions/plugin";
 import type { PluginHost } from "@reeve/engine/ports/plugin-host";
 import { PluginFailure } from "@reeve/engine/ports/plugin-host";
 import { sleep } from "@reeve/platform/async/sleep";

@@ -4,7 +4,7 @@ import type {
   PluginDescriptor,
   RunHookRequest,
   RunHookResponse,
-} from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
 
 /** A plugin that the operator configured, wherever its code runs. Each method throws a PluginFailure when there is no answer. */
 export interface Supplier extends AsyncDisposable {

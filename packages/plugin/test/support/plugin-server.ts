@@ -4,8 +4,8 @@ import type {
   DescribePluginsResponseSchema,
   RunHookRequestSchema,
   RunHookResponseSchema,
-} from "@reeve/contracts/plugin";
-import { PluginService } from "@reeve/contracts/plugin";
+} from "@reeve/contracts/extensions/plugin";
+import { PluginService } from "@reeve/contracts/extensions/plugin";
 import type { Metadata, sendUnaryData, ServerUnaryCall, UntypedHandleCall } from "@grpc/grpc-js";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 

@@ -9,12 +9,12 @@ import type {
   status,
 } from "@grpc/grpc-js";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
-import type { ExecuteToolRequest } from "@reeve/contracts/tool-provider";
+import type { ExecuteToolRequest } from "@reeve/contracts/extensions/tool-provider";
 import {
   DescribeToolsResponseSchema,
   ExecuteToolRequestSchema,
   ExecuteToolResponseSchema,
-} from "@reeve/contracts/tool-provider";
+} from "@reeve/contracts/extensions/tool-provider";
 
 type Description = MessageInitShape<typeof DescribeToolsResponseSchema>;
 type Said = NonNullable<MessageInitShape<typeof ExecuteToolResponseSchema>["event"]>;

@@ -1,5 +1,5 @@
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
-import { HookPhase } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { HookPhase } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { PluginHookFinished, RunEvent } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
 import { ToolCallSchema } from "@reeve/contracts/tool";

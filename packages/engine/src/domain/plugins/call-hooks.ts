@@ -1,4 +1,4 @@
-import { HookPhase } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { isAskUser } from "../calls/ask-user.ts";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import type { Call, Frame } from "../state/frame.ts";

@@ -1,4 +1,4 @@
-import { HookPhase } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { gateOf } from "../calls/gate-call.ts";
 import { withHeldCalls } from "../calls/call-content.ts";
 import { parallelCallLimit } from "../calls/outgoing-calls.ts";

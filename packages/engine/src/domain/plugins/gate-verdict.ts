@@ -1,5 +1,5 @@
-import { HookPhase } from "@reeve/contracts/plugin";
-import type { RunHookResponse } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
+import type { RunHookResponse } from "@reeve/contracts/extensions/plugin";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { Call, Frame } from "../state/frame.ts";

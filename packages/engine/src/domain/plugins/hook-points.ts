@@ -1,4 +1,4 @@
-import { HookPhase, HookPhaseSchema } from "@reeve/contracts/plugin";
+import { HookPhase, HookPhaseSchema } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";

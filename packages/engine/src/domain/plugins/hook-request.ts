@@ -3,8 +3,12 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { nameOfClass } from "@reeve/agent/tools/permission-classes";
-import type { RunHookRequest } from "@reeve/contracts/plugin";
-import { CallDataSchema, HookPhase, RunHookRequestSchema } from "@reeve/contracts/plugin";
+import type { RunHookRequest } from "@reeve/contracts/extensions/plugin";
+import {
+  CallDataSchema,
+  HookPhase,
+  RunHookRequestSchema,
+} from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { approvedCall } from "../calls/approved-call.ts";

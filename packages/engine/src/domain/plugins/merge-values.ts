@@ -3,8 +3,8 @@ import { toJson } from "@bufbuild/protobuf";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
-import type { PluginDescriptor, StateKey, StatePatch } from "@reeve/contracts/plugin";
-import { MergeMode } from "@reeve/contracts/plugin";
+import type { PluginDescriptor, StateKey, StatePatch } from "@reeve/contracts/extensions/plugin";
+import { MergeMode } from "@reeve/contracts/extensions/plugin";
 
 /** Returns the declaration of a key. Undefined: the plugin does not declare it. */
 export function keyOf(

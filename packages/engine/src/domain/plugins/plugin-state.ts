@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { HookPhase, RunHookResponse } from "@reeve/contracts/plugin";
+import type { HookPhase, RunHookResponse } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin, RunEnding } from "@reeve/contracts/run";
 
 /** What the log of a run says of the plugins of the operator. Never changed in place. */

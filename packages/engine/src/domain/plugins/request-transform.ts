@@ -1,4 +1,4 @@
-import { HookPhase } from "@reeve/contracts/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { hookedPlugins, hookIdOf, stepPoint } from "./hook-points.ts";

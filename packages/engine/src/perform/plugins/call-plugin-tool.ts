@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { pluginOfTool } from "@reeve/agent/plugins/plugin-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { PinnedPlugin } from "@reeve/contracts/run";
-import { ExecutePluginToolRequestSchema } from "@reeve/contracts/plugin";
+import { ExecutePluginToolRequestSchema } from "@reeve/contracts/extensions/plugin";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import { limitsOf } from "../../domain/budget/limits.ts";

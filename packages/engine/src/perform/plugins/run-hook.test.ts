@@ -3,7 +3,7 @@ import { durationFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { ApprovalState, DecisionSchema, GateKind } from "@reeve/contracts/approval";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
-import { HookPhase, MergeMode } from "@reeve/contracts/plugin";
+import { HookPhase, MergeMode } from "@reeve/contracts/extensions/plugin";
 import { RunStatus } from "@reeve/contracts/run";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";

@@ -1,6 +1,6 @@
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import type { RunHookResponse } from "@reeve/contracts/plugin";
-import { HookPhase } from "@reeve/contracts/plugin";
+import type { RunHookResponse } from "@reeve/contracts/extensions/plugin";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";

@@ -2,8 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceError } from "@grpc/grpc-js";
 import { status } from "@grpc/grpc-js";
-import type { ExecuteToolResponse, ProvidedResult } from "@reeve/contracts/tool-provider";
-import { ExecuteToolRequestSchema } from "@reeve/contracts/tool-provider";
+import type {
+  ExecuteToolResponse,
+  ProvidedResult,
+} from "@reeve/contracts/extensions/tool-provider";
+import { ExecuteToolRequestSchema } from "@reeve/contracts/extensions/tool-provider";
 import type { CallContext, CallResult } from "@reeve/calls/ports/tool";
 import { Failure } from "@reeve/platform/failure";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";

@@ -1,4 +1,4 @@
-import type { ProvidedResult } from "@reeve/contracts/tool-provider";
+import type { ProvidedResult } from "@reeve/contracts/extensions/tool-provider";
 import { hasJson } from "@reeve/calls/results/record-size";
 import type { Attachment, CallResult } from "@reeve/calls/ports/tool";
 

@@ -3,7 +3,7 @@ import { permissionClassOf } from "@reeve/agent/tools/permission-classes";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolDescriptorSchema } from "@reeve/contracts/tool";
-import type { ProvidedTool } from "@reeve/contracts/tool-provider";
+import type { ProvidedTool } from "@reeve/contracts/extensions/tool-provider";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { isObjectSchema } from "@reeve/calls/execute/check-arguments";
 import type { ProviderConfig } from "./provider-config.ts";

@@ -6,14 +6,14 @@ import type {
   DescribeToolsResponse,
   ExecuteToolRequest,
   ExecuteToolResponse,
-} from "@reeve/contracts/tool-provider";
+} from "@reeve/contracts/extensions/tool-provider";
 import {
   DescribeToolsRequestSchema,
   DescribeToolsResponseSchema,
   ExecuteToolRequestSchema,
   ExecuteToolResponseSchema,
   ToolProviderService,
-} from "@reeve/contracts/tool-provider";
+} from "@reeve/contracts/extensions/tool-provider";
 import { create } from "@bufbuild/protobuf";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { headersWithSecrets } from "../../secrets/secret-references.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { equals } from "@bufbuild/protobuf";
-import type { DescribeToolsResponse } from "@reeve/contracts/tool-provider";
-import { DescribeToolsResponseSchema } from "@reeve/contracts/tool-provider";
+import type { DescribeToolsResponse } from "@reeve/contracts/extensions/tool-provider";
+import { DescribeToolsResponseSchema } from "@reeve/contracts/extensions/tool-provider";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
