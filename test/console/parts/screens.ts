@@ -21,7 +21,7 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     await page.getByLabel("Message").fill("And a photo");
     await page.keyboard.press("Enter");
     await page.getByRole("img", { name: "photo.png" }).waitFor();
-    await page.getByText("You said: And a photo").waitFor();
+    await page.getByRole("link", { name: "Show the run" }).nth(1).waitFor();
     await expectAccessible(page);
     expect(shown.problems).toEqual([]);
   });
