@@ -121,12 +121,30 @@ export function takeOver(
 function possibleActions(run: PlayedRun, chosen: Choice): readonly (() => unknown)[] {
   const effects = nextEffects(run.state);
   const waits = openWaits(run.state);
-  if (run.state.head.parkedAt !== undefined)
-    return [() => decided(run, waits, chosen).claimedAnew(), ...external(run, chosen)];
+  const asked = effects.length === 0 ? personAnswers(run, chosen) : [];
+  if (run.state.head.parkedAt !== undefined) {
+    const wakes =
+      waits.length === 0
+        ? asked.map((answer) => () => answer().claimedAnew())
+        : [() => decided(run, waits, chosen).claimedAnew()];
+    return [...wakes, ...external(run, chosen)];
+  }
   const own = effects.flatMap((effect) => ofEffect(run, effect, chosen));
   const decisions = waits.length === 0 ? [] : [() => decided(run, waits, chosen)];
   const parks = effects.length === 0 && waits.length > 0 ? [() => run.parks()] : [];
-  return [...parks, ...own, ...decisions, ...external(run, chosen)];
+  return [...parks, ...own, ...decisions, ...asked, ...external(run, chosen)];
+}
+
+/** Returns the answers of people to calls through a client. */
+function personAnswers(run: PlayedRun, { characters }: Choice): readonly (() => PlayedRun)[] {
+  const calls = [...run.state.frames.values()].flatMap((frame) => frame.calls);
+  const open = calls.filter(
+    ({ result, clientCall }) => result === undefined && clientCall?.isAnsweredByPerson === true,
+  );
+  const state = characters % 2 === 0 ? ClientCallState.ANSWERED : ClientCallState.EXPIRED;
+  return open.map(({ call: { callId } }) => () => {
+    return run.write({ case: "clientCall", value: { callId, state, content: "by a person" } });
+  });
 }
 
 const decisions = [ApprovalState.APPROVED, ApprovalState.REJECTED, ApprovalState.TIMED_OUT];

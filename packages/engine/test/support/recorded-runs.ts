@@ -13,7 +13,7 @@ import { endRun } from "../../src/domain/end-run.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
-import { recordedClientTools } from "./client-tools-run.ts";
+import { recordedClientCalls } from "./recorded-client-calls.ts";
 import { recordedDelegates } from "./delegating-run.ts";
 import { recordedPlugins } from "./plugged-run.ts";
 import type { Setting } from "./played-log.ts";
@@ -137,7 +137,7 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
       .decides(ApprovalState.TIMED_OUT)
       .says("It is b.")
       .turn(),
-  "client-tools": recordedClientTools,
+  "client-tools": recordedClientCalls,
   reviewed: () => {
     const approvalPolicy = { reviewer: { rubric: "Does it search for people?" } };
     const run = new PlayedRun({ hitlTools: ["search"], approvalPolicy }).turn({ name: "search" });

@@ -1,8 +1,8 @@
 import { ClientCallState } from "@reeve/contracts/run";
 import { PlayedRun } from "./run-player.ts";
 
-/** Two calls of a client: one that no client took in time, and one that a person answers while the run is parked. */
-export function recordedClientTools(): PlayedRun {
+/** Returns a run with two calls of a client: nobody takes one, and a person answers the other while the run is parked. */
+export function recordedClientCalls(): PlayedRun {
   const source = "client:page";
   const tools = [
     { name: "show", source, client: { timeout: { seconds: 30n } } },
