@@ -124,7 +124,7 @@ test("two clients serve the same thread through two gateways, and each call goes
   ]);
 });
 
-test("no call is lost or executed twice while gateway, runtime, and client are killed", async () => {
+test("no call is lost or executed twice while gateway and runtime are killed", async () => {
   const executed: string[] = [];
   const isAsked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<string>();
