@@ -1,5 +1,5 @@
 import com.google.protobuf.Struct;
-import com.google.protobuf.util.JsonFormat;
+import com.google.protobuf.Value;
 import dev.reeve.approval.v1.ApprovalState;
 import dev.reeve.approval.v1.DecideApprovalRequest;
 import dev.reeve.client.ReeveClient;
@@ -58,8 +58,12 @@ class Driver {
         report("{\"count\":%d,\"ms\":%d}", events, (System.nanoTime() - startedAt) / 1_000_000);
       }
       case "tools" -> {
-        var schema = Struct.newBuilder();
-        JsonFormat.parser().merge("{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}", schema);
+        var property = Struct.newBuilder().putFields("type", value("string"));
+        var properties = Struct.newBuilder().putFields("text", Value.newBuilder().setStructValue(property).build());
+        var schema =
+            Struct.newBuilder()
+                .putFields("type", value("object"))
+                .putFields("properties", Value.newBuilder().setStructValue(properties).build());
         var echo = ClientTool.newBuilder().setName("echo").setDescription("Repeats a text.").setInputSchema(schema);
         var manifest = ClientManifest.newBuilder().setClientId("driver").addTools(echo);
         reeve.serveTools(
@@ -99,6 +103,10 @@ class Driver {
   private static void decide(ReeveClient reeve, String approvalId) {
     reeve.decide(DecideApprovalRequest.newBuilder().setApprovalId(approvalId).setApproved(true).build());
     report("{\"approved\":%s}", text(approvalId));
+  }
+
+  private static Value value(String text) {
+    return Value.newBuilder().setStringValue(text).build();
   }
 
   private static Duration milliseconds(String name) {
