@@ -490,6 +490,26 @@ pub struct DecisionAlternative {
     #[prost(bool, tag = "7")]
     pub reviewer: bool,
 }
+/// A plugin of the operator, as the runtimes found it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct OfferedPlugin {
+    /// What the plugin says of itself. If it cannot be used, only its id.
+    #[prost(message, optional, tag = "1")]
+    pub descriptor: ::core::option::Option<super::super::plugin::v1::PluginDescriptor>,
+    /// SHA-256 over the canonical JSON (RFC 8785) of the description and, of a package, over its entry file,
+    /// in lowercase hexadecimal. A run uses a plugin with the digest that it started with, or none.
+    #[prost(string, tag = "2")]
+    pub digest: ::prost::alloc::string::String,
+    /// How the runtimes reach it: `package` or `grpc`.
+    #[prost(string, tag = "3")]
+    pub origin: ::prost::alloc::string::String,
+    /// Whether a run continues if a hook fails. Failed hooks of the tool gate refuse their call either way.
+    #[prost(bool, tag = "4")]
+    pub ignores_failures: bool,
+    /// Why the plugin cannot be used. Empty: it can.
+    #[prost(string, tag = "5")]
+    pub problem: ::prost::alloc::string::String,
+}
 /// A skill: instructions and files for a kind of work.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SkillDescriptor {
@@ -510,26 +530,6 @@ pub struct SkillDescriptor {
     /// Size of all its files in bytes.
     #[prost(uint64, tag = "5")]
     pub size_bytes: u64,
-}
-/// A plugin of the operator, as the runtimes found it.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct OfferedPlugin {
-    /// What the plugin says of itself. If it cannot be used, only its id.
-    #[prost(message, optional, tag = "1")]
-    pub descriptor: ::core::option::Option<super::super::plugin::v1::PluginDescriptor>,
-    /// SHA-256 over the canonical JSON (RFC 8785) of the description and, of a package, over its entry file,
-    /// in lowercase hexadecimal. A run uses a plugin with the digest that it started with, or none.
-    #[prost(string, tag = "2")]
-    pub digest: ::prost::alloc::string::String,
-    /// How the runtimes reach it: `package` or `grpc`.
-    #[prost(string, tag = "3")]
-    pub origin: ::prost::alloc::string::String,
-    /// Whether a run continues if a hook fails. Failed hooks of the tool gate refuse their call either way.
-    #[prost(bool, tag = "4")]
-    pub ignores_failures: bool,
-    /// Why the plugin cannot be used. Empty: it can.
-    #[prost(string, tag = "5")]
-    pub problem: ::prost::alloc::string::String,
 }
 /// A model that agents may use.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -598,7 +598,7 @@ var File_reeve_agent_v1_model_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1areeve/agent/v1/skill.proto\x1a#reeve/agent/v1/offered_plugin.proto\"\xf7\x02\n" +
+	"\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a\x1areeve/agent/v1/skill.proto\"\xf7\x02\n" +
 	"\tModelSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12#\n" +
@@ -704,8 +704,8 @@ func file_reeve_agent_v1_model_spec_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
-	file_reeve_agent_v1_skill_proto_init()
 	file_reeve_agent_v1_offered_plugin_proto_init()
+	file_reeve_agent_v1_skill_proto_init()
 	file_reeve_agent_v1_model_spec_proto_msgTypes[1].OneofWrappers = []any{}
 	file_reeve_agent_v1_model_spec_proto_msgTypes[2].OneofWrappers = []any{}
 	file_reeve_agent_v1_model_spec_proto_msgTypes[3].OneofWrappers = []any{}

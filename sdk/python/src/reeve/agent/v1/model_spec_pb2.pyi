@@ -1,6 +1,6 @@
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
-from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.agent.v1 import offered_plugin_pb2 as _offered_plugin_pb2
+from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
