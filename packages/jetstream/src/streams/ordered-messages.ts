@@ -90,8 +90,9 @@ export async function* orderedMessages(
       const info = await callStore(() => consumer.info());
       // What was sent to no pull of now does not arrive any more, and no later message shows it.
       if (info.delivered.consumer_seq !== delivered) throw missed(stream, sequence);
-      // The last message may have been removed before it was delivered.
-      if (info.num_pending === 0 && last.sequence > sequence) {
+      // The last messages may have been removed before they were delivered. The server of the consumer may lag instead.
+      const isBehind = info.num_pending === 0 && last.sequence > sequence;
+      if (isBehind && (await isRemoved(manager, stream, { after: sequence, last }))) {
         yield { messages: [], sequence: (sequence = last.sequence) };
       }
     }
@@ -120,6 +121,20 @@ async function openConsumer(
   // Read after the consumer was created: it belongs to this stream, or to one that came before it and ends with it.
   assertFollows(after, await streamPosition(manager, stream), stream);
   return await jetstream(connection).consumers.get(stream, name);
+}
+
+/** Returns whether a stream has none of its messages between two sequences any more. Asks the leader, which has all writes. */
+async function isRemoved(
+  { streams }: Pick<JetStreamManager, "streams">,
+  stream: string,
+  { after, last }: { readonly after: number; readonly last: StreamPosition },
+): Promise<boolean> {
+  const query = { seq: after + 1, next_by_subj: ">" };
+  const next = await callStore(() => streams.getMessage(stream, query));
+  if (next !== null) return next.seq > last.sequence;
+  // A leader that is new may have less than the one that named the last sequence.
+  const now = await streamPosition({ streams }, stream);
+  return now.instance === last.instance && now.sequence >= last.sequence;
 }
 
 /** Throws a Failure if a stream does not have what a reader has read from it. */

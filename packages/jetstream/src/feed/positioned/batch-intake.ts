@@ -1,6 +1,7 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import { headers } from "@nats-io/transport-node";
 import { steadyClock } from "@reeve/platform/async/clock";
+import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { StoredBatch } from "../../log/stored-batch.ts";
 import { batchFromHeaders, batchOf } from "../../log/stored-batch.ts";
 import { isKeysUnavailable, isTenantKeyDeleted } from "../../sealing/key-failures.ts";
@@ -14,7 +15,7 @@ const maxWalked = 100;
 
 /** What decides which batches a reader gets. */
 export interface IntakeOptions<Key, Event> {
-  readonly messages: Pick<StreamMessages, "assigned" | "latest">;
+  readonly messages: Pick<StreamMessages, "assigned" | "latest" | "lastSequence">;
   readonly opener: BatchOpener<Key, Event>;
   /** Returns the subjects of a tenant. */
   readonly filterOf: (tenant: string) => string;
@@ -82,6 +83,9 @@ export class BatchIntake<Key, Event> {
     let opened: FeedBatch<Key, Event> | "locked" | undefined;
     for (let walked = 0; walked < maxWalked && opened === undefined; walked++) {
       const placed = placedBatch(await messages.latest({ next_by_subj, seq: reached + 1 }));
+      if (placed === undefined && (await messages.lastSequence()) < passed) {
+        throw storeUnavailable(new Error(`the leader is before ${passed}`));
+      }
       if (placed === undefined || placed.batch.revision > passed) {
         progress.advance(tenant, passed, steadyClock.now());
         return undefined;

@@ -148,7 +148,6 @@ export class FeedReader<Key, Event> {
             this.#received = { sequence: message.seq, storedAtMs: message.time.getTime() };
             if (batch !== undefined) yield batch;
           }
-          progress.reach(value.sequence);
         }
       }
     } finally {

@@ -80,4 +80,17 @@ describe("the progress of a reader", () => {
     crowded.reach(maxNamed + 10);
     expect(crowded.state().sequence).toBe(maxNamed);
   });
+
+  test("a tenant is behind from its first message that a process before had not finished", () => {
+    const before = new ReadProgress({ ...start, sequence: 9 }, delays);
+    before.begin(10, 0);
+    before.reach(10);
+    before.pass("acme", 11, 0);
+    before.reach(11);
+    const stored = before.state();
+    expect(stored).toEqual({ sequence: 9, behind: new Map([["acme", 9]]), aside: [] });
+    const after = new ReadProgress({ ...stored, behind: new Map([["acme", 10]]) }, delays);
+    after.pass("acme", 10, 0);
+    expect(after.due(Infinity)).toMatchObject({ kind: "tenant", after: 9 });
+  });
 });

@@ -101,7 +101,9 @@ export class ReadProgress {
   pass(tenant: string, sequence: number, nowMs: number): void {
     const known = this.#behind.get(tenant);
     const waiting = known ?? { after: sequence - 1, ...this.#due(1, nowMs) };
-    this.#behind.set(tenant, { ...waiting, passed: sequence });
+    // After a restart, what the last process had not finished comes before what it passed.
+    const after = Math.min(waiting.after, sequence - 1);
+    this.#behind.set(tenant, { ...waiting, after, passed: sequence });
   }
 
   /**
@@ -147,7 +149,10 @@ export class ReadProgress {
 
   /** Returns how far the stream was read. */
   state(): ReadState {
-    const behind = [...this.#behind].map(([tenant, { after }]) => [tenant, after] as const);
+    const behind = [...this.#behind].map(([tenant, { after }]): [string, number] => [
+      tenant,
+      after,
+    ]);
     const messages = [...this.#messages];
     const aside = messages
       .flatMap(([sequence, { isAside }]) => (isAside ? [sequence] : []))
@@ -158,7 +163,9 @@ export class ReadProgress {
     const sequence = ends.reduce((least, end) => Math.min(least, end));
     return {
       sequence,
-      behind: new Map(behind.slice(0, maxNamed)),
+      behind: new Map(
+        behind.slice(0, maxNamed).map(([tenant, after]) => [tenant, Math.min(after, sequence)]),
+      ),
       aside: aside.slice(0, maxNamed).filter((each) => each <= sequence),
     };
   }

@@ -48,7 +48,7 @@ export class StoredPosition {
   }
 
   /**
-   * Stores a position, unless another process has stored a later one. `replaces`: whatever is stored, because the stream has lost
+   * Stores a position, unless another process has stored this one or a later one. `replaces`: whatever is stored, because the stream has lost
    * what was read. A position that is not stored repeats work, and loses nothing.
    */
   async store(
@@ -58,7 +58,7 @@ export class StoredPosition {
   ): Promise<void> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const row = this.#row ?? (await this.#table.get(this.#name, signal));
-      if (!replaces && isLater(row?.record.position, position)) return;
+      if (!replaces && covers(row?.record.position, position)) return;
       const record = create(ProjectionSchema, {
         name: this.#name,
         position: toRecord(position),
@@ -72,8 +72,12 @@ export class StoredPosition {
   }
 }
 
-function isLater(stored: FeedPosition | undefined, { instance, state }: ReadPosition): boolean {
-  return stored?.streamInstance === instance && Number(stored.sequence) > state.sequence;
+/** Returns whether a stored position says all that another one says, so that several processes do not write the same one in turns. */
+function covers(stored: FeedPosition | undefined, { instance, state }: ReadPosition): boolean {
+  if (stored?.streamInstance !== instance) return false;
+  const namesNothing = stored.tenantsBehind.length === 0 && stored.setAside.length === 0;
+  const ahead = Number(stored.sequence) - state.sequence;
+  return ahead > 0 || (ahead === 0 && namesNothing);
 }
 
 function fromRecord(position: FeedPosition): ReadPosition {
