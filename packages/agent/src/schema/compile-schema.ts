@@ -75,12 +75,24 @@ function isWellFormed($schema: JsonValue | undefined, schema: JsonObject): boole
   const { $schema: _schema, ...rest } = schema;
   return drafts.some((Draft) => {
     try {
-      return new Draft({ strict: false, logger: false }).validateSchema(rest) === true;
+      assertForm(Draft, rest);
+      return true;
     } catch {
-      // It is nested more deeply than the stack permits.
+      // It is also thrown when the schema is nested more deeply than the stack permits.
       return false;
     }
   });
+}
+
+const forms = new Map<Draft, Ajv>();
+
+/** Throws if a schema does not have the form that its draft describes. Compiles the description of the draft once. */
+function assertForm(Draft: Draft, schema: JsonObject): void {
+  const form = forms.get(Draft) ?? new Draft({ allErrors: true, strict: false, logger: false });
+  forms.set(Draft, form);
+  if (form.validateSchema(schema) !== true) {
+    throw new Error(`schema is invalid: ${form.errorsText()}`);
+  }
 }
 
 type Draft = new (options: Options) => Ajv;
@@ -103,11 +115,14 @@ function compileBy(Draft: Draft, schema: JsonObject): CompiledSchema {
     // Otherwise short lists become code for each of their values.
     loopRequired: 1,
     loopEnum: 1,
+    // `assertForm` has validated it: each validator would compile the description of the draft again.
+    validateSchema: false,
     code: { regExp: linearPatterns(work, unsupported) },
   };
   // An asynchronous validator would return a promise, which counts as valid.
   const { $schema: _schema, $async: _async, ...rest } = schema;
   try {
+    assertForm(Draft, rest);
     const ajv = new Draft(options);
     countReferences(ajv, work);
     const validate = ajv.compile(rest);
