@@ -11,7 +11,7 @@ import { deniesTool, describeDecision } from "../permission/decide-call.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
 import { isOfPlugin, pluginTools } from "../plugins/plugin-tools.ts";
 import { exclusionFilter, filterDecision, filterWarnings } from "./catalog-filter.ts";
-import { clientTools } from "./client-tools.ts";
+import { clientTools, leftOutWarning } from "./client-tools.ts";
 import { companionsOf } from "./companion-tools.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
 import { exclusionReason } from "./exclusion-reason.ts";
@@ -83,7 +83,8 @@ export function toolbelt(
   const ofPlugins = pluginTools(spec, context.plugins ?? []);
   const own = [...runtimeTools(spec), ...ofDelegates, ...context.extraTools, ...ofPlugins];
   const ofDeployment = offeredTools(catalogs, own);
-  const ofClients = clientTools(context.offeredTools ?? [], ofDeployment);
+  const injected = Object.keys(spec.injectedToolArgs);
+  const ofClients = clientTools(context.offeredTools ?? [], ofDeployment, injected);
   const offered = new Map([...ofDeployment, ...ofClients.offered]);
   const { policy } = context;
   const ownReasonOf = exclusionReason(spec, policy.grants, context.isDelegate);
@@ -130,6 +131,10 @@ export function toolbelt(
     excluded.delete(name);
     filteredBy.delete(name);
   }
+  const leftOut = [...ofClients.offered].flatMap(([name, { descriptor }]) => {
+    const reason = withheld.has(name) ? undefined : excluded.get(name);
+    return reason === undefined ? [] : [leftOutWarning(descriptor, reason)];
+  });
   return {
     tools: tools.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     excluded,
@@ -141,7 +146,7 @@ export function toolbelt(
     warnings: [
       ...filterWarnings(spec, [...offered.keys()]),
       ...missing,
-      ...ofClients.warnings.map(warningOf),
+      ...[...ofClients.warnings, ...leftOut].map(warningOf),
       ...[...withheldWarnings(withheld), ...editorWarnings(spec, context)].map(warningOf),
     ],
   };

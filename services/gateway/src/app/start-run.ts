@@ -34,6 +34,7 @@ import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks"
 import { reusedRequestId } from "@reeve/run/thread/refusals";
 import { settleThread } from "@reeve/run/thread/settle-thread";
 import { getAgent } from "./agents.ts";
+import { assertEncodable } from "./client-tools/manifest-tools.ts";
 import { offeredTools } from "./client-tools/offered-tools.ts";
 import { delegatesToStart } from "./delegates.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
@@ -63,6 +64,8 @@ export async function startRun(
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
   const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
   const checked = await checkStartRequest(ports, key, request, signal);
+  // The hash of the request needs its JSON.
+  if (request.clientTools !== undefined) assertEncodable(request.clientTools, "client_tools");
   const requestHash = hashOf(request);
   // A generated id cannot have a run yet.
   const known =

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
+import { compileCost, maxCompileCost } from "@reeve/agent/schema/compile-cost";
 import { outputSchemaProblem } from "@reeve/agent/schema/schema-problem";
 import { nameOfClass, permissionClassOf } from "@reeve/agent/tools/permission-classes";
 import type {
@@ -10,6 +11,7 @@ import type {
   ToolDescriptor,
 } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Violation } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
 
@@ -29,19 +31,52 @@ const maxManifestBytes = 131_072;
 
 /**
  * Returns the tools of a manifest as runs have them. Throws a Failure with a violation for each problem; `field` is the path of the
- * manifest in the request.
+ * manifest in the request. Bounds the manifest before it compiles a schema: nothing else happens meanwhile.
  */
 export function manifestTools(
-  { clientId, tools }: ClientManifest,
+  manifest: ClientManifest,
   field: string,
   classes: ClientToolClasses,
 ): readonly ToolDescriptor[] {
-  const violations = tools.flatMap((tool, index) => [
-    ...repeatedName(tools, tool, index).map((each) => within(`${field}.tools[${index}]`, each)),
-    ...problemsOf(tool, classes).map((each) => within(`${field}.tools[${index}]`, each)),
-  ]);
-  if (violations.length > 0) throw invalidRequest(violations);
+  assertEncodable(manifest, field);
+  const { clientId, tools } = manifest;
   const described = tools.map((tool) => descriptorOf(tool, `client:${clientId}`));
+  assertBounded(tools, described, field);
+  assertValid(manifest, field, (tool, index) => [
+    ...repeatedName(tools, tool, index),
+    ...classProblem(tool, classes),
+    ...schemaProblems("input_schema", tool.inputSchema),
+    ...schemaProblems("output_schema", tool.outputSchema),
+  ]);
+  return described;
+}
+
+/** Throws a Failure with a violation for each value of a manifest that neither JSON nor a log can hold. Compiles no schema. */
+export function assertEncodable(manifest: ClientManifest, field: string): void {
+  assertValid(manifest, field, (tool) => [
+    ...timeoutProblem(tool),
+    ...storableProblem("description", tool.description),
+    ...storableProblem("input_schema", tool.inputSchema),
+    ...storableProblem("output_schema", tool.outputSchema),
+  ]);
+}
+
+function assertValid(
+  { tools }: ClientManifest,
+  field: string,
+  problemsOf: (tool: ClientTool, index: number) => readonly Violation[],
+): void {
+  const violations = tools.flatMap((tool, index) =>
+    problemsOf(tool, index).map((each) => within(`${field}.tools[${index}]`, each)),
+  );
+  if (violations.length > 0) throw invalidRequest(violations);
+}
+
+function assertBounded(
+  tools: readonly ClientTool[],
+  described: readonly ToolDescriptor[],
+  field: string,
+): void {
   const bytes = described.reduce(
     (sum, each) => sum + toBinary(ToolDescriptorSchema, each).length,
     0,
@@ -50,7 +85,16 @@ export function manifestTools(
     const description = `the tools have ${bytes} bytes; the limit is ${maxManifestBytes}`;
     throw invalidRequest([{ field: `${field}.tools`, description, reason: "TOO_LARGE" }]);
   }
-  return described;
+  const schemas = tools.flatMap(({ inputSchema = {}, outputSchema = {} }) => [
+    inputSchema,
+    outputSchema,
+  ]);
+  const cost = schemas.reduce((sum, schema) => sum + compileCost(schema), 0);
+  if (cost > maxCompileCost) {
+    const description =
+      "compiling the schemas of all tools takes too much work; use fewer subschemas and patterns, or fewer tools";
+    throw invalidRequest([{ field: `${field}.tools`, description, reason: "TOO_LARGE" }]);
+  }
 }
 
 function within(path: string, { field, ...rest }: Violation): Violation {
@@ -65,15 +109,6 @@ function repeatedName(
   if (tools.findIndex((each) => each.name === name) === index) return [];
   const description = `the manifest has two tools with the name ${name}; rename one of them`;
   return [{ field: "name", description, reason: "TOOL_ID_CONFLICT" }];
-}
-
-function problemsOf(tool: ClientTool, classes: ClientToolClasses): readonly Violation[] {
-  return [
-    ...classProblem(tool, classes),
-    ...timeoutProblem(tool),
-    ...schemaProblems("input_schema", tool.inputSchema),
-    ...schemaProblems("output_schema", tool.outputSchema),
-  ];
 }
 
 function classProblem(
@@ -93,10 +128,20 @@ function timeoutProblem({ timeout, answeredByPerson }: ClientTool): readonly Vio
   if (timeout === undefined) return [];
   const { maxMs, max } = answeredByPerson ? timeouts.person : timeouts.program;
   const ms = durationMs(timeout);
-  if (ms >= minTimeoutMs && ms <= maxMs) return [];
+  const hasNanos = timeout.nanos >= 0 && timeout.nanos < 1_000_000_000;
+  if (hasNanos && ms >= minTimeoutMs && ms <= maxMs) return [];
   const description = `has to be between one second and ${max}`;
   return [{ field: "timeout", description, reason: "OUT_OF_RANGE" }];
 }
+
+function storableProblem(field: string, value: JsonObject | string | undefined): readonly Violation[] {
+  if (isStorable(value, maxLevels)) return [];
+  const description = `is nested deeper than ${maxLevels} levels, or has a number or text that JSON cannot hold`;
+  return [{ field, description, reason: "INVALID_VALUE" }];
+}
+
+/** How deep a schema may be nested: the logs of runs store it. */
+const maxLevels = 20;
 
 function schemaProblems(field: string, schema: JsonObject | undefined): readonly Violation[] {
   if (schema === undefined) return [];

@@ -1,8 +1,9 @@
 import { equals, toBinary } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
+import { leftOutWarning } from "@reeve/agent/tools/client-tools";
 import { CheckedRule } from "@reeve/contracts/queue";
 import type { StartRunRequest } from "@reeve/contracts/run";
-import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { ToolDescriptor, ToolOffer } from "@reeve/contracts/tool";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
@@ -12,6 +13,13 @@ import { manifestTools } from "./manifest-tools.ts";
 
 /** The size of all tools of clients in a run, beside the spec of its agent in the first batch of its log. */
 const maxOfferedBytes = 262_144;
+
+/** The tools of all clients in a run. */
+const maxOffered = 64;
+/** The size of what describes them to the model, in each of its calls, beside their schemas. */
+const maxDescriptionBytes = 65_536;
+/** The tools that a run does not have and that warnings name. */
+const maxNamed = 20;
 
 /** The tools that clients offer to a run that starts, and why it does not have others. */
 interface OfferedTools {
@@ -30,9 +38,9 @@ export function runScope(runId: string): string {
 }
 
 /**
- * Returns the tools that a run gets from clients: those of the request, then those that are offered to its thread. A run with the
- * memories of its user gets only those of the user. Throws a Failure if the tools of the request are invalid, or a runtime would
- * ignore them; those of a thread are then left out.
+ * Returns the tools that a run gets from clients: those of the request, then those that are offered to its thread, first by the user
+ * of the run. A run with the memories of its user gets only those of the user. Throws a Failure if the tools of the request are
+ * invalid, or a runtime would ignore them; those of a thread are then left out.
  */
 export async function offeredTools(
   ports: Pick<GatewayPorts, "clientTools" | "holders">,
@@ -43,9 +51,9 @@ export async function offeredTools(
   const { offers, classes } = ports.clientTools;
   const own = clientTools === undefined ? [] : manifestTools(clientTools, "client_tools", classes);
   const ofThread = threadId === "" ? [] : offers.of(tenant, threadScope(threadId));
-  const others = ofThread
-    .filter((offer) => !memoryEnabled || offer.subject === subject)
-    .flatMap(({ tools }) => tools);
+  const isOwn = (offer: ToolOffer) => offer.subject === subject;
+  const foreign = memoryEnabled ? [] : ofThread.filter((offer) => !isOwn(offer));
+  const others = [...ofThread.filter(isOwn), ...foreign].flatMap(({ tools }) => tools);
   if (own.length > 0) await assertServed(ports, signal);
   else if (others.length > 0) {
     const problem = await notServed(ports, signal);
@@ -62,28 +70,40 @@ export function isSameTool(a: ToolDescriptor, b: ToolDescriptor): boolean {
 function merged(all: readonly ToolDescriptor[]): OfferedTools {
   const tools = new Map<string, ToolDescriptor>();
   const warnings: string[] = [];
-  let bytes = 0;
+  const sum = { bytes: 0, descriptionBytes: 0 };
   for (const tool of all) {
-    const { name, source } = tool;
-    const known = tools.get(name);
+    const known = tools.get(tool.name);
     if (known !== undefined) {
-      if (isSameTool(known, tool)) continue;
-      warnings.push(
-        `client_tools: ${name} of ${source} is left out: ${known.source} offers another tool with this name`,
-      );
+      if (!isSameTool(known, tool)) {
+        warnings.push(leftOutWarning(tool, `${known.source} offers another tool with this name`));
+      }
       continue;
     }
-    const size = toBinary(ToolDescriptorSchema, tool).length;
-    if (bytes + size > maxOfferedBytes) {
-      warnings.push(
-        `client_tools: ${name} of ${source} is left out: the tools of all clients would have more than ${maxOfferedBytes} bytes`,
-      );
+    const bytes = sum.bytes + toBinary(ToolDescriptorSchema, tool).length;
+    const descriptionBytes = sum.descriptionBytes + Buffer.byteLength(tool.description);
+    const exceeded = exceededLimit(tools.size + 1, bytes, descriptionBytes);
+    if (exceeded !== undefined) {
+      warnings.push(leftOutWarning(tool, `the tools of all clients would ${exceeded}`));
       continue;
     }
-    bytes += size;
-    tools.set(name, tool);
+    Object.assign(sum, { bytes, descriptionBytes });
+    tools.set(tool.name, tool);
   }
-  return { tools: [...tools.values()], warnings };
+  return { tools: [...tools.values()], warnings: shortened(warnings) };
+}
+
+function exceededLimit(count: number, bytes: number, descriptionBytes: number): string | undefined {
+  if (count > maxOffered) return `be more than ${maxOffered}`;
+  if (bytes > maxOfferedBytes) return `have more than ${maxOfferedBytes} bytes`;
+  return descriptionBytes > maxDescriptionBytes
+    ? `have descriptions of more than ${maxDescriptionBytes} bytes`
+    : undefined;
+}
+
+function shortened(warnings: readonly string[]): readonly string[] {
+  const more = warnings.length - maxNamed;
+  if (more <= 0) return warnings;
+  return [...warnings.slice(0, maxNamed), `client_tools: ${more} more tools are left out`];
 }
 
 function assertServed({ holders }: Pick<GatewayPorts, "holders">, signal: AbortSignal) {
