@@ -20,8 +20,11 @@ export interface ClientTool {
   readonly timeoutMs?: number;
   /** Whether a person answers. The run then occupies no worker while it waits. Default: false. */
   readonly answeredByPerson?: boolean;
-  /** Executes a call, and returns its result: text, or an object. What it throws, the model reads. */
-  execute(args: JsonObject, call: ReceivedCall): Promise<string | JsonObject> | string | JsonObject;
+  /** Executes a call, and returns its result: text, a plain object, or nothing. What it throws, the model reads. */
+  execute(
+    args: JsonObject,
+    call: ReceivedCall,
+  ): Promise<string | JsonObject | void> | string | JsonObject | void;
 }
 
 /** A call that this process has received. */
