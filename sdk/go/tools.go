@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
 	toolv1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
@@ -33,7 +31,7 @@ type ClientTool struct {
 	Timeout time.Duration
 	// AnsweredByPerson says that a person answers. The run then occupies no worker while it waits.
 	AnsweredByPerson bool
-	// Execute executes a call. Its result is a string or a map[string]any; the model reads its error. The context ends when the
+	// Execute executes a call. Its result is a string, a map[string]any, or nil; the model reads its error. The context ends when the
 	// call needs no answer anymore.
 	Execute func(ctx context.Context, arguments map[string]any, call *toolv1.OfferedCall) (any, error)
 }
@@ -82,7 +80,7 @@ func schemaOf(schema map[string]any) (*structpb.Struct, error) {
 }
 
 // ServeTools offers tools to the runs of a thread, or to one run, and executes their calls, across lost connections, until the run has
-// ended, which returns nil, or ctx ends. Each call is executed once, by one client: an answer that a lost connection kept from the
+// ended, which returns nil, or ctx ends. Each call is executed once, by one client: an answer that did not reach the
 // server is sent again.
 func (c *Client) ServeTools(ctx context.Context, tools []ClientTool, options ServeOptions) error {
 	manifest, err := Manifest(options.ClientID, tools)
@@ -96,7 +94,7 @@ func (c *Client) ServeTools(ctx context.Context, tools []ClientTool, options Ser
 		request.Target = &toolv1.OfferToolsRequest_ThreadId{ThreadId: options.ThreadID}
 	}
 	ctx, end := context.WithCancel(ctx)
-	executions := &executions{client: c, clientID: options.ClientID, tools: map[string]ClientTool{}, open: map[string]*execution{}}
+	executions := &executions{client: c, clientID: options.ClientID, tools: map[string]ClientTool{}, known: map[string]*execution{}}
 	for _, tool := range tools {
 		executions.tools[tool.Name] = tool
 	}
@@ -163,117 +161,4 @@ func (c *Client) receiveInTime(
 	default:
 		return nil, errorFrom(err)
 	}
-}
-
-// execution is a call whose answer the server has not acknowledged.
-type execution struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-	answer *toolv1.AnswerToolCallRequest
-}
-
-type executions struct {
-	client   *Client
-	clientID string
-	tools    map[string]ClientTool
-	mutex    sync.Mutex
-	open     map[string]*execution
-	running  sync.WaitGroup
-}
-
-func (e *executions) handle(ctx context.Context, message *toolv1.OfferToolsResponse) {
-	if call := message.GetCall(); call != nil {
-		known := e.start(ctx, call)
-		e.running.Go(func() { e.send(ctx, call.CallId, known) })
-	}
-	if closed := message.GetClosed(); closed != nil {
-		e.remove(closed.CallId)
-	}
-}
-
-// start executes a call, unless it is known.
-func (e *executions) start(ctx context.Context, call *toolv1.OfferedCall) *execution {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	if known, ok := e.open[call.CallId]; ok {
-		return known
-	}
-	bounded, cancel := context.WithCancel(ctx)
-	started := &execution{cancel: cancel, done: make(chan struct{})}
-	e.open[call.CallId] = started
-	e.running.Go(func() {
-		defer close(started.done)
-		started.answer = e.execute(bounded, call)
-	})
-	return started
-}
-
-func (e *executions) execute(ctx context.Context, call *toolv1.OfferedCall) *toolv1.AnswerToolCallRequest {
-	answer := &toolv1.AnswerToolCallRequest{RunId: call.RunId, CallId: call.CallId, ClientId: e.clientID}
-	tool, ok := e.tools[call.Name]
-	if !ok {
-		return failed(answer, "this client has no tool "+call.Name)
-	}
-	result, err := tool.Execute(ctx, call.GetArguments().AsMap(), call)
-	if err != nil {
-		return failed(answer, err.Error())
-	}
-	switch result := result.(type) {
-	case string:
-		answer.Answer = &toolv1.AnswerToolCallRequest_Text{Text: result}
-	case map[string]any:
-		structured, err := structpb.NewStruct(result)
-		if err != nil {
-			return failed(answer, err.Error())
-		}
-		answer.Answer = &toolv1.AnswerToolCallRequest_Structured{Structured: structured}
-	default:
-		return failed(answer, fmt.Sprintf("the tool %s returned neither a string nor a map", call.Name))
-	}
-	return answer
-}
-
-func failed(answer *toolv1.AnswerToolCallRequest, message string) *toolv1.AnswerToolCallRequest {
-	if message == "" {
-		message = "the tool failed without a message"
-	}
-	answer.Answer = &toolv1.AnswerToolCallRequest_Error{Error: message[:min(len(message), 4_000)]}
-	return answer
-}
-
-// send sends the answer of a call. While no server can be reached, the call stays open, and its answer is sent when the server sends
-// the call again.
-func (e *executions) send(ctx context.Context, callID string, execution *execution) {
-	select {
-	case <-execution.done:
-	case <-ctx.Done():
-		return
-	}
-	err := e.client.answerCall(ctx, execution.answer)
-	if err != nil && (ctx.Err() != nil || errorFrom(err).Transient()) {
-		return
-	}
-	if err != nil && errorFrom(err).Code == codes.InvalidArgument {
-		// The model learns why, and nobody waits for the deadline.
-		_ = e.client.answerCall(ctx, failed(&toolv1.AnswerToolCallRequest{
-			RunId: execution.answer.RunId, CallId: callID, ClientId: e.clientID,
-		}, errorFrom(err).Message))
-	}
-	e.remove(callID)
-}
-
-func (e *executions) remove(callID string) {
-	e.mutex.Lock()
-	defer e.mutex.Unlock()
-	if known, ok := e.open[callID]; ok {
-		known.cancel()
-		delete(e.open, callID)
-	}
-}
-
-func (c *Client) answerCall(ctx context.Context, answer *toolv1.AnswerToolCallRequest) error {
-	_, err := retry(ctx, c.source.settings.RequestTimeout, func(ctx context.Context) (*toolv1.AnswerToolCallResponse, error) {
-		return toolv1.NewClientToolServiceClient(c.source.get()).AnswerToolCall(ctx, answer)
-	})
-	return err
 }

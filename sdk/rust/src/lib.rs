@@ -10,6 +10,7 @@ mod error;
 #[allow(clippy::all)]
 mod generated;
 mod options;
+mod tool_calls;
 mod tools;
 mod transfer;
 mod watch;

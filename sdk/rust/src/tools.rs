@@ -1,20 +1,15 @@
-use std::collections::HashMap;
 use std::future::Future;
-use std::pin::Pin;
 
-use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{timeout, Instant};
 
-use crate::back_off::{back_off, retry};
+use crate::back_off::back_off;
 use crate::client::Client;
 use crate::error::Error;
-use crate::proto::tool::v1::answer_tool_call_request::Answer;
 use crate::proto::tool::v1::client_tool_service_client::ClientToolServiceClient;
 use crate::proto::tool::v1::offer_tools_request::Target;
 use crate::proto::tool::v1::offer_tools_response::Event;
-use crate::proto::tool::v1::{
-    AnswerToolCallRequest, ClientManifest, OfferToolsRequest, OfferToolsResponse, OfferedCall,
-};
+use crate::proto::tool::v1::{ClientManifest, OfferToolsRequest, OfferToolsResponse, OfferedCall};
+use crate::tool_calls::Calls;
 
 /// The result of a call of a tool that this process executes.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,12 +29,10 @@ pub enum ToolTarget {
     Run(String),
 }
 
-type Sent = (String, AnswerToolCallRequest, Result<(), Error>);
-
 impl Client {
     /// Offers the tools of a manifest, and executes their calls, across lost connections, until the run has ended. `execute` returns
     /// the result of a call, or the description of its failure, which the model reads. It is called once for each call, in a task of
-    /// its own, and each call goes to one client only: an answer that a lost connection kept from the server is sent again. Use a
+    /// its own, and each call goes to one client only: an answer that did not reach the server is sent again. Use a
     /// `client_id` of its own for each process, and the same one if a process continues after a crash. Dropping the future stops it.
     pub async fn serve_tools<Execute, Executing>(
         &self,
@@ -99,9 +92,9 @@ impl Client {
             tokio::pin!(received);
             let message: OfferToolsResponse = loop {
                 tokio::select! {
-                    Some(sent) = calls.sending.join_next() => {
-                        if let Ok(sent) = sent {
-                            calls.sent(sent);
+                    Some(ended) = calls.running.join_next() => {
+                        if let Ok((key, is_final)) = ended {
+                            calls.ended(key, is_final);
                         }
                     }
                     received = &mut received => match received {
@@ -124,107 +117,10 @@ impl Client {
                 }
                 Some(Event::Closed(closed)) => {
                     *failures = 0;
-                    calls.closed(&closed.call_id);
+                    calls.closed((closed.run_id, closed.call_id));
                 }
                 None => *failures = 0,
             }
         }
-    }
-}
-
-/// A call whose answer the server has not acknowledged.
-enum Call {
-    /// It is being executed, or its answer is being sent.
-    InProgress(AbortHandle),
-    /// No server could be reached to take the answer.
-    Answered(AnswerToolCallRequest),
-}
-
-struct Calls {
-    client: Client,
-    client_id: String,
-    open: HashMap<String, Call>,
-    sending: JoinSet<Sent>,
-}
-
-impl Calls {
-    fn new(client: &Client, client_id: &str) -> Self {
-        Self { client: client.clone(), client_id: client_id.to_string(), open: HashMap::new(), sending: JoinSet::new() }
-    }
-
-    /// Executes a call, unless it is known: then only its answer is sent again.
-    fn received<Execute, Executing>(&mut self, call: OfferedCall, execute: &Execute)
-    where
-        Execute: Fn(OfferedCall) -> Executing,
-        Executing: Future<Output = Result<ToolAnswer, String>> + Send + 'static,
-    {
-        match self.open.get(&call.call_id) {
-            Some(Call::InProgress(_)) => {}
-            Some(Call::Answered(request)) => self.send(request.clone(), None),
-            None => {
-                let request = AnswerToolCallRequest {
-                    run_id: call.run_id.clone(),
-                    call_id: call.call_id.clone(),
-                    client_id: self.client_id.clone(),
-                    answer: None,
-                };
-                self.send(request, Some(Box::pin(execute(call))));
-            }
-        }
-    }
-
-    fn send(
-        &mut self,
-        mut request: AnswerToolCallRequest,
-        executing: Option<Pin<Box<dyn Future<Output = Result<ToolAnswer, String>> + Send>>>,
-    ) {
-        let (client, call_id) = (self.client.clone(), request.call_id.clone());
-        let handle = self.sending.spawn(async move {
-            if let Some(executing) = executing {
-                request.answer = Some(match executing.await {
-                    Ok(ToolAnswer::Text(text)) => Answer::Text(text),
-                    Ok(ToolAnswer::Structured(structured)) => Answer::Structured(structured),
-                    Err(message) => failure(&message),
-                });
-            }
-            let mut sent = client.answer_call(&request).await;
-            if matches!(&sent, Err(error) if error.code == tonic::Code::InvalidArgument) {
-                // The model learns why, and nobody waits for the deadline.
-                let message = sent.err().map(|error| error.message).unwrap_or_default();
-                request.answer = Some(failure(&message));
-                sent = client.answer_call(&request).await;
-            }
-            (request.call_id.clone(), request, sent)
-        });
-        self.open.insert(call_id, Call::InProgress(handle));
-    }
-
-    /// While no server can be reached, the call stays open, and its answer is sent when the server sends the call again.
-    fn sent(&mut self, (call_id, request, result): Sent) {
-        match result {
-            Err(error) if error.is_transient() => self.open.insert(call_id, Call::Answered(request)),
-            _ => self.open.remove(&call_id),
-        };
-    }
-
-    fn closed(&mut self, call_id: &str) {
-        if let Some(Call::InProgress(handle)) = self.open.remove(call_id) {
-            handle.abort();
-        }
-    }
-}
-
-fn failure(message: &str) -> Answer {
-    let message = if message.is_empty() { "the tool failed without a message" } else { message };
-    Answer::Error(message.chars().take(4_000).collect())
-}
-
-impl Client {
-    async fn answer_call(&self, request: &AnswerToolCallRequest) -> Result<(), Error> {
-        let attempt = || {
-            let (mut tools, request) = (ClientToolServiceClient::new(self.connection()), request.clone());
-            async move { tools.answer_tool_call(request).await }
-        };
-        retry(self.source.options.request_timeout, attempt).await.map(|_| ())
     }
 }

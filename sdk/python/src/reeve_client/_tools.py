@@ -1,5 +1,6 @@
 import asyncio
 import inspect
+import random
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,14 +35,14 @@ class ToolCall:
 class ClientTool:
     """A tool that this process executes.
 
-    `execute` receives the arguments and the call. It returns text or an object, or an awaitable of one; what it raises, the model
+    `execute` receives the arguments and the call. It returns text, an object, or None, or an awaitable of one; what it raises, the model
     reads. `timeout` is in seconds: how long a call waits for its answer, by default 60, or a day if `answered_by_person`.
     `permission_class` is `network` by default.
     """
 
     name: str
     description: str
-    execute: Callable[[dict[str, Any], ToolCall], Result | Awaitable[Result]]
+    execute: Callable[[dict[str, Any], ToolCall], Result | None | Awaitable[Result | None]]
     input_schema: Mapping[str, Any] | None = None
     output_schema: Mapping[str, Any] | None = None
     permission_class: str = ""
@@ -73,7 +74,7 @@ def manifest_of(client_id: str, tools: Sequence[ClientTool]) -> client_tool_pb2.
 class ToolServer:
     """Offers tools and executes their calls, across lost connections, until the run has ended.
 
-    Each call is executed once: an answer that a lost connection kept from the server is sent again.
+    Each call is executed once: an answer that did not reach the server is sent again.
     """
 
     def __init__(
@@ -94,8 +95,7 @@ class ToolServer:
             self._request.run_id = run_id
         else:
             self._request.thread_id = thread_id
-        self._executions: dict[str, asyncio.Task[client_tool_service_pb2.AnswerToolCallRequest]] = {}
-        self._answers: set[asyncio.Task[None]] = set()
+        self._executions: dict[tuple[str, str], _Execution] = {}
 
     async def serve(self) -> None:
         reconnect_timeout = self._source.settings.reconnect_timeout
@@ -116,8 +116,8 @@ class ToolServer:
                     failures += 1
                     await back_off(error, failures, until)
         finally:
-            for task in [*self._executions.values(), *self._answers]:
-                task.cancel()
+            for execution in self._executions.values():
+                execution.task.cancel()
 
     async def _connected(self) -> AsyncGenerator[client_tool_service_pb2.OfferToolsResponse, None]:
         """Yields the messages of one stream. Closing the generator ends the stream."""
@@ -139,16 +139,26 @@ class ToolServer:
                 if self._on_ready is not None:
                     self._on_ready(list(message.ready.warnings))
             case "call":
+                self._forget_old()
                 call = message.call
-                if call.call_id not in self._executions:
-                    self._executions[call.call_id] = asyncio.create_task(self._execute(call))
-                sending = asyncio.create_task(self._send(call.call_id))
-                self._answers.add(sending)
-                sending.add_done_callback(self._answers.discard)
+                key = (call.run_id, call.call_id)
+                if key not in self._executions:
+                    self._executions[key] = _Execution(call, asyncio.create_task(self._run(call)))
             case "closed":
-                execution = self._executions.pop(message.closed.call_id, None)
+                execution = self._executions.pop((message.closed.run_id, message.closed.call_id), None)
                 if execution is not None:
-                    execution.cancel()
+                    execution.task.cancel()
+
+    def _forget_old(self) -> None:
+        """Forgets finished executions after their deadline: until then a stream may deliver the call again."""
+        before = time.time() - _CLOCK_SKEW
+        for key, execution in list(self._executions.items()):
+            if execution.task.done() and execution.deadline < before:
+                del self._executions[key]
+
+    async def _run(self, call: client_tool_service_pb2.OfferedCall) -> None:
+        if await self._send(call, await self._execute(call)):
+            self._executions.pop((call.run_id, call.call_id), None)
 
     async def _execute(
         self, call: client_tool_service_pb2.OfferedCall
@@ -157,38 +167,46 @@ class ToolServer:
             run_id=call.run_id, call_id=call.call_id, client_id=self._client_id
         )
         try:
-            tool = self._tools[call.name]
+            if call.name not in self._tools:
+                raise LookupError(f"this client has no tool {call.name}")
             received = ToolCall(call.run_id, call.call_id, call.name, call.repeated_delivery)
-            result = tool.execute(json_format.MessageToDict(call.arguments), received)
+            result = self._tools[call.name].execute(json_format.MessageToDict(call.arguments), received)
             if inspect.isawaitable(result):
                 result = await result
-            if isinstance(result, str):
+            if result is None:
+                answer.text = ""
+            elif isinstance(result, str):
                 answer.text = result
-            else:
+            elif isinstance(result, Mapping):
                 answer.structured.CopyFrom(json_format.ParseDict(dict(result), struct_pb2.Struct()))
+            else:
+                raise TypeError(f"the tool {call.name} returned {type(result).__name__}; return text, or a mapping")
         except Exception as error:  # The model reads what the tool raises.
-            answer.error = str(error)[:4_000] or type(error).__name__
+            answer.error = _shortened(str(error) or type(error).__name__)
         return answer
 
-    async def _send(self, call_id: str) -> None:
-        execution = self._executions.get(call_id)
-        if execution is None:
-            return
-        answer = await asyncio.shield(execution)
-        try:
-            await self._answer(answer)
-        except ReeveError as error:
-            if error.is_transient:
-                # The call stays open, and its answer is sent when the server sends the call again.
-                return
-            if error.code is grpc.StatusCode.INVALID_ARGUMENT and answer.WhichOneof("answer") != "error":
-                # The model learns why, and nobody waits for the deadline.
-                answer.error = error.message
-                try:
-                    await self._answer(answer)
-                except ReeveError:
-                    pass
-        self._executions.pop(call_id, None)
+    async def _send(
+        self, call: client_tool_service_pb2.OfferedCall, answer: client_tool_service_pb2.AnswerToolCallRequest
+    ) -> bool:
+        """Sends an answer until the server has it, or the deadline is over. Returns whether the server will never need it."""
+        failures = 0
+        while True:
+            try:
+                await self._answer(answer)
+                return False
+            except ReeveError as error:
+                if error.code is grpc.StatusCode.NOT_FOUND or error.reason in _FINAL:
+                    return True
+                if error.code is grpc.StatusCode.INVALID_ARGUMENT:
+                    if answer.WhichOneof("answer") == "error":
+                        return False
+                    # The model learns why, and nobody waits for the deadline.
+                    answer.error = _shortened(error.message)
+                    continue
+                if time.time() >= _deadline_of(call):
+                    return False
+                failures += 1
+                await asyncio.sleep(min(_FIRST_PAUSE * 2 ** min(failures - 1, 10), _MAX_PAUSE) * random.uniform(0.5, 1))
 
     async def _answer(self, answer: client_tool_service_pb2.AnswerToolCallRequest) -> None:
         async def attempt(timeout: float) -> None:
@@ -197,3 +215,28 @@ class ToolServer:
             await answered(call, call)
 
         await retry(attempt, self._source.settings.request_timeout)
+
+
+class _Execution:
+    """A call that is known until the server closes it, or its deadline is over."""
+
+    def __init__(self, call: client_tool_service_pb2.OfferedCall, task: asyncio.Task[None]) -> None:
+        self.deadline = _deadline_of(call)
+        self.task = task
+
+
+# Pauses between attempts to send an answer, in seconds.
+_FIRST_PAUSE = 0.5
+_MAX_PAUSE = 10.0
+# Clocks may differ: an execution is remembered for these seconds after the deadline of its call.
+_CLOCK_SKEW = 60.0
+_MAX_ERROR_BYTES = 16_384
+_FINAL = frozenset({"CALL_CLOSED", "CALL_ANSWERED", "RUN_ENDED"})
+
+
+def _deadline_of(call: client_tool_service_pb2.OfferedCall) -> float:
+    return call.deadline.seconds + call.deadline.nanos / 1e9
+
+
+def _shortened(message: str) -> str:
+    return message.encode("utf-8", "replace")[:_MAX_ERROR_BYTES].decode("utf-8", "ignore")

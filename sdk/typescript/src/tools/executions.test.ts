@@ -89,7 +89,7 @@ test.each([
   [7, { case: "error", value: "the tool count returned number; return text, or an object" }],
   [["a"], { case: "error", value: "the tool count returned a list; return text, or an object" }],
 ])("the result %o is the answer %o", async (result, answer) => {
-  const { executions, until } = client(() => result as string);
+  const { executions, until } = client(() => result as unknown as string);
   executions.receive(call());
   expect(await until(1)).toEqual([answer]);
 });

@@ -7,26 +7,38 @@ import dev.reeve.tool.v1.OfferToolsResponse;
 import dev.reeve.tool.v1.OfferedCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 /** Offers tools and executes their calls, across lost connections, until the run has ended. */
 final class ToolServer implements AutoCloseable {
-  /** A call whose answer the server has not acknowledged. */
-  private static final class Execution {
-    Future<?> task;
-    /** Set when the call was executed. */
-    volatile AnswerToolCallRequest answer;
-  }
+  private static final long FIRST_PAUSE_MS = 500;
+  private static final long MAX_PAUSE_MS = 10_000;
+  /** Clocks may differ: an execution is remembered for this time after the deadline of its call. */
+  private static final long CLOCK_SKEW_MS = 60_000;
+  private static final int MAX_ERROR_BYTES = 16_384;
+  private static final Set<String> FINAL_REASONS = Set.of("CALL_CLOSED", "CALL_ANSWERED", "RUN_ENDED");
+
+  /**
+   * A call that is known until the server closes it or its deadline is over: a stream may deliver it again after its answer was
+   * acknowledged.
+   */
+  private record Execution(FutureTask<?> task, long deadlineMs) {}
 
   private final Source source;
   private final OfferToolsRequest request;
   private final ToolExecutor executor;
-  private final Map<String, Execution> open = new ConcurrentHashMap<>();
+  private final Map<String, Execution> known = new ConcurrentHashMap<>();
   private final ExecutorService threads =
       Executors.newCachedThreadPool(
           task -> {
@@ -76,28 +88,32 @@ final class ToolServer implements AutoCloseable {
     if (message.hasCall()) {
       receive(message.getCall());
     } else if (message.hasClosed()) {
-      var closed = open.remove(message.getClosed().getCallId());
+      var closed = known.remove(message.getClosed().getRunId() + "/" + message.getClosed().getCallId());
       if (closed != null) {
-        closed.task.cancel(true);
+        closed.task().cancel(true);
       }
     }
   }
 
-  /** Executes a call, unless it is known: then only its answer is sent again. */
+  /** Executes a call, unless it is known. */
   private void receive(OfferedCall call) {
-    var known = open.get(call.getCallId());
-    if (known == null) {
-      var execution = new Execution();
-      open.put(call.getCallId(), execution);
-      execution.task =
-          threads.submit(
-              () -> {
-                execution.answer = execute(call);
-                send(execution.answer);
-              });
-    } else if (known.answer != null) {
-      known.task = threads.submit(() -> send(known.answer));
+    long before = System.currentTimeMillis() - CLOCK_SKEW_MS;
+    known.values().removeIf(each -> each.task().isDone() && each.deadlineMs() < before);
+    var key = call.getRunId() + "/" + call.getCallId();
+    if (known.containsKey(key)) {
+      return;
     }
+    long deadlineMs = call.getDeadline().getSeconds() * 1_000 + call.getDeadline().getNanos() / 1_000_000;
+    var task =
+        new FutureTask<>(
+            () -> {
+              if (send(execute(call), deadlineMs)) {
+                known.remove(key);
+              }
+              return null;
+            });
+    known.put(key, new Execution(task, deadlineMs));
+    threads.execute(task);
   }
 
   private AnswerToolCallRequest execute(OfferedCall call) {
@@ -108,34 +124,58 @@ final class ToolServer implements AutoCloseable {
             .setClientId(request.getManifest().getClientId());
     try {
       var result = executor.execute(call);
+      if (result == null) {
+        return answer.setText("").build();
+      }
       return result.structured() == null
           ? answer.setText(result.text()).build()
           : answer.setStructured(result.structured()).build();
-    } catch (Exception thrown) {
-      return failed(answer, String.valueOf(thrown.getMessage()));
+    } catch (Throwable thrown) {
+      // Also an error, such as a failed assertion: nobody else would answer the call.
+      return failed(answer, thrown.getMessage() == null ? thrown.toString() : thrown.getMessage());
     }
   }
 
   private static AnswerToolCallRequest failed(AnswerToolCallRequest.Builder answer, String message) {
     var text = message.isEmpty() ? "the tool failed without a message" : message;
-    return answer.setError(text.substring(0, Math.min(text.length(), 4_000))).build();
+    var bytes = ByteBuffer.allocate(MAX_ERROR_BYTES);
+    // Ends at a whole character when the buffer is full.
+    StandardCharsets.UTF_8
+        .newEncoder()
+        .onMalformedInput(CodingErrorAction.REPLACE)
+        .encode(CharBuffer.wrap(text), bytes, true);
+    return answer.setError(StandardCharsets.UTF_8.decode(bytes.flip()).toString()).build();
   }
 
-  /** While no server can be reached, the call stays open, and its answer is sent when the server sends the call again. */
-  private void send(AnswerToolCallRequest answer) {
-    try {
-      answer(answer);
-    } catch (ReeveException error) {
-      if (error.isTransient()) {
-        return;
-      }
-      if (error.code() == Status.Code.INVALID_ARGUMENT && !answer.hasError()) {
-        // The model learns why, and nobody waits for the deadline.
-        send(failed(answer.toBuilder(), error.getMessage()));
-        return;
+  /** Sends an answer until the server has it, or the deadline is over. Returns whether the server will never need it. */
+  private boolean send(AnswerToolCallRequest executed, long deadlineMs) throws InterruptedException {
+    var answer = executed;
+    for (int failures = 1; ; failures++) {
+      try {
+        answer(answer);
+        return false;
+      } catch (ReeveException error) {
+        if (Thread.interrupted()) {
+          return false;
+        }
+        if (error.code() == Status.Code.NOT_FOUND || FINAL_REASONS.contains(error.reason())) {
+          return true;
+        }
+        if (error.code() == Status.Code.INVALID_ARGUMENT) {
+          if (answer.hasError()) {
+            return false;
+          }
+          // The model learns why, and nobody waits for the deadline.
+          answer = failed(answer.toBuilder(), error.getMessage());
+          continue;
+        }
+        if (System.currentTimeMillis() >= deadlineMs) {
+          return false;
+        }
+        long pauseMs = Math.min(FIRST_PAUSE_MS << Math.min(failures - 1, 10), MAX_PAUSE_MS);
+        Thread.sleep((long) (pauseMs * ThreadLocalRandom.current().nextDouble(0.5, 1)));
       }
     }
-    open.remove(answer.getCallId());
   }
 
   private void answer(AnswerToolCallRequest answer) {
