@@ -60,7 +60,7 @@ export async function openPorts(
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
-  const offerTable = await openTable(nats, ToolOfferSchema);
+  const offerTable = await openTable(nats, ToolOfferSchema, { usesReserve: false });
   const storedOffers = await openLiveView(offerTable, log, signal, { keep: isOffered });
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);

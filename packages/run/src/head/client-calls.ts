@@ -7,6 +7,7 @@ import { ClientCallState } from "@reeve/contracts/run";
 export interface KnownClientCall {
   readonly callId: string;
   readonly name: string;
+  /** Empty once the call has ended. */
   readonly arguments: JsonObject;
   /** Until when it can be answered, in milliseconds since the epoch. */
   readonly deadlineMs: number;
@@ -30,7 +31,7 @@ export function clientCallsAfter(before: ClientCalls, { event }: RunEvent): Clie
   if (event.case !== "toolResult") return before;
   const call = before.get(event.value.result?.callId ?? "");
   if (call === undefined || hasEnded(call)) return before;
-  return new Map(before).set(call.callId, { ...call, state: "closed" });
+  return new Map(before).set(call.callId, ended(call, "closed"));
 }
 
 /** Whether the call needs no answer anymore. */
@@ -67,12 +68,17 @@ function changedCall(call: KnownClientCall, value: ClientCallChanged): KnownClie
     case ClientCallState.TAKEN:
       return call.state === "open" ? { ...call, state: "taken", clientId, subject } : call;
     case ClientCallState.ANSWERED:
-      return { ...call, state: "answered", clientId, subject, answerDigest };
+      return { ...ended(call, "answered"), clientId, subject, answerDigest };
     case ClientCallState.EXPIRED:
-      return { ...call, state: "closed" };
+      return ended(call, "closed");
     case ClientCallState.OPEN:
     case ClientCallState.UNSPECIFIED:
       return call;
   }
   return call;
+}
+
+/** Returns a call that has ended, without what nobody needs anymore: a head has the calls of the whole run. */
+function ended(call: KnownClientCall, state: "answered" | "closed"): KnownClientCall {
+  return { ...call, arguments: {}, state };
 }

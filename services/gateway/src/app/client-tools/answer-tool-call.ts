@@ -1,3 +1,5 @@
+import { fromJson, toBinary } from "@bufbuild/protobuf";
+import { StructSchema } from "@bufbuild/protobuf/wkt";
 import type { AnswerToolCallRequest } from "@reeve/contracts/tool";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
@@ -10,6 +12,8 @@ import { runKeyOf, runNotFound } from "../read-run.ts";
 
 /** The size of a structured answer as JSON: that of a text. */
 const maxBytes = 200_000;
+/** The size of a structured answer in the log of its run. */
+const maxRecordedBytes = 262_144;
 /** How deep a structured answer may be nested. */
 const maxLevels = 20;
 
@@ -50,6 +54,14 @@ function answerOf({ answer }: AnswerToolCallRequest): ClientAnswer {
       }
       const bytes = Buffer.byteLength(JSON.stringify(structured));
       if (bytes > maxBytes) throw tooLarge(`has ${bytes} bytes; the limit is ${maxBytes}`);
+      // The log has it twice: as JSON, and as an object.
+      const recorded =
+        bytes + toBinary(StructSchema, fromJson(StructSchema, structured)).length;
+      if (recorded > maxRecordedBytes) {
+        throw tooLarge(
+          `takes ${recorded} bytes in the log; the limit is ${maxRecordedBytes}; answer with fewer values, or with text`,
+        );
+      }
       return { kind: "structured", structured };
     }
     case "error":

@@ -1,7 +1,12 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { OfferToolsResponse } from "@reeve/contracts/tool";
-import { OfferToolsRequestSchema, OfferToolsResponseSchema } from "@reeve/contracts/tool";
+import {
+  AnswerToolCallRequestSchema,
+  OfferToolsRequestSchema,
+  OfferToolsResponseSchema,
+} from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { ClientCallState, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
@@ -19,8 +24,14 @@ class Page implements AsyncDisposable {
   readonly #end = new AbortController();
   readonly #messages: AsyncIterator<OfferToolsResponse>;
 
-  constructor(ports: MemoryPorts, target: object, clientId = "page", caller = ann) {
-    const tools = [{ name: "pick", description: "picks" }];
+  constructor(
+    ports: MemoryPorts,
+    target: object,
+    clientId = "page",
+    caller = ann,
+    description = "picks",
+  ) {
+    const tools = [{ name: "pick", description }];
     const request = create(OfferToolsRequestSchema, {
       manifest: { clientId, tools },
       ...target,
@@ -124,6 +135,87 @@ test("a client that connects again receives the call that it took, and no other 
     value: { status: RunStatus.CANCELLED },
   });
   expect(await again.next()).toMatchObject({ case: "closed", value: { callId: "c1" } });
+});
+
+test("a client with another version of a tool still receives the call that it took", async () => {
+  const ports = await withAgent();
+  const first = new Page(ports, toThread);
+  await first.next();
+  const { run } = await start(ports);
+  await opens(ports, run.runId);
+  await first.next();
+  await first[Symbol.asyncDispose]();
+  await using again = new Page(ports, toThread, "page", ann, "picks better");
+  await again.next();
+  expect(await again.next()).toMatchObject({
+    case: "call",
+    value: { callId: "c1", repeatedDelivery: true },
+  });
+});
+
+test("a client that connects to a prepared run learns which of its tools the run does not have", async () => {
+  const ports = await withAgent();
+  const clientTools = { clientId: "page", tools: [{ name: "pick", description: "picks" }] };
+  const { run } = await start(ports, { threadId: "", clientTools });
+  await appendFacts(ports.log, run.runId, { case: "runPrepared", value: {} });
+  await using page = new Page(ports, { target: { case: "runId", value: run.runId } });
+  expect(await page.next()).toMatchObject({
+    case: "ready",
+    value: { warnings: [expect.stringContaining("does not have the tool pick")] },
+  });
+});
+
+test("a structured answer that would fill the log is refused by field, and the call stays open", async () => {
+  const ports = await withAgent();
+  await using page = new Page(ports, toThread);
+  await page.next();
+  const { run } = await start(ports);
+  await opens(ports, run.runId);
+  await page.next();
+  const ids = { runId: run.runId, callId: "c1", clientId: "page" };
+  const answer = (structured: JsonObject) =>
+    create(AnswerToolCallRequestSchema, {
+      ...ids,
+      answer: { case: "structured", value: structured },
+    });
+  const large = answer({ a: Array.from({ length: 99_990 }, () => 1) });
+  await expect(answerToolCall(ports, ann, large, never)).rejects.toMatchObject({
+    kind: "invalid",
+    violations: [{ field: "structured", reason: "TOO_LARGE" }],
+  });
+  await answerToolCall(ports, ann, answer({ a: [1] }), never);
+});
+
+test("only the client that took a call may answer it, once", async () => {
+  const ports = await withAgent();
+  await using page = new Page(ports, toThread);
+  await page.next();
+  const { run } = await start(ports);
+  await opens(ports, run.runId);
+  await page.next();
+  const answer = (clientId: string, text: string) =>
+    create(AnswerToolCallRequestSchema, {
+      ...{ runId: run.runId, callId: "c1", clientId },
+      answer: { case: "text", value: text },
+    });
+  await expect(answerToolCall(ports, ann, answer("other", "red"), never)).rejects.toMatchObject({
+    reason: ErrorReason.PERMISSION_DENIED,
+  });
+  await answerToolCall(ports, ann, answer("page", "red"), never);
+  await answerToolCall(ports, ann, answer("page", "red"), never);
+  await expect(answerToolCall(ports, ann, answer("page", "blue"), never)).rejects.toMatchObject({
+    reason: ErrorReason.CALL_ANSWERED,
+  });
+});
+
+test("a thread has 16 clients at most", async () => {
+  const ports = await withAgent();
+  await using pages = new AsyncDisposableStack();
+  for (let index = 0; index < 16; index++) {
+    await pages.use(new Page(ports, toThread, `p${index}`)).next();
+  }
+  await using another = new Page(ports, toThread, "p16");
+  await expect(another.next()).rejects.toMatchObject({ reason: ErrorReason.TOO_MANY_CLIENTS });
 });
 
 test("a second stream of a client ends the first", async () => {

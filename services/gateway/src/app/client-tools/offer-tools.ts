@@ -5,11 +5,8 @@ import type {
   OfferToolsResponseSchema,
   ToolDescriptor,
 } from "@reeve/contracts/tool";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
-import { every } from "@reeve/platform/async/every";
-import { Failure } from "@reeve/platform/failure";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { isOfClient } from "@reeve/run/client-calls/is-of-client";
 import type { ClientIdentity } from "@reeve/run/client-calls/take-call";
@@ -23,20 +20,16 @@ import { assertOwnMemories, hasMemoriesOfAnother } from "../memories-of-others.t
 import { readRun, runKeyOf } from "../read-run.ts";
 import type { OfferTarget, TargetChange } from "./follow-target.ts";
 import { followTarget } from "./follow-target.ts";
+import { keepOffer, offerReplaced } from "./keep-offer.ts";
 import { manifestTools } from "./manifest-tools.ts";
 import { isSameTool, runScope, threadScope } from "./offered-tools.ts";
 import type { RunCalls } from "./run-calls.ts";
 import type { HeldOffer } from "./tool-offers.ts";
 
-/** How often an offer is renewed. */
-const renewalMs = 15_000;
-
 /** A message of the stream of a client. */
 export type OfferMessage = MessageInitShape<typeof OfferToolsResponseSchema>;
 
-type Message =
-  | TargetChange
-  | { readonly kind: "replaced" }
+type Ending =
   | { readonly kind: "over" }
   | { readonly kind: "failed"; readonly error: unknown };
 
@@ -65,6 +58,7 @@ export async function* offerTools(
   const clientId = manifest?.clientId ?? "";
   const { offers, classes } = ports.clientTools;
   const tools = manifest === undefined ? [] : manifestTools(manifest, "manifest", classes);
+  ports.assertRoom();
   const target = targetOf(request);
   const warnings = await openTarget(ports, { tenant, subject }, target, tools, signal);
   const scope = target.kind === "run" ? runScope(target.runId) : threadScope(target.threadId);
@@ -76,26 +70,33 @@ export async function* offerTools(
   const client = { identity: { clientId, subject }, tools, offer, sent: new Map<string, RunKey>() };
   const end = new AbortController();
   const until = AbortSignal.any([signal, end.signal]);
-  // The calls of the runs bound it: each change of a run is one message.
-  using mailbox = new Mailbox<Message>(Infinity);
-  using _ = every(renewalMs, () => {
-    // When the store does not answer, the next renewal counts.
-    const renewed = offer.renew(until).catch(() => true);
-    void renewed.then((isOwn) => isOwn || mailbox.post({ kind: "replaced" }));
-  });
-  const followed = followTarget(ports, tenant, target, (each) => mailbox.post(each), until).then(
-    () => mailbox.post({ kind: "over" }),
-    (error: unknown) => mailbox.post({ kind: "failed", error }),
-  );
+  // What waits for a slow client: the last state of each run, which has all of its calls.
+  const changes = new Map<string, TargetChange>();
+  const endings: Ending[] = [];
+  using changed = new Mailbox<"changed">(1);
+  const endWith = (ending: Ending) => {
+    endings.push(ending);
+    changed.post("changed");
+  };
+  const report = (change: TargetChange) => {
+    changes.set(change.key.run, change);
+    changed.post("changed");
+  };
+  const fail = (error: unknown) => endWith({ kind: "failed", error });
+  using _ = keepOffer(offer, { clientId, now: ports.clientTools.now }, fail, until);
+  const over = () => endWith({ kind: "over" });
+  const followed = followTarget(ports, tenant, target, report, until).then(over, fail);
   try {
     for (;;) {
-      for (const message of await mailbox.take(until)) {
-        if (message.kind === "over") return;
-        if (message.kind === "failed") throw message.error;
-        if (message.kind === "replaced") throw replaced(clientId);
-        if (message.kind === "run_over") yield* closeCalls(client, message.key);
-        else yield* callsFor(client, message.key, message.calls, ports, until);
+      await changed.take(until);
+      for (const [run, change] of changes) {
+        changes.delete(run);
+        if (change.kind === "run_over") yield* closeCalls(client, change.key);
+        else yield* callsFor(client, change.key, change.calls, ports, until);
       }
+      const [ending] = endings;
+      if (ending?.kind === "failed") throw ending.error;
+      if (ending !== undefined) return;
     }
   } finally {
     end.abort(new DOMException("the stream of the client ended", "AbortError"));
@@ -123,12 +124,18 @@ async function openTarget(
   assertOwnMemories(head, subject, "answer calls of its tools");
   if (isTerminal(head.status)) throw runHasEnded(key, head);
   const pinned = head.created?.offeredTools ?? [];
-  return tools
-    .filter((tool) => !pinned.some((each) => isSameTool(each, tool)))
-    .map(
-      ({ name }) =>
-        `run ${key.run} does not have the tool ${name}: it was started without it, or with another definition`,
-    );
+  // Until a worker has prepared the run, only the response of its start says what else it lacks.
+  const prepared = head.prepared?.tools;
+  return tools.flatMap((tool) => {
+    const { name } = tool;
+    if (!pinned.some((each) => isSameTool(each, tool))) {
+      const reason = "it was started without it, or with another definition";
+      return [`run ${key.run} does not have the tool ${name}: ${reason}`];
+    }
+    if (prepared === undefined || prepared.some((each) => each.name === name)) return [];
+    const reason = "its agent, the operator's policy, or a tool of the deployment excludes it";
+    return [`run ${key.run} does not have the tool ${name}: ${reason}`];
+  });
 }
 
 async function* callsFor(
@@ -139,6 +146,8 @@ async function* callsFor(
   signal: AbortSignal,
 ): AsyncIterable<OfferMessage> {
   const nowMs = ports.clientTools.now();
+  // A client may have another version of a tool since it took a call: it is the only one that can answer.
+  const hasName = (name: string) => tools.some((each) => each.name === name);
   const isOffered = (name: string) => {
     const pinned = created.offeredTools.find((each) => each.name === name);
     return pinned !== undefined && tools.some((each) => isSameTool(each, pinned));
@@ -149,11 +158,12 @@ async function* callsFor(
       if (sent.delete(callId)) yield closedCall(key, callId);
       continue;
     }
-    if (sent.has(callId) || call.deadlineMs <= nowMs || !isOffered(call.name)) continue;
-    if (hasMemoriesOfAnother(created, identity.subject)) continue;
-    if (offer.isReplaced()) throw replaced(identity.clientId);
+    if (sent.has(callId) || call.deadlineMs <= nowMs) continue;
     const isRepeated = call.state === "taken";
+    if (isRepeated ? !hasName(call.name) : !isOffered(call.name)) continue;
     if (isRepeated && !isOfClient(call, identity)) continue;
+    if (hasMemoriesOfAnother(created, identity.subject)) continue;
+    if (offer.isReplaced()) throw offerReplaced(identity.clientId);
     const taken = isRepeated ? call : await takeCall(ports, key, callId, identity, signal);
     if (taken === undefined) continue;
     sent.set(callId, key);
@@ -181,9 +191,4 @@ function offeredCall(
 
 function closedCall({ run }: RunKey, callId: string): OfferMessage {
   return { event: { case: "closed", value: { runId: run, callId } } };
-}
-
-function replaced(clientId: string): Failure {
-  const message = `another stream of the client ${clientId} replaced this one; use a client_id of its own for each page or process`;
-  return new Failure("conflict", ErrorReason.OFFER_REPLACED, message);
 }

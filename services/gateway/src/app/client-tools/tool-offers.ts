@@ -8,9 +8,12 @@ import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
 
 /** How long an offer is valid after it was renewed: its client has this time to connect again. */
-const validMs = 60_000;
+export const validMs = 60_000;
 /** Clients of one thread or run at a time. */
 const maxClients = 16;
+/** Clients of one subject, and of one tenant, at a time, over all threads and runs. */
+const maxOfSubject = 256;
+const maxOfTenant = 4_096;
 
 const { key: keyOf } = bucketOf(ToolOfferSchema);
 
@@ -57,7 +60,7 @@ export class ToolOffers {
     const nowMs = this.#now();
     const latest = new Map<string, ToolOffer>();
     for (const [key, offer] of this.#own) if (!isValid(offer, nowMs)) this.#own.delete(key);
-    for (const offer of [...this.#others(), ...this.#own.values()]) {
+    for (const offer of this.#all()) {
       if (offer.tenant !== tenant || offer.scope !== scope || !isValid(offer, nowMs)) continue;
       const known = latest.get(offer.clientId);
       if (known === undefined || isLater(offer, known)) latest.set(offer.clientId, offer);
@@ -74,7 +77,7 @@ export class ToolOffers {
     const valid = this.of(tenant, scope);
     const same = valid.find((each) => each.clientId === clientId);
     if (same !== undefined && same.subject !== subject) throw isForeign(offer);
-    if (same === undefined && valid.length >= maxClients) throw tooMany(offer);
+    if (same === undefined) this.#assertRoom(offer, valid.length);
     const key = keyOf({ tenant, scope, client: clientId });
     const generation = await this.#replace(key, offer, signal);
     const isReplaced = () => {
@@ -93,12 +96,32 @@ export class ToolOffers {
     };
   }
 
+  #all(): readonly ToolOffer[] {
+    return [...this.#others(), ...this.#own.values()];
+  }
+
+  #assertRoom(offer: NewOffer, clients: number): void {
+    if (clients >= maxClients) throw tooMany(`${maxClients} clients offer tools to ${offer.scope}`);
+    const nowMs = this.#now();
+    const ofTenant = this.#all().filter((each) => each.tenant === offer.tenant && isValid(each, nowMs));
+    const count = (offers: readonly ToolOffer[]) => new Set(offers.map(keyOfOffer)).size;
+    if (count(ofTenant) >= maxOfTenant) {
+      throw tooMany(`${maxOfTenant} clients of the tenant offer tools`);
+    }
+    if (count(ofTenant.filter(({ subject }) => subject === offer.subject)) >= maxOfSubject) {
+      throw tooMany(`${maxOfSubject} clients with this credential offer tools`);
+    }
+  }
+
   /** Writes a new row, or one in place of that of an earlier stream. Returns its generation. */
   async #replace(key: string, offer: NewOffer, signal: AbortSignal): Promise<number> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const row = await this.#table.get(key, signal);
       if (row !== undefined && row.record.subject !== offer.subject) throw isForeign(offer);
-      const generation = (row?.record.generation ?? 0) + 1;
+      // The store may have removed a row that counts for another gateway, whose clock differs.
+      const known = this.#all().filter((each) => keyOfOffer(each) === key);
+      const generations = known.map(({ generation }) => generation);
+      const generation = Math.max(row?.record.generation ?? 0, ...generations) + 1;
       if (await this.#write(key, { ...offer, generation }, row?.revision, signal)) {
         return generation;
       }
@@ -143,7 +166,11 @@ function isForeign({ clientId, scope }: NewOffer): Failure {
   return new Failure("denied", ErrorReason.PERMISSION_DENIED, message);
 }
 
-function tooMany({ scope }: NewOffer): Failure {
-  const message = `${maxClients} clients offer tools to ${scope} already; close one of them, and try again in a minute`;
+function tooMany(problem: string): Failure {
+  const message = `${problem} already; close one of them, and try again in a minute`;
   return new Failure("exhausted", ErrorReason.TOO_MANY_CLIENTS, message);
+}
+
+function keyOfOffer({ tenant, scope, clientId }: ToolOffer): string {
+  return keyOf({ tenant, scope, client: clientId });
 }
