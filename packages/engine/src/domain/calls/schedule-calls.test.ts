@@ -3,7 +3,8 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ToolCallSchema, ToolDescriptorSchema, ToolResultSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import type { Call } from "../state/frame.ts";
-import { scheduleCalls } from "./schedule-calls.ts";
+import type { OutgoingCall } from "./schedule-calls.ts";
+import { admitCalls, scheduleCalls } from "./schedule-calls.ts";
 
 const tools = new Map(
   [
@@ -78,4 +79,15 @@ test("with a limit of 1, all calls run in the order of the model", () => {
 test("a call that waits for an approval blocks only the serial calls behind it", () => {
   const calls = [waiting(call("alone", "a")), call("alone", "b"), call("free", "c")];
   expect(ids(calls)).toEqual(["c"]);
+});
+
+test("a call that waits for a person at a client occupies no slot, and nothing runs beside it that may not", () => {
+  const clientCall = { deadlineMs: 1, isAnsweredByPerson: true, clientId: "", outcome: undefined };
+  const open = { ...call("free", "a"), startedAtMs: 0, clientCall };
+  expect(ids([open, call("free", "b"), call("alone", "c")], 1)).toEqual(["b"]);
+  expect(ids([open, done(call("free", "b")), call("alone", "c")], 1)).toEqual([]);
+  const tool = create(ToolDescriptorSchema, { name: "free" });
+  const frame = {} as OutgoingCall["frame"];
+  const next = { frame, call: call("free", "b"), tool };
+  expect(admitCalls([{ frame, call: open, tool }], [next], 1)).toEqual([next]);
 });

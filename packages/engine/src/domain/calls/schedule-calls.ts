@@ -8,7 +8,8 @@ import { isCleared } from "./gate-call.ts";
  * Returns the calls of a turn that may run now. At most `parallelCalls` parallel-safe calls run together. All other calls, and
  * then the parallel-safe ones beyond the limit, run one at a time in the order of the model; with a limit of 1, all calls do.
  * A call of a tool that is not parallel-safe runs beside no other call of the turn: it starts after those that may run, and
- * the others wait for it. A call that waits for an approval blocks only the serial calls behind it.
+ * the others wait for it. A call that waits for an approval blocks only the serial calls behind it. A call that waits for a person
+ * who answers through a client occupies no slot, unless it holds a lock: it may take weeks.
  */
 export function scheduleCalls(
   { calls, tools }: Pick<Frame, "calls" | "tools">,
@@ -18,7 +19,11 @@ export function scheduleCalls(
     const tool = tools.get(call.name);
     return parallelCalls > 1 && tool !== undefined && lockOf(tool) === undefined;
   };
-  const slotted = calls.filter(occupiesSlot);
+  const isFree = (pending: Call) => {
+    const tool = tools.get(pending.call.name);
+    return isOpenToPerson(pending) && tool !== undefined && lockOf(tool) === undefined;
+  };
+  const slotted = calls.filter((call) => occupiesSlot(call) && !isFree(call));
   const parallel = slotted.filter(isParallel);
   const concurrent = parallel.slice(0, parallelCalls);
   const queue = [...slotted.filter((call) => !isParallel(call)), ...parallel.slice(parallelCalls)];
@@ -29,7 +34,13 @@ export function scheduleCalls(
   const running = runnable.filter(({ startedAtMs }) => startedAtMs !== undefined);
   if (running.some(isAlone)) return running;
   const others = runnable.filter((call) => !isAlone(call));
-  return others.length > 0 ? others : runnable;
+  const isBesideOther = calls.some((call) => isFree(call) && call.result === undefined);
+  return others.length > 0 || isBesideOther ? others : runnable;
+}
+
+/** Whether the call was opened to clients, and a person answers it. */
+function isOpenToPerson({ clientCall }: Pick<Call, "clientCall">): boolean {
+  return clientCall?.isAnsweredByPerson === true;
 }
 
 /** Calls that got their result without starting occupy no slot, nor does `finish_subtask`, which runs after all others. */
@@ -51,7 +62,7 @@ export interface OutgoingCall {
 
 /**
  * Returns the calls of `waiting` that may start now, so that at most `parallelCalls` calls of the whole run are in progress and
- * no lock is held twice. Never interrupts a call in progress.
+ * no lock is held twice. Calls that wait for a person at a client do not count. Never interrupts a call in progress.
  */
 export function admitCalls(
   running: readonly OutgoingCall[],
@@ -59,9 +70,10 @@ export function admitCalls(
   parallelCalls: number,
 ): readonly OutgoingCall[] {
   const held = new Set(running.map(({ tool }) => lockOf(tool)));
+  const inProgress = running.filter(({ call }) => !isOpenToPerson(call)).length;
   const admitted: OutgoingCall[] = [];
   for (const outgoing of waiting) {
-    if (running.length + admitted.length >= parallelCalls) break;
+    if (inProgress + admitted.length >= parallelCalls) break;
     const lock = lockOf(outgoing.tool);
     if (lock !== undefined && held.has(lock)) continue;
     held.add(lock);
