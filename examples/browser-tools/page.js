@@ -1,7 +1,20 @@
 // Offers two tools to the thread of this page, and executes their calls. Uses the Connect protocol without a library.
 
-// The id survives a reload of the page, so that it receives the calls again that it has not answered.
-const clientId = (sessionStorage.clientId ??= `page-${crypto.randomUUID().slice(0, 8)}`);
+// The id survives a reload of the page, so that it receives the calls again that it has not answered. A tab that was duplicated has
+// a copy of the storage, and needs an id of its own: the lock shows that the other tab is open.
+const newId = () => `page-${crypto.randomUUID().slice(0, 8)}`;
+const clientId = await claimId((sessionStorage.clientId ??= newId()));
+
+async function claimId(id) {
+  const isFree = await new Promise((resolve) => {
+    // A page that is reloaded holds its lock for another moment.
+    const limit = { signal: AbortSignal.timeout(1000) };
+    const held = () => (resolve(true), new Promise(() => {}));
+    navigator.locks.request(id, limit, held).catch(() => resolve(false));
+  });
+  return isFree ? id : claimId((sessionStorage.clientId = newId()));
+}
+
 const threadId = new URL(location).searchParams.get("thread") ?? "browser-tools";
 const element = (id) => document.getElementById(id);
 const log = (text) => (element("log").textContent += `${text}\n`);
@@ -27,31 +40,36 @@ const tools = {
       answeredByPerson: true,
       timeout: "3600s",
     },
-    execute: async () => {
+    execute: async (_, signal) => {
       element("choice").hidden = false;
-      await new Promise((resolve) =>
-        element("done").addEventListener("click", resolve, { once: true }),
-      );
+      await new Promise((resolve) => {
+        element("done").addEventListener("click", resolve, { once: true, signal });
+        signal.addEventListener("abort", resolve);
+      });
       element("choice").hidden = true;
       return { structured: { color: element("picked").value } };
     },
   },
 };
 
-/** The answers that the server has not acknowledged, by call id. */
-const answers = new Map();
+/** The calls that the server has not closed, by call id: one that is sent again is not executed again. */
+const calls = new Map();
 
 async function answer({ runId, callId, name, arguments: args = {} }) {
+  if (calls.has(callId)) return;
   log(`call of ${name}`);
-  if (!answers.has(callId)) {
-    answers.set(
-      callId,
-      tools[name].execute(args).catch((error) => ({ error: String(error) })),
-    );
-  }
-  const given = await answers.get(callId);
+  const end = new AbortController();
+  calls.set(callId, end);
+  const given = await tools[name]
+    .execute(args, end.signal)
+    .catch((error) => ({ error: String(error) }));
+  if (end.signal.aborted) return;
   await send("tool.v1.ClientToolService/AnswerToolCall", { runId, callId, clientId, ...given });
-  answers.delete(callId);
+}
+
+function close({ callId }) {
+  calls.get(callId)?.abort();
+  calls.delete(callId);
 }
 
 /** Sends a request until a server has answered it. */
@@ -114,6 +132,7 @@ async function serve() {
       })) {
         if (message.ready) log(`connected as ${clientId}`);
         if (message.call) answer(message.call).catch((error) => log(error.message));
+        if (message.closed) close(message.closed);
       }
     } catch (error) {
       log(error.message);

@@ -1,4 +1,9 @@
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
 import { setTimeout as wait } from "node:timers/promises";
 import type { ClientTool, ServeToolsOptions } from "@reeve/client";
 import { connect } from "@reeve/client";
@@ -7,6 +12,7 @@ import { openRunLog } from "@reeve/jetstream/log/open";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
+import { pythonWithClient } from "../clients/support/python-client.ts";
 import { Deployment } from "./support/deployment.ts";
 import { eventOf, watchToEnd } from "./support/watching.ts";
 
@@ -53,6 +59,24 @@ async function serving(
       end.abort();
       await ended;
       reeve.close();
+    },
+  };
+}
+
+/** A Python program that offers the tool `machine_name` to a thread until it is disposed. */
+async function servingInPython(threadId: string) {
+  const program = join(import.meta.dirname, "../../examples/browser-tools/tools.py");
+  const env = { ...process.env, REEVE_URL: deployment.url, REEVE_TOKEN: deployment.token };
+  const child = spawn(await pythonWithClient(), ["-u", program, threadId], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const exited = once(child, "exit");
+  await Promise.race([once(child.stdout, "data"), exited]);
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await exited;
     },
   };
 }
@@ -124,7 +148,7 @@ test("two clients serve the same thread through two gateways, and each call goes
   ]);
 });
 
-test("no call is lost or executed twice while gateway and runtime are killed", async () => {
+test("no call of a client in TypeScript or Python is lost or executed twice while gateway and runtime are killed", async () => {
   const executed: string[] = [];
   const isAsked = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<string>();
@@ -133,8 +157,9 @@ test("no call is lost or executed twice while gateway and runtime are killed", a
     isAsked.resolve();
     return answer.promise;
   });
-  const first = await serving([slow], { threadId: "kills", clientId: "page" });
-  const runId = await start("kills", "slow");
+  await using first = await serving([slow], { threadId: "kills", clientId: "page" });
+  await using _ = await servingInPython("kills");
+  const runId = await start("kills", "machine_name slow");
   await isAsked.promise;
   // The peer takes over what the killed runtime owned.
   await deployment.start("runtime-2");
@@ -143,8 +168,14 @@ test("no call is lost or executed twice while gateway and runtime are killed", a
   await deployment.start("gateway");
   expect(await outputOf(runId)).toBe("The client says: done");
   expect(executed).toHaveLength(1);
-  expect(await statesOf(runId)).toEqual([[OPEN, TAKEN, ANSWERED]]);
-  await first[Symbol.asyncDispose]();
+  expect(await outputOf(await start("kills", "machine_name"))).toBe(
+    `The client says: ${hostname()}`,
+  );
+  expect(await statesOf(runId)).toEqual([
+    [OPEN, TAKEN, ANSWERED],
+    [OPEN, TAKEN, ANSWERED],
+  ]);
+  expect(await Promise.race([first.ended, "serving"])).toBe("serving");
 });
 
 test("a client that was restarted receives its call again, and another client does not", async () => {

@@ -163,3 +163,18 @@ test("a parked run is woken at the deadline, once, and not before", async () => 
   expect(await run.states()).toEqual([OPEN, EXPIRED]);
   expect(run.dispatch.length).toBe(1);
 });
+
+test("of an answer and the end of a call at its deadline, the first counts", async () => {
+  const inTime = await new OpenCall().open();
+  await inTime.take();
+  await inTime.parks();
+  await inTime.answer(red);
+  await expireCalls(inTime, key, deadlineMs, never);
+  expect(await inTime.states()).toEqual([OPEN, TAKEN, ANSWERED]);
+  const late = await new OpenCall().open();
+  await late.take();
+  await late.append({ case: "clientCall", value: { callId: "c1", state: EXPIRED } });
+  await expect(late.answer(red)).rejects.toMatchObject({ reason: ErrorReason.CALL_CLOSED });
+  // The clocks of the owner and of the gateway differ: whoever wrote first is right.
+  expect(await late.states()).toEqual([OPEN, TAKEN, EXPIRED]);
+});

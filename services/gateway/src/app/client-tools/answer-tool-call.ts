@@ -55,8 +55,7 @@ function answerOf({ answer }: AnswerToolCallRequest): ClientAnswer {
       const bytes = Buffer.byteLength(JSON.stringify(structured));
       if (bytes > maxBytes) throw tooLarge(`has ${bytes} bytes; the limit is ${maxBytes}`);
       // The log has it twice: as JSON, and as an object.
-      const recorded =
-        bytes + toBinary(StructSchema, fromJson(StructSchema, structured)).length;
+      const recorded = bytes + toBinary(StructSchema, fromJson(StructSchema, structured)).length;
       if (recorded > maxRecordedBytes) {
         throw tooLarge(
           `takes ${recorded} bytes in the log; the limit is ${maxRecordedBytes}; answer with fewer values, or with text`,

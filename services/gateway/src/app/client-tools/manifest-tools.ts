@@ -134,7 +134,10 @@ function timeoutProblem({ timeout, answeredByPerson }: ClientTool): readonly Vio
   return [{ field: "timeout", description, reason: "OUT_OF_RANGE" }];
 }
 
-function storableProblem(field: string, value: JsonObject | string | undefined): readonly Violation[] {
+function storableProblem(
+  field: string,
+  value: JsonObject | string | undefined,
+): readonly Violation[] {
   if (isStorable(value, maxLevels)) return [];
   const description = `is nested deeper than ${maxLevels} levels, or has a number or text that JSON cannot hold`;
   return [{ field, description, reason: "INVALID_VALUE" }];

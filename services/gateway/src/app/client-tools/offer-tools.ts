@@ -29,9 +29,7 @@ import type { HeldOffer } from "./tool-offers.ts";
 /** A message of the stream of a client. */
 export type OfferMessage = MessageInitShape<typeof OfferToolsResponseSchema>;
 
-type Ending =
-  | { readonly kind: "over" }
-  | { readonly kind: "failed"; readonly error: unknown };
+type Ending = { readonly kind: "over" } | { readonly kind: "failed"; readonly error: unknown };
 
 /** A client that has a stream. */
 interface ConnectedClient {

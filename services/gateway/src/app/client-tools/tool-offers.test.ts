@@ -16,7 +16,11 @@ test("an offer whose row the store has removed does not replace a new one", asyn
   const nowMs = Date.now();
   const renewedAt = timestampFromMs(nowMs - 30_000);
   const old = create(ToolOfferSchema, { ...page, streamId: "old", generation: 5, renewedAt });
-  const offers = new ToolOffers(new MemoryTable<ToolOffer>(), () => [old], () => nowMs);
+  const offers = new ToolOffers(
+    new MemoryTable<ToolOffer>(),
+    () => [old],
+    () => nowMs,
+  );
   const held = await offers.open({ ...page, streamId: "new" }, never);
   expect(held.isReplaced()).toBe(false);
   expect(await held.renew(never)).toBe(true);
@@ -25,9 +29,17 @@ test("an offer whose row the store has removed does not replace a new one", asyn
 test("a credential offers tools through 256 clients at most, over all threads", async () => {
   const nowMs = Date.now();
   const others = Array.from({ length: 256 }, (_, index) =>
-    create(ToolOfferSchema, { ...page, scope: `thread-${index}`, renewedAt: timestampFromMs(nowMs) }),
+    create(ToolOfferSchema, {
+      ...page,
+      scope: `thread-${index}`,
+      renewedAt: timestampFromMs(nowMs),
+    }),
   );
-  const offers = new ToolOffers(new MemoryTable<ToolOffer>(), () => others, () => nowMs);
+  const offers = new ToolOffers(
+    new MemoryTable<ToolOffer>(),
+    () => others,
+    () => nowMs,
+  );
   const another = offers.open({ ...page, streamId: "new" }, never);
   await expect(another).rejects.toMatchObject({ reason: ErrorReason.TOO_MANY_CLIENTS });
   await offers.open({ ...page, subject: "ben", streamId: "new" }, never);

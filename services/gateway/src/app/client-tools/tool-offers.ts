@@ -103,7 +103,9 @@ export class ToolOffers {
   #assertRoom(offer: NewOffer, clients: number): void {
     if (clients >= maxClients) throw tooMany(`${maxClients} clients offer tools to ${offer.scope}`);
     const nowMs = this.#now();
-    const ofTenant = this.#all().filter((each) => each.tenant === offer.tenant && isValid(each, nowMs));
+    const ofTenant = this.#all().filter(
+      (each) => each.tenant === offer.tenant && isValid(each, nowMs),
+    );
     const count = (offers: readonly ToolOffer[]) => new Set(offers.map(keyOfOffer)).size;
     if (count(ofTenant) >= maxOfTenant) {
       throw tooMany(`${maxOfTenant} clients of the tenant offer tools`);

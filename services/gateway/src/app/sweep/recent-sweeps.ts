@@ -12,6 +12,8 @@ const memo = z.object({
   dispatched: z.object({ dedupeId: z.string(), sequence: z.number() }).optional(),
   /** The tail of a log that ends with a park. */
   parked: z.object({ sequence: z.number(), revision: z.number(), digest: z.string() }).optional(),
+  /** When the parked run has to be woken at the latest. */
+  wakeAtMs: z.number().optional(),
 });
 
 /**
@@ -24,10 +26,11 @@ export class RecentSweeps {
   of({ key, memo: text }: AgendaEntry): SweepRecord {
     const known = this.#records.get(key);
     if (known !== undefined) return known;
-    const { dispatched, parked } = memo.parse(text === "" ? {} : JSON.parse(text));
+    const { dispatched, parked, wakeAtMs } = memo.parse(text === "" ? {} : JSON.parse(text));
     const record = { ...emptySweepRecord, dispatched };
     if (parked === undefined) return record;
-    return { ...record, tail: parked, ownership: ownershipParkedAt(parked.sequence) };
+    const ownership = { ...ownershipParkedAt(parked.sequence), wakeAtMs };
+    return { ...record, tail: parked, ownership };
   }
 
   /** Keeps what a sweep left, and returns the memo for the entry of the run. */
@@ -38,7 +41,8 @@ export class RecentSweeps {
     if (parked === undefined) this.#records.set(key, record);
     const [oldest] = this.#records.keys();
     if (this.#records.size > maxHeld && oldest !== undefined) this.forget(oldest);
-    return JSON.stringify({ dispatched, parked } satisfies z.input<typeof memo>);
+    const { wakeAtMs } = record.ownership;
+    return JSON.stringify({ dispatched, parked, wakeAtMs } satisfies z.input<typeof memo>);
   }
 
   forget(key: string): void {
