@@ -157,8 +157,8 @@ test("no call of a client in TypeScript or Python is lost or executed twice whil
     isAsked.resolve();
     return answer.promise;
   });
-  await using first = await serving([slow], { threadId: "kills", clientId: "page" });
-  await using _ = await servingInPython("kills");
+  await using _page = await serving([slow], { threadId: "kills", clientId: "page" });
+  await using _program = await servingInPython("kills");
   const runId = await start("kills", "machine_name slow");
   await isAsked.promise;
   // The peer takes over what the killed runtime owned.
@@ -175,7 +175,6 @@ test("no call of a client in TypeScript or Python is lost or executed twice whil
     [OPEN, TAKEN, ANSWERED],
     [OPEN, TAKEN, ANSWERED],
   ]);
-  expect(await Promise.race([first.ended, "serving"])).toBe("serving");
 });
 
 test("a client that was restarted receives its call again, and another client does not", async () => {

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { RunEventSchema } from "@reeve/contracts/run";
+import { ClientCallState, RunEventSchema } from "@reeve/contracts/run";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { SilenceNotes } from "./silence-notes.ts";
 
@@ -42,6 +42,20 @@ test("a model that says nothing is reported after ten seconds, after thirty, and
   expect(lines).toEqual(
     [10, 30, 90, 150].map((seconds) => `waiting for the model: nothing new for ${seconds} s`),
   );
+});
+
+test("a call of a client is named by who answers it, also while the run is parked", () => {
+  const open = { callId: "c1", name: "pick", answeredByPerson: true, state: ClientCallState.OPEN };
+  const taken = { callId: "c1", clientId: "page", state: ClientCallState.TAKEN };
+  using notes = notesAfter(called("c1", "pick"), { case: "clientCall", value: open });
+  notes.heard(create(RunEventSchema, { event: { case: "runParked", value: {} } }));
+  vi.advanceTimersByTime(10_000);
+  notes.heard(create(RunEventSchema, { event: { case: "clientCall", value: taken } }));
+  vi.advanceTimersByTime(10_000);
+  expect(lines).toEqual([
+    "waiting for a person at a client with the tool pick: nothing new for 10 s",
+    "waiting for the client page: nothing new for 10 s",
+  ]);
 });
 
 test("tools that work are named, until their results are there", () => {

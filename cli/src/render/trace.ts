@@ -1,10 +1,11 @@
 import type {
+  ClientCallChanged,
   ModelCallFailed,
   RunEvent,
   SubtaskChanged,
   ToolResultEvent,
 } from "@reeve/contracts/run";
-import { Phase, StepState } from "@reeve/contracts/run";
+import { ClientCallState, Phase, StepState } from "@reeve/contracts/run";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { renderApproval } from "./approvals/approval.ts";
@@ -148,6 +149,19 @@ function renderText(
   };
 }
 
+/** A call that waits for a person may wait for days: the person who watches sees what it waits for. */
+function renderClientCall(
+  { state, clientId, answeredByPerson }: ClientCallChanged,
+  style: TraceOptions["style"],
+): readonly string[] {
+  if (state === ClientCallState.TAKEN) {
+    return [`    ${style("dim", `the client ${clientId} has the call`)}`];
+  }
+  return state === ClientCallState.OPEN && answeredByPerson
+    ? [`    ${style("dim", "waiting for a person at a client")}`]
+    : [];
+}
+
 function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): readonly string[] {
   const { style, columns } = options;
   const { event: content, stepNumber } = event;
@@ -182,6 +196,8 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
       const note = incomplete === "" ? "" : ` (${incomplete})`;
       return [`  ${subtaskMark(content.value, style)} ${oneLine(title, width)}${note}`];
     }
+    case "clientCall":
+      return renderClientCall(content.value, style);
     case "budgetExceeded": {
       const { reason, limit, observed } = content.value;
       return [`  ${style("red", "✗")} budget ${reason} exceeded: ${observed} of ${limit}`];
@@ -211,7 +227,6 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "modelTurn":
     case "modelRetryDue":
     case "tokensCounted":
-    case "clientCall":
     case "pluginsPinned":
     case "pluginHookFinished":
     case "runEnding":

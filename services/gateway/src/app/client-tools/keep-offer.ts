@@ -23,19 +23,14 @@ export function keepOffer(
   signal: AbortSignal,
 ): Disposable {
   let renewedAtMs = now();
-  return every(intervalMs, () => {
+  const renew = async () => {
     const startedAtMs = now();
     if (startedAtMs - renewedAtMs >= validMs) fail(notRenewed(clientId));
-    // When the store does not answer, the next renewal counts.
-    const renewed = offer.renew(signal).then(
-      (isOwn) => {
-        if (isOwn) renewedAtMs = Math.max(renewedAtMs, startedAtMs);
-        else fail(offerReplaced(clientId));
-      },
-      () => undefined,
-    );
-    void renewed;
-  });
+    if (await offer.renew(signal)) renewedAtMs = Math.max(renewedAtMs, startedAtMs);
+    else fail(offerReplaced(clientId));
+  };
+  // When the store does not answer, the next renewal counts.
+  return every(intervalMs, () => void renew().catch(() => undefined));
 }
 
 /** Returns the Failure of a stream whose client has opened another one. */

@@ -195,7 +195,9 @@ test("only the client that took a call may answer it, once", async () => {
   await page.next();
   const answer = (clientId: string, text: string) =>
     create(AnswerToolCallRequestSchema, {
-      ...{ runId: run.runId, callId: "c1", clientId },
+      runId: run.runId,
+      callId: "c1",
+      clientId,
       answer: { case: "text", value: text },
     });
   await expect(answerToolCall(ports, ann, answer("other", "red"), never)).rejects.toMatchObject({

@@ -106,11 +106,10 @@ export class ToolOffers {
     const ofTenant = this.#all().filter(
       (each) => each.tenant === offer.tenant && isValid(each, nowMs),
     );
-    const count = (offers: readonly ToolOffer[]) => new Set(offers.map(keyOfOffer)).size;
-    if (count(ofTenant) >= maxOfTenant) {
+    if (countClients(ofTenant) >= maxOfTenant) {
       throw tooMany(`${maxOfTenant} clients of the tenant offer tools`);
     }
-    if (count(ofTenant.filter(({ subject }) => subject === offer.subject)) >= maxOfSubject) {
+    if (countClients(ofTenant.filter(({ subject }) => subject === offer.subject)) >= maxOfSubject) {
       throw tooMany(`${maxOfSubject} clients with this credential offer tools`);
     }
   }
@@ -171,6 +170,10 @@ function isForeign({ clientId, scope }: NewOffer): Failure {
 function tooMany(problem: string): Failure {
   const message = `${problem} already; close one of them, and try again in a minute`;
   return new Failure("exhausted", ErrorReason.TOO_MANY_CLIENTS, message);
+}
+
+function countClients(offers: readonly ToolOffer[]): number {
+  return new Set(offers.map(keyOfOffer)).size;
 }
 
 function keyOfOffer({ tenant, scope, clientId }: ToolOffer): string {
