@@ -14,7 +14,9 @@ async def main() -> None:
         description="Returns the name of the user's machine.",
         execute=lambda arguments, call: platform.node() or "unknown",
     )
-    async with reeve_client.connect(os.environ["REEVE_URL"], os.environ["REEVE_TOKEN"]) as reeve:
+    url, token = os.environ["REEVE_URL"], os.environ["REEVE_TOKEN"]
+    # A server may need a while to start again.
+    async with reeve_client.connect(url, token, reconnect_timeout=600) as reeve:
         await reeve.serve_tools(
             [machine_name],
             thread_id=thread,

@@ -43,7 +43,7 @@ async function serving(
   tools: readonly ClientTool[],
   { url = deployment.url, ...options }: ServeToolsOptions & { readonly url?: string },
 ) {
-  const reeve = connect({ address: url, token: deployment.token });
+  const reeve = connect({ address: url, token: deployment.token, reconnectTimeoutMs: 120_000 });
   const end = new AbortController();
   const { promise: ready, resolve } = Promise.withResolvers<readonly string[]>();
   const served = reeve.serveTools(tools, { ...options, signal: end.signal, onReady: resolve });
