@@ -175,6 +175,6 @@ test("of an answer and the end of a call at its deadline, the first counts", asy
   await late.take();
   await late.append({ case: "clientCall", value: { callId: "c1", state: EXPIRED } });
   await expect(late.answer(red)).rejects.toMatchObject({ reason: ErrorReason.CALL_CLOSED });
-  // The clocks of the owner and of the gateway differ: whoever wrote first is right.
+  // The clocks of the owner and of the gateway may differ: the fact that was written first counts.
   expect(await late.states()).toEqual([OPEN, TAKEN, EXPIRED]);
 });

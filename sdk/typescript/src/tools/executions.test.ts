@@ -50,6 +50,7 @@ const counter = () => {
   return () => `${++executed}`;
 };
 
+// Requirement: CHAT-8
 test("a call that is delivered again after its answer was acknowledged is not executed again", async () => {
   const { executions, until } = client(counter());
   executions.receive(call());

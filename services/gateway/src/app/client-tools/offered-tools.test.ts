@@ -59,6 +59,7 @@ test("long descriptions of tools do not fill the calls of the model", async () =
   expect(run.created?.offeredTools).toHaveLength(16);
 });
 
+// Requirement: CHAT-8
 test("a tool with the name of an injected argument prevents no run", async () => {
   const ports = await withAgent({ injectedToolArgs: { reason: "why" } });
   const inputSchema = { type: "object", properties: { reason: { type: "string" } } };
