@@ -157,8 +157,9 @@ test("no call of a client in TypeScript or Python is lost or executed twice whil
     isAsked.resolve();
     return answer.promise;
   });
-  await using _page = await serving([slow], { threadId: "kills", clientId: "page" });
-  await using _program = await servingInPython("kills");
+  await using clients = new AsyncDisposableStack();
+  clients.use(await serving([slow], { threadId: "kills", clientId: "page" }));
+  clients.use(await servingInPython("kills"));
   const runId = await start("kills", "machine_name slow");
   await isAsked.promise;
   // The peer takes over what the killed runtime owned.
