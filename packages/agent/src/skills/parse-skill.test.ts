@@ -56,6 +56,21 @@ test.each<[string, Parameters<typeof parseSkill>[1], string]>([
     "big has 1048577 bytes; the limit is 1048576",
   ],
   [
+    "a large front matter",
+    [file("SKILL.md", `---\n${"# x\n".repeat(5_000)}---\nx`)],
+    "SKILL.md its front matter has 20000 bytes; the limit is 16384",
+  ],
+  [
+    "brackets that never close",
+    [file("SKILL.md", `---\na: ${"[".repeat(16_000)}\n---\nx`)],
+    "SKILL.md its front matter",
+  ],
+  [
+    "a field twice",
+    [file("SKILL.md", "---\nname: tables\nname: tables\ndescription: d\n---\nx")],
+    'SKILL.md its front matter has the field "name" twice',
+  ],
+  [
     "many aliases",
     [
       file(
@@ -69,13 +84,13 @@ test.each<[string, Parameters<typeof parseSkill>[1], string]>([
   expect(problems(...files)[0]).toContain(problem);
 });
 
-test("everything that is wrong is listed at once", () => {
+test("everything that is wrong is listed at once, and what is too large before it is parsed", () => {
   const many = Array.from({ length: skillLimits.files + 1 }, (_, n) => file(`f${n}`, ""));
   const main = file("SKILL.md", "---\nname: UPPER\ndescription: ''\n---\n");
-  expect(problems(main, ...many)).toEqual([
-    expect.stringContaining("the skill has 202 files"),
+  expect(problems(main)).toEqual([
     expect.stringContaining("name must have"),
     expect.stringContaining("description must not be empty"),
     expect.stringContaining("SKILL.md has no instructions"),
   ]);
+  expect(problems(main, ...many)).toEqual([expect.stringContaining("the skill has 202 files")]);
 });

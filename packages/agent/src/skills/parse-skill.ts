@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { SkillDescriptorSchema } from "@reeve/contracts/agent";
 import { bytesDigest } from "@reeve/contracts/digest/bytes-digest";
 import type { Violation } from "@reeve/platform/failure";
-import { parseDocument } from "yaml";
+import { isMap, isScalar, parseDocument } from "yaml";
 import { z } from "zod";
 import type { Skill, SkillFile } from "./skill.ts";
 import { skillFileName } from "./skill.ts";
@@ -13,6 +13,7 @@ export const skillLimits = {
   fileBytes: 1_048_576,
   totalBytes: 4_194_304,
   instructionBytes: 131_072,
+  frontMatterBytes: 16_384,
 } as const;
 
 /** The front matter of `SKILL.md`. Other fields, such as `license`, are for other programs. */
@@ -36,18 +37,24 @@ export type ParsedSkill = { readonly skill: Skill } | { readonly violations: rea
 /** Returns the skill that the files of a folder make up. The name of the skill must be that of the folder. */
 export function parseSkill(folder: string, files: readonly SkillFile[]): ParsedSkill {
   const sizes = sizeViolations(files);
+  // What is too large is not parsed.
+  if (sizes.length > 0) return invalid(sizes);
   const file = files.find(({ path }) => path === skillFileName);
   if (file === undefined) {
-    return invalid([...sizes, violation(skillFileName, "does not exist", "REQUIRED")]);
+    return invalid([violation(skillFileName, "does not exist", "REQUIRED")]);
   }
   const { head, body } = partsOf(file.content);
   if (head === undefined) {
     const problem = "must be UTF-8 text that starts with YAML between two lines of ---";
-    return invalid([...sizes, violation(skillFileName, problem, "SYNTAX")]);
+    return invalid([violation(skillFileName, problem, "SYNTAX")]);
+  }
+  const headBytes = Buffer.byteLength(head);
+  if (headBytes > skillLimits.frontMatterBytes) {
+    const large = `its front matter has ${headBytes} bytes; the limit is ${skillLimits.frontMatterBytes}`;
+    return invalid([violation(skillFileName, large, "TOO_LARGE")]);
   }
   const { value, problem } = readYaml(head);
-  if (problem !== undefined)
-    return invalid([...sizes, violation(skillFileName, problem, "SYNTAX")]);
+  if (problem !== undefined) return invalid([violation(skillFileName, problem, "SYNTAX")]);
   const parsed = frontMatter.safeParse(value);
   const fields = parsed.success
     ? nameViolations(folder, parsed.data.name)
@@ -58,7 +65,7 @@ export function parseSkill(folder: string, files: readonly SkillFile[]): ParsedS
     body === ""
       ? [violation(skillFileName, "has no instructions after its front matter", "REQUIRED")]
       : [];
-  const all = [...sizes, ...fields, ...empty];
+  const all = [...fields, ...empty];
   if (all.length > 0 || !parsed.success) return invalid(all);
   const { name, description } = parsed.data;
   const ordered = files.toSorted((a, b) =>
@@ -100,15 +107,33 @@ export function utf8(content: Uint8Array): string | undefined {
 }
 
 function readYaml(text: string): { readonly value?: unknown; readonly problem?: string } {
-  const document = parseDocument(text, { stringKeys: true, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) return { problem: `its front matter is no YAML: ${error.message}` };
+  // The library compares each key with all others.
+  const options = { stringKeys: true, prettyErrors: false, uniqueKeys: false };
   try {
+    const document = parseDocument(text, options);
+    const [error] = document.errors;
+    if (error !== undefined) return { problem: `its front matter is no YAML: ${error.message}` };
+    const repeated = repeatedKey(document.contents);
+    if (repeated !== undefined) {
+      return { problem: `its front matter has the field "${repeated.slice(0, 100)}" twice` };
+    }
     return { value: document.toJS({ maxAliasCount: 10 }) as unknown };
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     return { problem: `its front matter cannot be read: ${message}` };
   }
+}
+
+/** Returns a field of the front matter that stands in it more than once. */
+function repeatedKey(contents: unknown): string | undefined {
+  if (!isMap(contents)) return undefined;
+  const seen = new Set<string>();
+  for (const { key } of contents.items) {
+    const name = isScalar(key) ? String(key.value) : "";
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }
 
 function sizeViolations(files: readonly SkillFile[]): readonly Violation[] {
