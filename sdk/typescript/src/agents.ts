@@ -32,6 +32,8 @@ export interface CreateAgentOptions extends CallOptions {
 export interface RevisionOptions extends CallOptions {
   /** The revision that the caller has seen. If the agent has another one, the request is refused with REVISION_CONFLICT. Default: any. */
   readonly revision?: number;
+  /** The set that the agent must belong to; empty means none. Otherwise the request is refused with REVISION_CONFLICT. Default: any. */
+  readonly managedBy?: string;
 }
 
 export interface ValidateAgentOptions extends CallOptions {
@@ -85,11 +87,11 @@ export class Agents {
   /** Replaces the agent with the id of the spec. Not repeated if the connection breaks. */
   async update(
     spec: SpecInit,
-    { revision = 0, ...options }: RevisionOptions = {},
+    { revision = 0, managedBy, ...options }: RevisionOptions = {},
   ): Promise<StoredAgent> {
     return storedOf(
       await this.#requests.once(
-        ({ agents }, call) => agents.updateAgent({ spec, revision }, call),
+        ({ agents }, call) => agents.updateAgent({ spec, revision, ...ownedBy(managedBy) }, call),
         options,
       ),
     );
@@ -149,12 +151,19 @@ export class Agents {
   }
 
   /** Deletes an agent. Its runs continue. Not repeated if the connection breaks. */
-  async delete(agentId: string, { revision = 0, ...options }: RevisionOptions = {}): Promise<void> {
+  async delete(
+    agentId: string,
+    { revision = 0, managedBy, ...options }: RevisionOptions = {},
+  ): Promise<void> {
     await this.#requests.once(
-      ({ agents }, call) => agents.deleteAgent({ agentId, revision }, call),
+      ({ agents }, call) => agents.deleteAgent({ agentId, revision, ...ownedBy(managedBy) }, call),
       options,
     );
   }
+}
+
+function ownedBy(managedBy: string | undefined): { readonly managedBy?: string } {
+  return managedBy === undefined ? {} : { managedBy };
 }
 
 function storedOf({

@@ -25,14 +25,15 @@ export async function* makeChanges(
         break;
       }
       case "update": {
-        const { revision } = change.stored;
-        const { agent } = await reeve.agents.update(change.spec, { revision, signal });
+        const { revision, managedBy } = change.stored;
+        const seen = { revision, managedBy, signal };
+        const { agent } = await reeve.agents.update(change.spec, seen);
         yield { change, revision: agent.revision };
         break;
       }
       case "delete": {
-        const { revision } = change.stored;
-        await reeve.agents.delete(change.agentId, { revision, signal });
+        const { revision, managedBy } = change.stored;
+        await reeve.agents.delete(change.agentId, { revision, managedBy, signal });
         yield { change, revision: 0 };
         break;
       }

@@ -67,7 +67,9 @@ async function validateFile(
       throw error;
     return { violations: error.violations, warnings: [], normalized: undefined };
   });
-  const violations = mergeViolations(shape, checked.violations);
+  // The validation of the other file reports what is wrong with it.
+  const own = checked.violations.filter(({ field }) => !field.startsWith("others["));
+  const violations = mergeViolations(shape, own);
   const problems = violations.map(({ field, description, reason }) => ({
     file,
     field,

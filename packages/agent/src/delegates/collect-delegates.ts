@@ -26,14 +26,18 @@ export async function collectDelegates(
 ): Promise<CollectedDelegates> {
   const found = new Map<string, DelegateAgent>();
   const pending = root.delegates.map((id, index) => ({ id, field: `delegates[${index}]`, by: "" }));
-  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
-    const { id, field, by } = next;
+  const queued = new Set([root.id, ...root.delegates]);
+  for (const { id, field, by } of pending) {
     if (id === root.id || found.has(id)) continue;
     const agent = await find(id);
     if (agent?.spec === undefined) return { agents: [], violations: [unknown(field, id, by)] };
     if (found.size === maxReachable) return { agents: [], violations: [tooMany(field)] };
     found.set(id, agent);
-    pending.push(...agent.spec.delegates.map((each) => ({ id: each, field, by: id })));
+    for (const each of agent.spec.delegates) {
+      if (queued.has(each)) continue;
+      queued.add(each);
+      pending.push({ id: each, field, by: id });
+    }
   }
   const agents = [...found.values()].toSorted((a, b) => (a.agentId < b.agentId ? -1 : 1));
   return { agents, violations: delegateProblems(root, agents) };

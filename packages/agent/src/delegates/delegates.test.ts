@@ -177,6 +177,17 @@ describe("the delegates of an agent", () => {
     expect(violations).toMatchObject([{ field: "delegates[0]", reason: "TOO_MANY_ENTRIES" }]);
   });
 
+  test("are looked up once each, however often they are named", async () => {
+    const repeated = Array.from({ length: 50_000 }, () => "b");
+    const looked: string[] = [];
+    const { agents } = await collectDelegates(specOf({ id: "root", delegates: ["a"] }), async (id) => {
+      looked.push(id);
+      return agentOf(id, { delegates: id === "a" ? repeated : [] });
+    });
+    expect(looked).toEqual(["a", "b"]);
+    expect(agents).toHaveLength(2);
+  });
+
   test.each<[SpecInit, readonly string[]]>([
     [{ delegates: ["No Id"] }, ["delegates[0]: MALFORMED"]],
     [{ id: "a", delegates: ["a"] }, ["delegates[0]: DELEGATE_CYCLE"]],

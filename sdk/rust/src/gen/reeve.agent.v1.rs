@@ -972,6 +972,12 @@ pub struct UpdateAgentRequest {
     /// with ABORTED and reason REVISION_CONFLICT. 0 replaces any revision.
     #[prost(uint32, tag = "2")]
     pub revision: u32,
+    /// Set that the agent must belong to; empty means none. If it belongs to another set, the update is
+    /// refused with ABORTED and reason REVISION_CONFLICT: an agent that was deleted and created again starts
+    /// at revision 1, so that its revision does not identify it. Unset: any set. The update never changes
+    /// the set.
+    #[prost(string, optional, tag = "3")]
+    pub managed_by: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Response of `UpdateAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -993,6 +999,11 @@ pub struct DeleteAgentRequest {
     /// with ABORTED and reason REVISION_CONFLICT. 0 deletes any revision.
     #[prost(uint32, tag = "2")]
     pub revision: u32,
+    /// Set that the agent must belong to; empty means none. If it belongs to another set, the deletion is
+    /// refused with ABORTED and reason REVISION_CONFLICT: an agent that was deleted and created again starts
+    /// at revision 1, so that its revision does not identify it. Unset: any set.
+    #[prost(string, optional, tag = "3")]
+    pub managed_by: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Response of `DeleteAgent`. Empty.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1004,7 +1015,8 @@ pub struct ValidateAgentRequest {
     #[prost(message, optional, tag = "1")]
     pub spec: ::core::option::Option<AgentSpec>,
     /// Specs that are to be stored before this one. Delegates are looked up among them first, by id, and
-    /// then among the stored agents. They are not validated themselves.
+    /// then among the stored agents. They are not validated themselves, except for the number of their
+    /// delegates, and that these do not repeat.
     #[prost(message, repeated, tag = "2")]
     pub others: ::prost::alloc::vec::Vec<AgentSpec>,
 }

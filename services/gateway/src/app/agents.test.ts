@@ -58,9 +58,9 @@ describe("an agent", () => {
     const careful = specOf("careful", { approvalPolicy });
     await expect(createAgent(ports, ann, careful, never)).rejects.toMatchObject(outdated);
     await createAgent(ports, ann, specOf("careful"), never);
-    await expect(updateAgent(ports, ann, careful, 0, never)).rejects.toMatchObject(outdated);
+    await expect(updateAgent(ports, ann, careful, {}, never)).rejects.toMatchObject(outdated);
     await ports.holders.put(holder.holder, { ...holder, checks: [CheckedRule.STEP_UP] }, never);
-    expect((await updateAgent(ports, ann, careful, 0, never)).agent.revision).toBe(2);
+    expect((await updateAgent(ports, ann, careful, {}, never)).agent.revision).toBe(2);
   });
 
   test.each<[string, Partial<Omit<AgentSpec, "$typeName">>, CheckedRule]>([
@@ -122,7 +122,7 @@ describe("an agent", () => {
     const ports = await withAgents("writer");
     const before = await getAgent(ports, "acme", "writer", never);
     const spec = specOf("writer", { instructions: "write" });
-    const { agent } = await updateAgent(ports, ann, spec, 1, never);
+    const { agent } = await updateAgent(ports, ann, spec, { revision: 1 }, never);
     expect(agent).toMatchObject({ revision: 2, createdAt: before.createdAt });
     expect(agent.updatedAt && timestampMs(agent.updatedAt)).toBeGreaterThan(0);
     expect(await getAgent(ports, "acme", "writer", never)).toEqual(agent);
@@ -132,21 +132,21 @@ describe("an agent", () => {
     const ports = await withAgents("writer");
     expect(await getAgent(ports, "acme", "writer", never)).toMatchObject({ createdBy: "ann" });
     const bob = { tenant: "acme", subject: "bob" };
-    await updateAgent(ports, bob, specOf("writer"), 1, never);
+    await updateAgent(ports, bob, specOf("writer"), { revision: 1 }, never);
     const replaced = await getAgent(ports, "acme", "writer", never);
     expect(replaced).toMatchObject({ revision: 2, createdBy: "bob" });
   });
 
   test("is replaced only at the given revision", async () => {
     const ports = await withAgents("writer");
-    await updateAgent(ports, ann, specOf("writer"), 1, never);
-    await expect(updateAgent(ports, ann, specOf("writer"), 1, never)).rejects.toMatchObject({
+    await updateAgent(ports, ann, specOf("writer"), { revision: 1 }, never);
+    await expect(updateAgent(ports, ann, specOf("writer"), { revision: 1 }, never)).rejects.toMatchObject({
       kind: "conflict",
       reason: ErrorReason.REVISION_CONFLICT,
       metadata: { revision: "2" },
     });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), 2, never)),
+      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), { revision: 2 }, never)),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(3);
@@ -155,7 +155,7 @@ describe("an agent", () => {
   test("is replaced at any revision by requests without a revision", async () => {
     const ports = await withAgents("writer");
     const stored = await Promise.all(
-      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), 0, never)),
+      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), {}, never)),
     );
     const revisions = stored.map(({ agent }) => agent.revision).toSorted((a, b) => a - b);
     expect(revisions).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
@@ -169,7 +169,7 @@ describe("an agent", () => {
     await expect(deleteAgent(ports, "acme", { agentId: "writer" }, never)).rejects.toMatchObject(
       refusal,
     );
-    await expect(updateAgent(ports, ann, specOf("writer"), 0, never)).rejects.toMatchObject(
+    await expect(updateAgent(ports, ann, specOf("writer"), {}, never)).rejects.toMatchObject(
       refusal,
     );
     await createAgent(ports, ann, specOf("writer"), never);
@@ -177,7 +177,7 @@ describe("an agent", () => {
 
   test("is only deleted at the revision that the caller has seen", async () => {
     const ports = await withAgents("writer");
-    await updateAgent(ports, ann, specOf("writer"), 1, never);
+    await updateAgent(ports, ann, specOf("writer"), { revision: 1 }, never);
     const seen = { agentId: "writer", revision: 1 };
     await expect(deleteAgent(ports, "acme", seen, never)).rejects.toMatchObject({
       kind: "conflict",
@@ -189,11 +189,32 @@ describe("an agent", () => {
   test("stays in the set in which it was created", async () => {
     const ports = memoryPorts();
     await createAgent(ports, ann, { ...specOf("writer"), managedBy: "newsroom" }, never);
-    await updateAgent(ports, ann, specOf("writer"), 0, never);
+    await updateAgent(ports, ann, specOf("writer"), {}, never);
     expect(await getAgent(ports, "acme", "writer", never)).toMatchObject({
       revision: 2,
       managedBy: "newsroom",
     });
+  });
+
+  test("that was deleted and created by hand is neither updated nor deleted for its former set", async () => {
+    const ports = memoryPorts();
+    await createAgent(ports, ann, { ...specOf("writer"), managedBy: "newsroom" }, never);
+    const { revision, managedBy } = await getAgent(ports, "acme", "writer", never);
+    await deleteAgent(ports, "acme", { agentId: "writer" }, never);
+    await createAgent(ports, ann, specOf("writer"), never);
+    const refusal = {
+      kind: "conflict",
+      reason: ErrorReason.REVISION_CONFLICT,
+      message: expect.stringContaining('belongs to no set, not to the set "newsroom"'),
+    };
+    const seen = { revision, managedBy };
+    await expect(
+      deleteAgent(ports, "acme", { agentId: "writer", ...seen }, never),
+    ).rejects.toMatchObject(refusal);
+    await expect(updateAgent(ports, ann, specOf("writer"), seen, never)).rejects.toMatchObject(
+      refusal,
+    );
+    await deleteAgent(ports, "acme", { agentId: "writer", revision: 1, managedBy: "" }, never);
   });
 
   // Requirement: CFG-11, HITL-5
@@ -215,7 +236,7 @@ describe("an agent", () => {
     });
     expect((await idsOf(ports, "acme")).ids).toEqual([]);
     await createAgent(ports, ann, specOf("writer"), never);
-    await expect(updateAgent(ports, ann, broken, 0, never)).rejects.toMatchObject({
+    await expect(updateAgent(ports, ann, broken, {}, never)).rejects.toMatchObject({
       kind: "invalid",
     });
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(1);

@@ -1,6 +1,7 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { policyForTenant } from "@reeve/agent/policy/caller-policy";
+import { otherDelegateViolations } from "@reeve/agent/delegates/check-delegates";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
 import { closestName } from "@reeve/agent/text/closest-name";
 import type { CheckedRequest } from "@reeve/agent/spec/valid-spec";
@@ -41,6 +42,14 @@ export interface SentSpec {
   readonly managedBy?: string;
 }
 
+/** What a caller has seen of an agent that it changes. */
+interface SeenAgent {
+  /** Default: 0, which matches any revision. */
+  readonly revision?: number;
+  /** The set of the agent; empty if it belongs to none. An agent that was created again has revision 1 again. Default: any set. */
+  readonly managedBy?: string | undefined;
+}
+
 /** Stores a new agent of an author. Throws a Failure if its spec is invalid or its id is taken. */
 export async function createAgent(
   { agents, offer, policy, assertRoom, holders }: AgentPorts,
@@ -71,12 +80,12 @@ const maxSuggested = 200;
 /** The maximum number of attempts of an update without a revision, each after a concurrent update won. */
 const maxAttempts = 20;
 
-/** Replaces an agent. Throws a Failure if its spec is invalid, or it is not at `revision` (0 matches any revision). */
+/** Replaces an agent. Throws a Failure if its spec is invalid, or it is not the agent that the caller has seen. */
 export async function updateAgent(
   { agents, offer, policy, assertRoom, holders }: AgentPorts,
   { tenant, subject: createdBy }: Principal,
   sent: SentSpec,
-  revision: number,
+  seen: SeenAgent,
   signal: AbortSignal,
 ): Promise<StoredAgent> {
   assertRoom();
@@ -88,8 +97,8 @@ export async function updateAgent(
     const row = await agents.get(key, signal);
     if (row === undefined) throw agentNotFound(spec.id);
     const { record: before } = row;
-    const isExpected = revision === 0 || revision === before.revision;
-    if (!isExpected || attempt > maxAttempts) throw revisionConflict(spec.id, before.revision);
+    assertSeen(before, spec.id, seen);
+    if (attempt > maxAttempts) throw revisionConflict(spec.id, before.revision);
     const agent = create(AgentSchema, {
       spec,
       revision: before.revision + 1,
@@ -114,21 +123,37 @@ export async function getAgent(
   return row.record;
 }
 
-/** Deletes an agent. Throws a Failure if it does not exist, or is not at `revision` (0, the default, matches any revision). */
+/** Deletes an agent. Throws a Failure if it does not exist, or is not the agent that the caller has seen. */
 export async function deleteAgent(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
-  { agentId, revision = 0 }: { readonly agentId: string; readonly revision?: number },
+  { agentId, ...seen }: SeenAgent & { readonly agentId: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const { revision: current } = await getAgent({ agents }, tenant, agentId, signal);
   const key = agentKey({ tenant, agent: agentId });
-  if (revision === 0) return await agents.delete(key, signal);
   const row = await agents.get(key, signal);
-  const seen = row?.record.revision ?? current;
-  if (row === undefined || seen !== revision) throw revisionConflict(agentId, seen);
+  if (row === undefined) throw agentNotFound(agentId, await someIds({ agents }, tenant, signal));
+  assertSeen(row.record, agentId, seen);
+  const { revision = 0, managedBy } = seen;
+  if (revision === 0 && managedBy === undefined) return await agents.delete(key, signal);
   const isDeleted = await agents.deleteVersion(key, row.revision, signal);
-  if (!isDeleted) throw revisionConflict(agentId, seen);
+  if (!isDeleted) throw changedConcurrently(agentId);
+}
+
+/** Throws a Failure if an agent has another revision or another set than its caller has seen. */
+function assertSeen(agent: Agent, agentId: string, { revision = 0, managedBy }: SeenAgent): void {
+  if (revision !== 0 && revision !== agent.revision) {
+    throw revisionConflict(agentId, agent.revision);
+  }
+  if (managedBy === undefined || managedBy === agent.managedBy) return;
+  const owner = agent.managedBy === "" ? "no set" : `the set "${agent.managedBy}"`;
+  const expected = managedBy === "" ? "no set" : `the set "${managedBy}"`;
+  throw new Failure(
+    "conflict",
+    ErrorReason.REVISION_CONFLICT,
+    `agent ${agentId} belongs to ${owner}, not to ${expected}: it was deleted and created again; read it and retry`,
+    { metadata: { agent_id: agentId, revision: String(agent.revision) } },
+  );
 }
 
 /** Returns a page of a tenant's agents, ordered by id. */
@@ -175,8 +200,10 @@ export async function checkAgent(
     offer(),
     policyForTenant(policy(), tenant),
   );
+  const ofOthers = otherDelegateViolations(stagedSpecs);
   // Too many of them, or malformed ids, are not looked up.
-  const isMalformed = violations.some(({ field }) => field.startsWith("delegates"));
+  const isMalformed =
+    ofOthers.length > 0 || violations.some(({ field }) => field.startsWith("delegates"));
   const { agents: delegates, violations: ofDelegates } = isMalformed
     ? { agents: [], violations: [] }
     : await delegatesOf({ agents }, tenant, { spec, others: stagedSpecs }, signal);
@@ -184,7 +211,8 @@ export async function checkAgent(
     ...violation,
     field: `spec.${violation.field}`,
   }));
-  const checked = { spec, violations: mergeViolations(shape, others), ...warnings };
+  const all = [...others, ...ofOthers];
+  const checked = { spec, violations: mergeViolations(shape, all), ...warnings };
   return { checked, delegates };
 }
 
@@ -223,5 +251,14 @@ function revisionConflict(agentId: string, revision: number): Failure {
     ErrorReason.REVISION_CONFLICT,
     `agent ${agentId} was changed concurrently and is now at revision ${revision}; read it and retry`,
     { metadata: { agent_id: agentId, revision: String(revision) } },
+  );
+}
+
+function changedConcurrently(agentId: string): Failure {
+  return new Failure(
+    "conflict",
+    ErrorReason.REVISION_CONFLICT,
+    `agent ${agentId} was changed concurrently; read it and retry`,
+    { metadata: { agent_id: agentId } },
   );
 }

@@ -64,7 +64,7 @@ test("an agent with a delegate of another tenant, or with a cycle, is not stored
   await expect(createAgent(ports, globex, specOf("spy", "finder"), never)).rejects.toMatchObject({
     violations: [{ field: "spec.delegates[0]", reason: "AGENT_NOT_FOUND" }],
   });
-  const closing = updateAgent(ports, ann, specOf("checker", "lead"), 0, never);
+  const closing = updateAgent(ports, ann, specOf("checker", "lead"), {}, never);
   await expect(closing).rejects.toMatchObject({
     violations: [{ field: "spec.delegates[0]", reason: "DELEGATE_CYCLE" }],
   });
@@ -127,5 +127,12 @@ test("a spec is checked with others that are to be stored before it", async () =
   expect(await check(writer)).toEqual([]);
   expect(await check(specOf("writer", "editor").spec)).toEqual([
     "spec.delegates[0] DELEGATE_CYCLE",
+  ]);
+  const many = Array.from({ length: 17 }, (_, n) => `d${n}`);
+  expect(
+    await check(specOf("writer", "x", "x").spec, writer, specOf("other", ...many).spec),
+  ).toEqual([
+    "others[0].delegates TOOL_ID_CONFLICT",
+    "others[2].delegates TOO_MANY_ENTRIES",
   ]);
 });

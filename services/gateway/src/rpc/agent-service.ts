@@ -59,15 +59,15 @@ export function agentService(
       const page = await listAgentRevisions(revisions, tenant, request, context.signal);
       return { revisions: [...page.items], nextPageToken: page.nextPageToken };
     },
-    updateAgent: async ({ spec, revision }, context) => {
+    updateAgent: async ({ spec, revision, managedBy }, context) => {
       const author = principalOf(context);
       const given = sent(spec, context);
-      const stored = await updateAgent(ports, author, given, revision, context.signal);
+      const stored = await updateAgent(ports, author, given, { revision, managedBy }, context.signal);
       return { agent: stored.agent, warnings: stored.warnings.slice(0, maxWarnings) };
     },
-    deleteAgent: async ({ agentId, revision }, context) => {
+    deleteAgent: async ({ agentId, revision, managedBy }, context) => {
       const { tenant } = principalOf(context);
-      await deleteAgent(ports, tenant, { agentId, revision }, context.signal);
+      await deleteAgent(ports, tenant, { agentId, revision, managedBy }, context.signal);
       noteEffect(context);
       return {};
     },

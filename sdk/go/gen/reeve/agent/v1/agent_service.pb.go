@@ -720,7 +720,12 @@ type UpdateAgentRequest struct {
 	Spec *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	// Revision that the update is based on. If the agent has another revision, the update is refused
 	// with ABORTED and reason REVISION_CONFLICT. 0 replaces any revision.
-	Revision      uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Set that the agent must belong to; empty means none. If it belongs to another set, the update is
+	// refused with ABORTED and reason REVISION_CONFLICT: an agent that was deleted and created again starts
+	// at revision 1, so that its revision does not identify it. Unset: any set. The update never changes
+	// the set.
+	ManagedBy     *string `protobuf:"bytes,3,opt,name=managed_by,json=managedBy,proto3,oneof" json:"managed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -767,6 +772,13 @@ func (x *UpdateAgentRequest) GetRevision() uint32 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *UpdateAgentRequest) GetManagedBy() string {
+	if x != nil && x.ManagedBy != nil {
+		return *x.ManagedBy
+	}
+	return ""
 }
 
 // Response of `UpdateAgent`.
@@ -831,7 +843,11 @@ type DeleteAgentRequest struct {
 	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
 	// Revision that the caller has seen. If the agent has another revision, the deletion is refused
 	// with ABORTED and reason REVISION_CONFLICT. 0 deletes any revision.
-	Revision      uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision uint32 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
+	// Set that the agent must belong to; empty means none. If it belongs to another set, the deletion is
+	// refused with ABORTED and reason REVISION_CONFLICT: an agent that was deleted and created again starts
+	// at revision 1, so that its revision does not identify it. Unset: any set.
+	ManagedBy     *string `protobuf:"bytes,3,opt,name=managed_by,json=managedBy,proto3,oneof" json:"managed_by,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -880,6 +896,13 @@ func (x *DeleteAgentRequest) GetRevision() uint32 {
 	return 0
 }
 
+func (x *DeleteAgentRequest) GetManagedBy() string {
+	if x != nil && x.ManagedBy != nil {
+		return *x.ManagedBy
+	}
+	return ""
+}
+
 // Response of `DeleteAgent`. Empty.
 type DeleteAgentResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -923,7 +946,8 @@ type ValidateAgentRequest struct {
 	// The spec to validate.
 	Spec *AgentSpec `protobuf:"bytes,1,opt,name=spec,proto3" json:"spec,omitempty"`
 	// Specs that are to be stored before this one. Delegates are looked up among them first, by id, and
-	// then among the stored agents. They are not validated themselves.
+	// then among the stored agents. They are not validated themselves, except for the number of their
+	// delegates, and that these do not repeat.
 	Others        []*AgentSpec `protobuf:"bytes,2,rep,name=others,proto3" json:"others,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1529,16 +1553,22 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"page_token\x18\x03 \x01(\tB\x00R\tpageToken\"y\n" +
 	"\x1aListAgentRevisionsResponse\x123\n" +
 	"\trevisions\x18\x01 \x03(\v2\x15.reeve.agent.v1.AgentR\trevisions\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x96\x01\n" +
 	"\x12UpdateAgentRequest\x12/\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\rR\brevision\"^\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\x12$\n" +
+	"\n" +
+	"managed_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01B\r\n" +
+	"\v_managed_by\"^\n" +
 	"\x13UpdateAgentResponse\x12+\n" +
 	"\x05agent\x18\x01 \x01(\v2\x15.reeve.agent.v1.AgentR\x05agent\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"M\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\x82\x01\n" +
 	"\x12DeleteAgentRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x1a\n" +
-	"\brevision\x18\x02 \x01(\rR\brevision\"\x15\n" +
+	"\brevision\x18\x02 \x01(\rR\brevision\x12$\n" +
+	"\n" +
+	"managed_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01B\r\n" +
+	"\v_managed_by\"\x15\n" +
 	"\x13DeleteAgentResponse\"|\n" +
 	"\x14ValidateAgentRequest\x12/\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x123\n" +
@@ -1712,6 +1742,8 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 	file_reeve_agent_v1_model_spec_proto_init()
 	file_reeve_agent_v1_resolution_plan_proto_init()
 	file_reeve_agent_v1_skill_proto_init()
+	file_reeve_agent_v1_agent_service_proto_msgTypes[12].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_service_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

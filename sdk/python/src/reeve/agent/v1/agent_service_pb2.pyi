@@ -117,12 +117,14 @@ class ListAgentRevisionsResponse(_message.Message):
     def __init__(self, revisions: _Optional[_Iterable[_Union[Agent, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class UpdateAgentRequest(_message.Message):
-    __slots__ = ("spec", "revision")
+    __slots__ = ("spec", "revision", "managed_by")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    MANAGED_BY_FIELD_NUMBER: _ClassVar[int]
     spec: _agent_spec_pb2.AgentSpec
     revision: int
-    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
+    managed_by: str
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., revision: _Optional[int] = ..., managed_by: _Optional[str] = ...) -> None: ...
 
 class UpdateAgentResponse(_message.Message):
     __slots__ = ("agent", "warnings")
@@ -133,12 +135,14 @@ class UpdateAgentResponse(_message.Message):
     def __init__(self, agent: _Optional[_Union[Agent, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DeleteAgentRequest(_message.Message):
-    __slots__ = ("agent_id", "revision")
+    __slots__ = ("agent_id", "revision", "managed_by")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
+    MANAGED_BY_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     revision: int
-    def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ...) -> None: ...
+    managed_by: str
+    def __init__(self, agent_id: _Optional[str] = ..., revision: _Optional[int] = ..., managed_by: _Optional[str] = ...) -> None: ...
 
 class DeleteAgentResponse(_message.Message):
     __slots__ = ()
