@@ -43,11 +43,11 @@ test.each<[string, Parameters<typeof parseSkill>[1], string]>([
   ["bytes", [file("SKILL.md", Uint8Array.of(0xff, 0xfe))], "SKILL.md must be UTF-8 text"],
   ["no YAML", [file("SKILL.md", "---\nname: [\n---\nx")], "SKILL.md its front matter is no YAML"],
   ["a list", [file("SKILL.md", "---\n- x\n---\nx")], "SKILL.md Invalid input: expected object"],
-  ["no description", [file("SKILL.md", "---\nname: tables\n---\nx")], "description must be a text"],
+  ["no description", [file("SKILL.md", "---\nname: tables\n---\nx")], "SKILL.md: description must be a text"],
   [
     "another name",
     [file("SKILL.md", head.replace("tables", "other") + "x")],
-    'name is "other", but',
+    'SKILL.md: name is "other", but',
   ],
   ["no instructions", [file("SKILL.md", head)], "SKILL.md has no instructions"],
   [
@@ -88,8 +88,8 @@ test("everything that is wrong is listed at once, and what is too large before i
   const many = Array.from({ length: skillLimits.files + 1 }, (_, n) => file(`f${n}`, ""));
   const main = file("SKILL.md", "---\nname: UPPER\ndescription: ''\n---\n");
   expect(problems(main)).toEqual([
-    expect.stringContaining("name must have"),
-    expect.stringContaining("description must not be empty"),
+    expect.stringContaining("SKILL.md: name must have"),
+    expect.stringContaining("SKILL.md: description must not be empty"),
     expect.stringContaining("SKILL.md has no instructions"),
   ]);
   expect(problems(main, ...many)).toEqual([expect.stringContaining("the skill has 202 files")]);

@@ -31,7 +31,7 @@ const frontMatter = z.object({
     .max(1_024, "has more than 1024 characters"),
 });
 
-/** A skill, or everything that is wrong with it. The field of a violation is a file, or a field of the front matter. */
+/** A skill, or everything that is wrong with it. The field of a violation is a file, such as `a.md`, or a field of the front matter, such as `SKILL.md: name`. */
 export type ParsedSkill = { readonly skill: Skill } | { readonly violations: readonly Violation[] };
 
 /** Returns the skill that the files of a folder make up. The name of the skill must be that of the folder. */
@@ -59,7 +59,7 @@ export function parseSkill(folder: string, files: readonly SkillFile[]): ParsedS
   const fields = parsed.success
     ? nameViolations(folder, parsed.data.name)
     : parsed.error.issues.map(({ path, message }) =>
-        violation(path.join(".") || skillFileName, message, "MALFORMED"),
+        violation(placeOf(path.join(".")), message, "MALFORMED"),
       );
   const empty =
     body === ""
@@ -165,11 +165,16 @@ function nameViolations(folder: string, name: string): readonly Violation[] {
   if (name === folder) return [];
   return [
     violation(
-      "name",
+      placeOf("name"),
       `is "${name}", but its folder is "${folder}"; give both the same`,
       "MALFORMED",
     ),
   ];
+}
+
+/** Returns the place of a field of the front matter. Empty: the front matter itself. */
+function placeOf(field: string): string {
+  return field === "" ? skillFileName : `${skillFileName}: ${field}`;
 }
 
 function invalid(violations: readonly Violation[]): ParsedSkill {

@@ -17,21 +17,26 @@ const maxDepth = 8;
 const maxEntries = 1_000;
 
 /**
- * Reads the files below a folder. Hidden entries are left out. A link may lead to another file of the folder; one that leaves the folder,
- * and anything that is neither a file nor a folder, is a violation.
+ * Reads the files below a folder. Hidden entries are left out. A link may lead to another file of the folder; one that leaves the folder or
+ * leads to a hidden entry, and anything that is neither a file nor a folder, is a violation.
  */
 export async function readFiles(folder: string, signal: AbortSignal): Promise<ReadFiles> {
-  const root = await realpath(folder);
   const files: SkillFile[] = [];
   const violations: Violation[] = [];
   const report = (path: string, description: string) =>
     void violations.push({ field: path, description, reason: "UNREADABLE" });
+  const root = await realpath(folder).catch((error: unknown) => report("", unreadable(error)));
+  if (root === undefined) return { files, violations };
   const pending = [{ path: "", depth: 0 }];
   let entries = 0;
   let room: number = skillLimits.totalBytes;
   for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
     signal.throwIfAborted();
-    for (const entry of await readdir(join(root, next.path), { withFileTypes: true })) {
+    const { path: parent } = next;
+    const found = await readdir(join(root, parent), { withFileTypes: true }).catch(
+      (error: unknown) => report(parent, unreadable(error)),
+    );
+    for (const entry of found ?? []) {
       if (entry.name.startsWith(".")) continue;
       const path = next.path === "" ? entry.name : `${next.path}/${entry.name}`;
       if (++entries > maxEntries) {
@@ -62,11 +67,13 @@ async function readOne(root: string, path: string, room: number): Promise<Uint8A
   const inside = relative(root, real);
   if (inside === ".." || inside.startsWith(`..${sep}`))
     return "is a link that leaves the folder of the skill";
+  if (inside.split(sep).some(isHidden)) return "is a link to a hidden file";
   // Opening a pipe would wait for its writer; the file may have become a link since.
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   try {
     await using file = await open(real, flags);
     const found = await file.stat();
+    if (found.isDirectory()) return "is a link to a folder; copy the folder";
     if (!found.isFile()) return "is neither a file nor a folder";
     if (found.size > skillLimits.fileBytes) {
       return `has ${found.size} bytes; the limit is ${skillLimits.fileBytes}`;
@@ -75,6 +82,17 @@ async function readOne(root: string, path: string, room: number): Promise<Uint8A
       return `exceeds the limit of ${skillLimits.totalBytes} bytes for all files`;
     return await file.readFile();
   } catch (error) {
-    return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return unreadable(error);
   }
+}
+
+/** Volumes of Kubernetes show their files as links into such folders. */
+const volumeFolder = /^\.\.(?:data$|\d{4}_\d{2}_\d{2}_)/;
+
+function isHidden(name: string): boolean {
+  return name.startsWith(".") && !volumeFolder.test(name);
+}
+
+function unreadable(error: unknown): string {
+  return `cannot be read: ${error instanceof Error ? error.message : String(error)}`;
 }

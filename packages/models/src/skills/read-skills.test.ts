@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { readSkills } from "./read-skills.ts";
+import { readSkillFolder, readSkills } from "./read-skills.ts";
 
 const never = new AbortController().signal;
 let folder: string;
@@ -61,6 +61,39 @@ test("a link that leaves the folder of its skill is refused by name, and one ins
   );
 });
 
+test("a link to a hidden file is refused, and a volume of Kubernetes is read", async () => {
+  const own = write("tables", { ".env": "SECRET=1", ".git/config": "x" });
+  symlinkSync(".env", join(own, "notes.md"));
+  symlinkSync(".git/config", join(own, "more.md"));
+  mkdirSync(join(own, "rules"));
+  symlinkSync("rules", join(own, "linked"));
+  expect(new Set(await problems())).toEqual(
+    new Set([
+      "tables/linked is a link to a folder; copy the folder",
+      "tables/more.md is a link to a hidden file",
+      "tables/notes.md is a link to a hidden file",
+    ]),
+  );
+  rmSync(own, { recursive: true });
+  const volume = join(folder, "maps");
+  const version = "..2026_11_27_01_02_03.4567";
+  write(join("maps", version));
+  const main = "---\nname: maps\ndescription: d\n---\nx";
+  writeFileSync(join(volume, version, "SKILL.md"), main);
+  symlinkSync(version, join(volume, "..data"));
+  symlinkSync("..data/SKILL.md", join(volume, "SKILL.md"));
+  expect(await problems()).toEqual([]);
+});
+
+test("a folder without SKILL.md is no skill, and is named", async () => {
+  write("maps");
+  mkdirSync(join(folder, "shared"));
+  mkdirSync(join(folder, "lost+found"));
+  const { skills, skipped } = await readSkillFolder(folder, never);
+  expect(skills).toHaveLength(1);
+  expect(skipped).toEqual(["shared"]);
+});
+
 test("a link in place of a skill, and a pipe, are refused by name", async () => {
   const own = write("tables");
   execFileSync("mkfifo", [join(own, "pipe")]);
@@ -74,7 +107,7 @@ test("the mistakes of all skills are listed at once", async () => {
   write("b", { "SKILL.md": "---\nname: c\ndescription: d\n---\nx" });
   expect(await problems()).toEqual([
     expect.stringContaining("a/SKILL.md must be UTF-8 text"),
-    expect.stringContaining('b/name is "c", but its folder is "b"'),
+    expect.stringContaining('b/SKILL.md: name is "c", but its folder is "b"'),
   ]);
 });
 

@@ -1,7 +1,8 @@
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseSkill } from "@reeve/agent/skills/parse-skill";
 import type { Skill } from "@reeve/agent/skills/skill";
+import { skillFileName } from "@reeve/agent/skills/skill";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
@@ -11,12 +12,26 @@ import { readFiles } from "./read-files.ts";
 const maxSkills = 200;
 const maxTotalBytes = 67_108_864;
 
-/**
- * Reads the skills of a folder: one per folder in it, ordered by name. Hidden folders and files beside them are left out. Throws a Failure
- * that lists everything that is wrong with each of them; there is no partial result.
- */
+/** The skills of a folder, and the names of folders in it that have no `SKILL.md`. */
+export interface SkillFolderContent {
+  readonly skills: readonly Skill[];
+  readonly skipped: readonly string[];
+}
+
+/** Reads the skills of a folder as `readSkillFolder` does. */
 export async function readSkills(folder: string, signal: AbortSignal): Promise<readonly Skill[]> {
-  const names = await foldersIn(folder);
+  return (await readSkillFolder(folder, signal)).skills;
+}
+
+/**
+ * Reads the skills of a folder: one per folder in it that has a `SKILL.md`, ordered by name. Hidden folders and files beside them are left
+ * out. Throws a Failure that lists everything that is wrong with each of them; there is no partial result.
+ */
+export async function readSkillFolder(
+  folder: string,
+  signal: AbortSignal,
+): Promise<SkillFolderContent> {
+  const { names, skipped } = await foldersIn(folder);
   const violations: Violation[] = [];
   if (names.length > maxSkills) {
     throw invalidSkills(folder, [
@@ -38,17 +53,20 @@ export async function readSkills(folder: string, signal: AbortSignal): Promise<r
     skills.push(parsed.skill);
   }
   if (violations.length > 0) throw invalidSkills(folder, violations);
-  return skills;
+  return { skills, skipped };
 }
 
-async function foldersIn(folder: string): Promise<readonly string[]> {
+async function foldersIn(
+  folder: string,
+): Promise<{ readonly names: readonly string[]; readonly skipped: readonly string[] }> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw invalidSkills(folder, [problem("", `cannot be read: ${message}`)]);
   });
   const names: string[] = [];
+  const skipped: string[] = [];
   for (const entry of entries) {
-    if (entry.name.startsWith(".")) continue;
+    if (entry.name.startsWith(".") || entry.name === recoveryFolder) continue;
     const isLinked =
       entry.isSymbolicLink() &&
       ((await stat(join(folder, entry.name)).catch(() => undefined))?.isDirectory() ?? false);
@@ -57,12 +75,25 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
         problem(entry.name, "is a link; copy the skill into the folder"),
       ]);
     }
-    if (entry.isDirectory()) names.push(entry.name);
+    if (!entry.isDirectory()) continue;
+    const isSkill = await hasEntry(join(folder, entry.name, skillFileName));
+    (isSkill ? names : skipped).push(entry.name);
   }
-  return names.toSorted();
+  return { names: names.toSorted(), skipped: skipped.toSorted() };
 }
 
-/** The path begins with the name of the skill; a field of its front matter stands in its `SKILL.md`. */
+/** Returns whether a path exists. One that cannot be examined counts as existing, so that its reader reports why. */
+async function hasEntry(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    (error: unknown) => !(error instanceof Error && "code" in error && error.code === "ENOENT"),
+  );
+}
+
+/** File systems put recovered files into it, and only root may read it. */
+const recoveryFolder = "lost+found";
+
+/** The path begins with the name of the skill. */
 function inSkill(name: string, { field, ...violation }: Violation): Violation {
   return { ...violation, field: field === "" ? name : `${name}/${field}` };
 }
