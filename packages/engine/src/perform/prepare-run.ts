@@ -53,6 +53,7 @@ async function prepared(
   }
   const policy = policyOf(runId, created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
+  await settleSkills(created, ports, signal);
   const resolved = resolveAgent(spec, ports.catalogs(), place);
   assertReads(resolved, recordedFiles(created));
   const { limits, retry, executor, planner, tools, gated, finish, warnings, delegates } = resolved;
@@ -83,6 +84,21 @@ async function prepared(
     },
   });
   return [preparation, ...pinnedPlugins(spec, resolved)];
+}
+
+/** Waits for skills that the gateway knew when the run started, and that this process sees later. */
+async function settleSkills(
+  { spec, delegates }: RunCreated,
+  ports: Pick<RunPorts, "skills" | "catalogs">,
+  signal: AbortSignal,
+): Promise<void> {
+  const specs = [spec, ...delegates.map((each) => each.spec)];
+  const names = specs.flatMap((each) => each?.skills ?? []);
+  const hasAll = () => {
+    const known = new Set(ports.catalogs().models.skills.map(({ name }) => name));
+    return names.every((name) => known.has(name));
+  };
+  await ports.skills?.settle?.(hasAll, signal);
 }
 
 /** Returns the operator's policy. Throws a Failure if this worker has none although the gateway had one. */

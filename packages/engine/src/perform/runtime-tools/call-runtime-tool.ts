@@ -38,7 +38,7 @@ export async function* callRuntimeTool(
       case retrieveArtifactName:
         return await retrieveArtifact(state, args, ports, signal);
       case openSkillName:
-        return openSkill(state, frame, args, ports);
+        return await openSkill(state, frame, args, ports, signal);
       default:
         return await callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal);
     }

@@ -28,16 +28,17 @@ const skills = {
 const open = (
   args: Record<string, string | number>,
   ports: Parameters<typeof openSkill>[3] = { skills },
-) => openSkill(state, "", args, ports);
+) => openSkill(state, "", args, ports, new AbortController().signal);
 
-test("a skill is opened with its instructions and its files, and each file by its path", () => {
-  expect(open({ name: "tables" })).toEqual({
+test("a skill is opened with its instructions and its files, and each file by its path", async () => {
+  expect(await open({ name: "tables" })).toEqual({
     content:
       "Draw.\n\n[files of this skill, which open_skill reads with `file`]\n- logo.png (2 bytes)\n- scripts/draw.py (7 bytes)",
     isError: false,
   });
-  expect(open({ name: "tables", file: "scripts/draw.py" }).content).toBe("print()");
-  expect(open({ name: "tables", file: "scripts/draw.py", offset: 5 }).content).toBe("()");
+  const file = "scripts/draw.py";
+  expect((await open({ name: "tables", file })).content).toBe("print()");
+  expect((await open({ name: "tables", file, offset: 5 })).content).toBe("()");
 });
 
 test.each<[string, Record<string, string>, string]>([
@@ -52,19 +53,33 @@ test.each<[string, Record<string, string>, string]>([
     { name: "tables", file: "logo.png" },
     "logo.png of the skill tables is no text",
   ],
-])("%s is an error that the model can read", (_, args, problem) => {
-  const { content, isError } = open(args);
+])("%s is an error that the model can read", async (_, args, problem) => {
+  const { content, isError } = await open(args);
   expect(isError).toBe(true);
   expect(content).toContain(problem);
 });
 
 // Requirement: CFG-17
-test("a process with another version of the skill says so by name", () => {
+test("a process with another version of the skill says so by name", async () => {
   for (const ports of [{}, { skills: { version: () => undefined } }]) {
-    const { content, isError } = open({ name: "tables" }, ports);
+    const { content, isError } = await open({ name: "tables" }, ports);
     expect(isError).toBe(true);
-    expect(content).toContain("the skill tables has changed since this run started");
+    expect(content).toMatch(/does not have version [0-9a-f]{12} of the skill tables/);
   }
+});
+
+// Requirement: CFG-17
+test("a process that sees the skill later than another one waits for it", async () => {
+  let known: typeof skill | undefined;
+  const late = {
+    version: () => known,
+    async settle(hasAll: () => boolean) {
+      expect(hasAll()).toBe(false);
+      known = skill;
+      expect(hasAll()).toBe(true);
+    },
+  };
+  expect((await open({ name: "tables" }, { skills: late })).isError).toBe(false);
 });
 
 // Requirement: CFG-17

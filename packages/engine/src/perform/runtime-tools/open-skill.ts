@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { utf8 } from "@reeve/agent/skills/parse-skill";
 import type { Skill } from "@reeve/agent/skills/skill";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { limitsOf } from "../../domain/budget/limits.ts";
 import { workingAgent } from "../../domain/delegates/working-agent.ts";
 import { textPart } from "../../domain/runtime-tools/text-part.ts";
@@ -15,15 +16,21 @@ interface Opened {
 }
 
 /**
- * Returns the instructions of a skill and the list of its files, or one of the files, in the version with which the run was prepared. A
- * process that has only another version says so by name: the model never reads two versions.
+ * Returns the instructions of a skill and the list of its files, or one of the files, in the version with which the run was prepared. Waits
+ * for a process that does not have this version yet, and then says so by name: the model never reads two versions.
  */
-export function openSkill(
+export async function openSkill(
   state: RunState,
   frame: string,
   args: JsonObject,
   { skills }: Pick<RunPorts, "skills">,
-): Opened {
+  signal: AbortSignal,
+): Promise<Opened> {
+  const { resultBytes } = limitsOf(state);
+  const failed = (content: string) => ({
+    content: truncateToBytes(content, resultBytes),
+    isError: true,
+  });
   const pinned = workingAgent(state, frameOf(state, frame)).prepared?.skills ?? [];
   const name = textArgument(args, "name");
   const descriptor = pinned.find((each) => each.name === name);
@@ -32,16 +39,17 @@ export function openSkill(
     return failed(`there is no skill "${name.slice(0, 100)}"; the skills are: ${known}`);
   }
   const { digest } = descriptor;
+  await skills?.settle?.(() => skills.version(name, digest) !== undefined, signal);
   const skill = skills?.version(name, digest);
   if (skill === undefined) {
     return failed(
-      `the skill ${name} has changed since this run started: its version ${digest.slice(0, 12)} is gone; continue without it`,
+      `the runtime does not have version ${digest.slice(0, 12)} of the skill ${name}, with which this run was prepared; continue without it`,
     );
   }
   const path = textArgument(args, "file");
   const text = path === "" ? withFiles(skill) : textOfFile(skill, path);
   if (text === undefined) return failed(problemWith(skill, path));
-  const part = textPart(text, numberArgument(args, "offset") ?? 0, limitsOf(state).resultBytes);
+  const part = textPart(text, numberArgument(args, "offset") ?? 0, resultBytes);
   return { content: part, isError: false };
 }
 
@@ -62,8 +70,4 @@ function problemWith({ descriptor: { name }, files }: Skill, path: string): stri
   const known = files.slice(0, 50).map((each) => each.path);
   const list = known.length === 0 ? "it has no files" : `its files are: ${known.join(", ")}`;
   return `the skill ${name} has no file "${path.slice(0, 200)}"; ${list}`;
-}
-
-function failed(content: string): Opened {
-  return { content, isError: true };
 }
