@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
-import type { ModelCatalog, OfferedPlugin } from "@reeve/contracts/agent";
+import type { ModelCatalog, OfferedPlugin, SkillDescriptor } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
@@ -21,10 +21,14 @@ import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
 import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
+import { AnnouncedCatalog } from "./announced-catalog.ts";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
 import { SkillStore } from "@reeve/models/skills/skill-store";
 import { loadSkills, watchSkills } from "@reeve/models/skills/watch-skills";
+
+/** How long a run waits for skills that this runtime does not have yet. A change of the folder is seen within five seconds. */
+const skillSettleMs = 10_000;
 
 interface RuntimeDependencies {
   readonly nats: Nats;
@@ -53,16 +57,17 @@ export async function startRuntime(
   const models = await openTable(nats, ModelCatalogSchema);
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };
   const loaded = await loadSkills(skillFolder, signal);
-  const skills = new SkillStore(loaded.skills);
+  const isWatched = config.REEVE_SKILLS !== undefined;
+  const skills = new SkillStore(loaded.skills, { settleMs: isWatched ? skillSettleMs : 0 });
   const configs = await readPluginConfig(config.REEVE_PLUGINS, environment);
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
-  const catalog = () => ({
+  const catalogWith = (offered: readonly SkillDescriptor[]) => ({
     ...withPlugins(providers.catalog, plugins.offers),
-    skills: [...skills.descriptors],
+    skills: [...offered],
   });
-  const announce = async () => {
-    await models.put("default", catalog(), background.signal);
-  };
+  const catalog = () => catalogWith(skills.descriptors);
+  const announced = new AnnouncedCatalog({ table: models, skills, catalogWith, log: logger });
+  const announce = async () => await announced.announce(background.signal);
   await announce();
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const ports = await openPorts(
@@ -79,12 +84,11 @@ export async function startRuntime(
   const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
   if (configs.length > 0) background.run((until) => plugins.watch(announce, until));
-  const useSkills = async (changed: typeof loaded.skills) => {
-    skills.replace(changed);
-    await announce();
-  };
-  if (skillFolder.path !== undefined) {
+  const useSkills = async (changed: typeof loaded.skills) =>
+    await announced.useSkills(changed, background.signal);
+  if (isWatched) {
     background.run((until) => watchSkills(skillFolder, loaded, useSkills, until));
+    background.run((until) => announced.restore(until));
   }
   background.run((until) => watchReserve(nats, { log: logger }, until));
   background.run((drain) =>

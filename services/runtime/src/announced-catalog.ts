@@ -1,0 +1,104 @@
+import type { ModelCatalog, SkillDescriptor } from "@reeve/contracts/agent";
+import type { Skill } from "@reeve/agent/skills/skill";
+import type { Table } from "@reeve/jetstream/table/port";
+import type { SkillStore } from "@reeve/models/skills/skill-store";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+
+const key = "default";
+const defaultIntervalMs = 30_000;
+
+interface CatalogSource {
+  readonly table: Pick<Table<ModelCatalog>, "get" | "put">;
+  readonly skills: SkillStore;
+  /** Returns the catalog of now with these skills. */
+  readonly catalogWith: (skills: readonly SkillDescriptor[]) => ModelCatalog;
+  readonly log: Pick<Logger, "warn">;
+  /** Interval between looks at the stored catalog. Default: 30 seconds. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * The catalog as this runtime announces it to gateways. All runtimes write the same record, and the last one wins: they are expected to
+ * have the same skills.
+ */
+export class AnnouncedCatalog {
+  readonly #source: CatalogSource;
+  #offered: readonly SkillDescriptor[];
+  #written: string | undefined;
+
+  constructor(source: CatalogSource) {
+    this.#source = source;
+    this.#offered = source.skills.descriptors;
+  }
+
+  /** Writes the catalog, and warns if it had skills of another runtime that differ. */
+  async announce(signal: AbortSignal): Promise<void> {
+    const { table, catalogWith, log } = this.#source;
+    const own = digestsOf(this.#offered);
+    const before = await table.get(key, signal);
+    if (before !== undefined) {
+      const stored = digestsOf(before.record.skills);
+      if (stored !== own && stored !== this.#written) {
+        const skills = differing(before.record.skills, this.#offered);
+        log.warn({ skills }, "the catalog had other skills; all runtimes need the same ones");
+      }
+    }
+    await table.put(key, catalogWith(this.#offered), signal);
+    this.#written = own;
+  }
+
+  /**
+   * Uses other skills: runs can open them before an agent can name them, and this runtime offers them once they are stored. May be called
+   * again if it throws.
+   */
+  async useSkills(changed: readonly Skill[], signal: AbortSignal): Promise<void> {
+    const { skills } = this.#source;
+    skills.add(changed);
+    this.#offered = changed.map(({ descriptor }) => descriptor);
+    await this.announce(signal);
+    skills.replace(changed);
+  }
+
+  /**
+   * Writes the catalog again when it has no skills although this runtime has some, until `signal` aborts. Skills that differ stay: two
+   * runtimes would replace each other's without end.
+   */
+  async restore(signal: AbortSignal): Promise<void> {
+    const { table, log, intervalMs = defaultIntervalMs } = this.#source;
+    for (;;) {
+      await sleep(intervalMs, signal);
+      if (this.#offered.length === 0) continue;
+      try {
+        const row = await table.get(key, signal);
+        if (row !== undefined && row.record.skills.length > 0) continue;
+        await this.announce(signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        const problem = error instanceof Error ? error.message : String(error);
+        log.warn({ problem }, "the catalog of models and skills cannot be examined");
+      }
+    }
+  }
+}
+
+function digestsOf(skills: readonly SkillDescriptor[]): string {
+  return skills
+    .map(({ name, digest }) => `${name}/${digest}`)
+    .toSorted()
+    .join();
+}
+
+/** Returns the names of at most 50 skills that only one of two lists has in its version. */
+function differing(
+  some: readonly SkillDescriptor[],
+  others: readonly SkillDescriptor[],
+): readonly string[] {
+  const keys = (list: readonly SkillDescriptor[]) =>
+    new Set(list.map(({ name, digest }) => `${name}/${digest}`));
+  const [left, right] = [keys(some), keys(others)];
+  const names = [...some, ...others].flatMap(({ name, digest }) =>
+    left.has(`${name}/${digest}`) && right.has(`${name}/${digest}`) ? [] : [name],
+  );
+  return [...new Set(names)].slice(0, 50);
+}
