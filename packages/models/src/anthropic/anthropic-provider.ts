@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { dropEnvironmentHeaders } from "../wire/drop-environment-headers.ts";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
@@ -25,6 +26,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     apiKey,
     baseUrl = "https://api.anthropic.com",
     idleTimeoutMs = defaultIdleTimeoutMs,
+    ignoresEnvironment = false,
     thinking,
   } = options;
   const client = new Anthropic({
@@ -36,6 +38,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     openTelemetry: false,
     fetch: keepAliveFetch(idleTimeoutMs),
   });
+  if (ignoresEnvironment) dropEnvironmentHeaders(client);
   const descriptor = create(ProviderDescriptorSchema, {
     name,
     // The API dropped the temperature in version 2026-10-21.

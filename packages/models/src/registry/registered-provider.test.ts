@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openProviders } from "./provider-registry.ts";
 
 const never = new AbortController().signal;
@@ -67,6 +68,37 @@ models:
     "/one/chat/completions Bearer from-environment",
     "/two/chat/completions Bearer from-file",
   ]);
+});
+
+test("no server gets the account and headers of the environment", async () => {
+  const variables = {
+    OPENAI_ORG_ID: "org-1",
+    OPENAI_PROJECT_ID: "proj-1",
+    OPENAI_CUSTOM_HEADERS: "X-Secret: one\nAuthorization: Bearer other",
+    ANTHROPIC_AUTH_TOKEN: "token",
+    ANTHROPIC_CUSTOM_HEADERS: "X-Secret: two\nX-Api-Key: other",
+  };
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const apis = ["chat", "responses", "anthropic"];
+  const { byName } = await open(
+    `providers:\n${apis.map((api) => `  - { name: my-${api}, api: ${api}, base_url: "${base()}", api_key: "\${K}" }\n`).join("")}`,
+    { K: "own" },
+  );
+  vi.unstubAllEnvs();
+  const received: IncomingHttpHeaders[] = [];
+  server.on("request", ({ headers }) => received.push(headers));
+  for (const [name, provider] of byName) {
+    const model = create(ModelSpecSchema, { id: "m", provider: name, upstreamName: "m" });
+    const request = { model, system: "", messages: [{ role: "user", text: "x" }], tools: [] };
+    const stream = provider.stream(request as never, never) as AsyncIterable<unknown>;
+    // The answer of the server is one of chat completions.
+    await Array.fromAsync(stream).catch(() => []);
+  }
+  expect(received).toHaveLength(apis.length);
+  for (const headers of received) {
+    expect(headers["x-api-key"] ?? headers.authorization).toMatch(/^(?:Bearer )?own$/);
+    expect(JSON.stringify(headers)).not.toMatch(/x-secret|org-1|proj-1|other|token"/i);
+  }
 });
 
 test.each([

@@ -10,7 +10,7 @@ import { chatProvider } from "../chat/chat-provider.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
 
 /** Names that settings configure. Two providers with one name would hide each other. */
-const reservedNames = ["openai", "anthropic", "scripted"];
+export const reservedNames: readonly string[] = ["openai", "anthropic", "scripted"];
 
 /** A provider in the registry of models. */
 export const registeredProviderSchema = z
@@ -32,7 +32,9 @@ export const registeredProviderSchema = z
     base_url: z
       .url({ protocol: /^https?$/, error: "must be an http or https URL" })
       .refine((url) => !hasCredentials(url), "must not contain credentials; use api_key")
-      .describe("Address of the API, for example https://example.org/v1."),
+      .describe(
+        "Address of the API, for example https://example.org/v1. For the API of Anthropic without /v1.",
+      ),
     api_key: z
       .string()
       .regex(
@@ -66,7 +68,8 @@ export async function openRegistered(
   signal: AbortSignal,
 ): Promise<ModelProvider> {
   const apiKey = await keyOf(name, keys, environment, signal);
-  const options = { name, apiKey, baseUrl, idleTimeoutMs };
+  // Another vendor's server must not get the headers and ids of an account at OpenAI or Anthropic.
+  const options = { name, apiKey, baseUrl, idleTimeoutMs, ignoresEnvironment: true };
   switch (api) {
     case "chat":
       return chatProvider(options);
