@@ -69,3 +69,33 @@ test("build reports every mistake of all parts at once, and buildUnchecked only 
     'agents["finder"].hitl_tools[0]',
   ]);
 });
+
+// Requirement: RES-12
+test("values of the wrong type are reported by build, each with its place", () => {
+  // Types do not hold in JavaScript.
+  const any = (value: unknown) => value as never;
+  const builder = new ReeveBuilder()
+    .withProvider(provider())
+    .withTool(any({ name: "x" }))
+    .withModel({ provider: "scripted" }, { id: "m", provider: "gone" }, any({ id: "n", provider: 5 }))
+    .withAgent(any(undefined), any({ name: 5, model: "scripted:finds" }))
+    .withAgent(any({ ...finder, model: "scripted:finds", delegates: 5 }));
+  expect(problems(() => builder.build())).toEqual([
+    "tools",
+    'models[""].id',
+    'models["n"].provider',
+    "agents",
+    'models["m"].provider',
+    'models["n"].provider',
+    'agents[""].name',
+    'agents["finder"].delegates',
+  ]);
+});
+
+test("a built agent does not change with the object that it was built from", async () => {
+  const agent = { ...finder, model: "scripted:finds" };
+  const reeve = new ReeveBuilder().withProvider(provider()).withAgent(agent).build();
+  agent.model = "gone:x";
+  const run = reeve.run("finder", "go", { signal });
+  expect(await run.ended).toMatchObject({ status: RunStatus.COMPLETED });
+});

@@ -10,6 +10,8 @@ import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { listViolations } from "@reeve/platform/list-violations";
+import { mergeViolations } from "@reeve/platform/strict/merge-violations";
+import { readInit } from "@reeve/platform/strict/read-init";
 import { reasonName } from "@reeve/platform/reason-name";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { AgentInit } from "./agent-init.ts";
@@ -41,34 +43,46 @@ export class ReeveBuilder {
   /** Adds agents. Each may name the others as delegates. */
   withAgent(...agents: readonly AgentInit[]): this {
     for (const agent of agents) {
-      const id = agent.id || defaultAgentId(agent.name ?? "");
-      this.#add(this.#agents, "agents", id, agent);
+      const copy = copyOf(agent);
+      if (copy === undefined) this.#refuse("agents", "is not an object that describes an agent");
+      else this.#add(this.#agents, "agents", idOf(copy), copy);
     }
     return this;
   }
 
   /** Adds tools that all agents have, as far as their filters and classes permit. */
   withTool(...tools: readonly Tool[]): this {
-    for (const tool of tools) this.#add(this.#tools, "tools", tool.descriptor.name, tool);
+    for (const tool of tools) this.#addDescribed(this.#tools, "tools", tool);
     return this;
   }
 
   withProvider(...providers: readonly ModelProvider[]): this {
-    for (const each of providers) {
-      this.#add(this.#providers, "providers", each.descriptor.name, each);
-    }
+    for (const each of providers) this.#addDescribed(this.#providers, "providers", each);
     return this;
   }
 
   /** Registers models by id, with what their providers do not know, such as context windows and prices. */
   withModel(...models: readonly MessageInitShape<typeof ModelSpecSchema>[]): this {
-    for (const model of models) this.#add(this.#models, "models", model.id ?? "", model);
+    for (const model of models) {
+      const copy = copyOf(model);
+      if (copy === undefined) {
+        this.#refuse("models", "is not an object that describes a model");
+        continue;
+      }
+      const { init, violations } = readInit(ModelSpecSchema, copy);
+      const { id = "" } = create(ModelSpecSchema, init);
+      const place = placeOf("models", id);
+      const required = { field: "id", description: "is required", reason: "REQUIRED" };
+      const problems = mergeViolations(violations, id === "" ? [required] : []);
+      this.#problems.push(...problems.map((each) => ({ ...each, field: `${place}.${each.field}` })));
+      this.#add(this.#models, "models", id, init);
+    }
     return this;
   }
 
   /** Adds skills that agents may name. */
   withSkill(...skills: readonly Skill[]): this {
-    for (const skill of skills) this.#add(this.#skills, "skills", skill.descriptor.name, skill);
+    for (const skill of skills) this.#addDescribed(this.#skills, "skills", skill);
     return this;
   }
 
@@ -90,7 +104,7 @@ export class ReeveBuilder {
   build(): Reeve {
     const reeve = this.#assemble();
     const offer = new LocalRuntime(reeve.parts).ports.catalogs();
-    const problems = [...this.#problems];
+    const problems = [...this.#problems, ...this.#modelProblems()];
     for (const [id, spec] of this.#agents) {
       try {
         const delegates = reeve.reachableFrom(id);
@@ -123,6 +137,30 @@ export class ReeveBuilder {
     return new Reeve(new Map(this.#agents), parts);
   }
 
+  #modelProblems(): readonly Violation[] {
+    const known = [...this.#providers.keys()];
+    return [...this.#models].flatMap(([id, model]): readonly Violation[] => {
+      const { provider } = create(ModelSpecSchema, model);
+      if (known.includes(provider)) return [];
+      const list = known.length === 0 ? "there are none" : `the providers are: ${known.join(", ")}`;
+      const description = `there is no provider "${provider}"; ${list}`;
+      return [
+        { field: `${placeOf("models", id)}.provider`, description, reason: "PROVIDER_NOT_FOUND" },
+      ];
+    });
+  }
+
+  #addDescribed<Part>(parts: Map<string, Part>, kind: string, part: Part): void {
+    const name = describedName(part);
+    if (name === undefined) this.#refuse(kind, "has no descriptor with a name");
+    else this.#add(parts, kind, name, part);
+  }
+
+  /** Reports a part that has no name to report it by. */
+  #refuse(kind: string, description: string): void {
+    this.#problems.push({ field: kind, description: `one of them ${description}`, reason: "MALFORMED" });
+  }
+
   /** Keeps the first of several parts with one name. */
   #add<Part>(parts: Map<string, Part>, kind: string, name: string, part: Part): void {
     if (!parts.has(name)) parts.set(name, part);
@@ -131,6 +169,31 @@ export class ReeveBuilder {
       this.#problems.push({ field: placeOf(kind, name), description, reason: "REPEATED" });
     }
   }
+}
+
+/** Returns a copy, which later changes of the original do not reach. Undefined: it is no object, or has values that cannot be copied. */
+function copyOf<Init extends object>(init: Init): Init | undefined {
+  if (typeof init !== "object" || init === null || Array.isArray(init)) return undefined;
+  try {
+    return structuredClone(init);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Types do not hold in JavaScript: what is no text is reported later, with everything else that is wrong with the agent. */
+function idOf({ id, name }: { readonly id?: unknown; readonly name?: unknown }): string {
+  if (typeof id === "string" && id !== "") return id;
+  return defaultAgentId(typeof name === "string" ? name : "");
+}
+
+function describedName(part: unknown): string | undefined {
+  if (typeof part !== "object" || part === null || !("descriptor" in part)) return undefined;
+  const { descriptor } = part;
+  if (typeof descriptor !== "object" || descriptor === null || !("name" in descriptor)) {
+    return undefined;
+  }
+  return typeof descriptor.name === "string" ? descriptor.name : undefined;
 }
 
 function placeOf(kind: string, name: string): string {

@@ -40,7 +40,7 @@ export class Reeve {
   reachableFrom(agentId: string): readonly AgentInit[] {
     const found = new Set([agentId]);
     for (const id of found)
-      for (const each of this.#agents.get(id)?.delegates ?? []) found.add(each);
+      for (const each of delegatesIn(this.#agents.get(id))) found.add(each);
     found.delete(agentId);
     return [...found].flatMap((id) => this.#agents.get(id) ?? []);
   }
@@ -51,4 +51,10 @@ export class Reeve {
     const message = `there is no agent "${agentId}"${hint}`;
     return new Failure("not_found", ErrorReason.AGENT_NOT_FOUND, message);
   }
+}
+
+/** Types do not hold in JavaScript: the check of the agent reports what is no list. */
+function delegatesIn(agent: AgentInit | undefined): readonly string[] {
+  const delegates: unknown = agent?.delegates;
+  return Array.isArray(delegates) ? delegates.filter((each) => typeof each === "string") : [];
 }
