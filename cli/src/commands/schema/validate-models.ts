@@ -1,3 +1,6 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { listViolations } from "@reeve/platform/list-violations";
 import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { readSmallFile } from "../../files/small-file.ts";
@@ -15,10 +18,22 @@ export function validateModelsCommand({ terminal }: Pick<Context, "terminal">): 
     .action(async ({ file }: { readonly file: string }) => {
       const text = await readSmallFile(file, maxBytes);
       // Only this command reads a registry.
-      const { parseModelRegistry } = await import("@reeve/models/registry/model-registry");
-      const { providers, models } = parseModelRegistry(text, file);
+      const { parseModelRegistry, providerViolations } = await import(
+        "@reeve/models/registry/model-registry"
+      );
+      const registry = parseModelRegistry(text, file);
+      const violations = providerViolations(registry);
+      if (violations.length > 0) {
+        const message = `${file} is not valid: ${listViolations(violations)}`;
+        throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
+      }
+      const { models, providers } = registry;
       terminal.out(
-        `${oneLine(file, 200)} is valid: ${models.length} models, ${providers.length} providers of its own\n`,
+        `${oneLine(file, 200)} is valid: ${counted(models.length, "model")}, ${counted(providers.length, "provider")} of its own\n`,
       );
     });
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

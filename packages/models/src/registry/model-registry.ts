@@ -4,8 +4,9 @@ import type { ModelSpec } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
+import type { Violation } from "@reeve/platform/failure";
 import type { RegisteredProvider } from "./registered-provider.ts";
-import { registeredProviderSchema } from "./registered-provider.ts";
+import { registeredProviderSchema, reservedNames } from "./registered-provider.ts";
 
 /**
  * Parses a registry of models. Throws a Failure with every problem of the file.
@@ -45,6 +46,16 @@ import { registeredProviderSchema } from "./registered-provider.ts";
 export function parseModelRegistry(text: string, file: string): ModelRegistry {
   const { providers, models } = parseYamlFile(text, file, registrySchema);
   return { providers, models: models.map(modelOf) };
+}
+
+/** Returns a violation for each model whose provider neither the registry nor a setting can configure. */
+export function providerViolations({ providers, models }: ModelRegistry): readonly Violation[] {
+  const known = [...providers.map(({ name }) => name), ...reservedNames];
+  return models.flatMap(({ id, provider }, index) => {
+    if (known.includes(provider)) return [];
+    const description = `model ${id} has the provider "${provider}", which does not exist; the providers are: ${known.join(", ")}`;
+    return [{ field: `models.${index}.provider`, description, reason: "PROVIDER_NOT_FOUND" }];
+  });
 }
 
 /** What a registry says. */
