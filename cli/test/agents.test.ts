@@ -197,6 +197,54 @@ test("apply creates and updates the agents of a folder, in the order of their de
   expect(await reeve("apply", "-f", team, "--prune")).toMatchObject({ code: 2 });
 });
 
+test("apply stops at an agent that was changed meanwhile, and names what is left", async () => {
+  const edited = join(folder, "edited");
+  mkdirSync(edited);
+  const write = (name: string, text: string) =>
+    writeFileSync(join(edited, `${name}.yaml`), `id: ${name}\nname: N\nmodel: known\n${text}`);
+  const names = ["edit-a", "edit-b", "edit-c"];
+  for (const name of names) write(name, "");
+  const set = ["apply", "-f", edited, "--set", "edited"];
+  expect((await reeve(...set)).code).toBe(0);
+  for (const name of names) write(name, "instructions: New.\n");
+  const meanwhile = "id: edit-b\nname: By hand\nmodel: known\n";
+  const terminal = new (class extends MemoryTerminal {
+    override async ask(): Promise<string> {
+      const token = ["--token", tokens.acme];
+      await typed({ input: meanwhile }, ...token, "agents", "apply", "-f", "-");
+      return "y";
+    }
+  })({ answers: [] });
+  const signal = new AbortController().signal;
+  const args = ["--url", bench.url, "--token", tokens.acme, ...set];
+  expect(await runCli(args, { terminal, environment: {}, signal })).toBe(1);
+  expect(terminal.stdout).toContain("agent edit-a updated (revision 2)");
+  expect(terminal.stderr).toContain("not applied: edit-b, edit-c");
+  expect((await agents("get", "edit-b")).stdout).toContain("name: By hand");
+});
+
+test("--prune deletes nothing while a file cannot be read, and no agents of other sets", async () => {
+  const kept = join(folder, "kept");
+  mkdirSync(kept);
+  const write = (name: string, text: string) => writeFileSync(join(kept, `${name}.yaml`), text);
+  write("one", "id: kept-one\nname: N\nmodel: known\n");
+  write("two", "id: kept-two\nname: N\nmodel: known\n");
+  const apply = (set: string, ...args: readonly string[]) =>
+    reeve("apply", "-f", kept, "--set", set, "--yes", "--json", ...args);
+  expect((await apply("kept")).code).toBe(0);
+  write("two", "id: [");
+  const refused = await apply("kept", "--prune");
+  expect(refused.code).toBe(1);
+  expect(refused.stdout).not.toContain('"delete"');
+  expect((await agents("get", "kept-two")).code).toBe(0);
+  rmSync(join(kept, "two.yaml"));
+  rmSync(join(kept, "one.yaml"));
+  write("three", "id: kept-three\nname: N\nmodel: known\n");
+  expect((await apply("another", "--prune")).code).toBe(0);
+  expect((await agents("get", "kept-two")).code).toBe(0);
+  expect((await agents("get", "kept-one")).code).toBe(0);
+});
+
 test("apply asks a person on a terminal, and changes nothing without a yes", async () => {
   const asked = join(folder, "asked.yaml");
   writeFileSync(asked, "id: asked\nname: Asked\nmodel: known\n");
