@@ -9,8 +9,11 @@ import {
 import type { Schema } from "../openapi/json-schema.ts";
 import { described } from "../openapi/json-schema.ts";
 
-/** What a field accepts beyond its contract, by `<message>.<field>`. It is added to the schema of the field, or of its entries. */
-export type Refinements = ReadonlyMap<string, Schema>;
+/**
+ * What a field accepts beyond its contract, by `<message>.<field>`. It is added to the schema of the field, or of its entries. A hidden field
+ * is refused.
+ */
+export type Refinements = ReadonlyMap<string, Schema | "hidden">;
 
 /** JSON of the messages that protobuf maps to something else than an object with their fields. */
 const wellKnown: Readonly<Record<string, Schema>> = {
@@ -37,7 +40,10 @@ export class MessageSchemas {
 
   /** Returns the schema of a message. Refuses fields that the message does not have. */
   ofMessage(type: DescMessage): Schema {
-    const properties = type.fields.map((field) => [field.name, this.#ofField(field)] as const);
+    const properties = type.fields.flatMap((field) => {
+      const refined = this.#refinements.get(`${type.name}.${field.name}`) ?? {};
+      return refined === "hidden" ? [] : [[field.name, this.#ofField(field, refined)] as const];
+    });
     const required = type.fields.filter(isRequired).map(({ name }) => name);
     return {
       ...described(type),
@@ -48,9 +54,8 @@ export class MessageSchemas {
     };
   }
 
-  #ofField(field: DescField): Schema {
+  #ofField(field: DescField, refined: Schema): Schema {
     const rules = getOption(field, rulesOption);
-    const refined = this.#refinements.get(`${field.parent.name}.${field.name}`) ?? {};
     const value = this.#valueOf(field, rules, refined);
     return { ...described(field), ...value };
   }

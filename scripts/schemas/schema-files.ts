@@ -11,6 +11,7 @@ import { mcpFileSchema } from "@reeve/toolhost/tools/mcp/mcp-config";
 import { providersFileSchema } from "@reeve/toolhost/tools/providers/provider-config";
 import { z } from "zod";
 import type { Schema } from "../openapi/json-schema.ts";
+import type { Refinements } from "./message-schema.ts";
 import { MessageSchemas } from "./message-schema.ts";
 
 /** The schemas of the files that people write, by name. `contracts` has the messages with their comments. */
@@ -38,11 +39,7 @@ function titled(title: string, schema: Schema): Schema {
   return { $schema: "http://json-schema.org/draft-07/schema#", title, ...schema };
 }
 
-function ofMessage(
-  contracts: Registry,
-  typeName: string,
-  refined: ReadonlyMap<string, Schema>,
-): Schema {
+function ofMessage(contracts: Registry, typeName: string, refined: Refinements): Schema {
   const type = contracts.getMessage(typeName);
   if (type === undefined) throw new Error(`no message ${typeName} in the contracts`);
   const schemas = new MessageSchemas(refined);
@@ -63,7 +60,7 @@ function ofZod(schema: z.ZodType): Schema {
 }
 
 /** What code checks of an agent spec, and its contract does not say. */
-function refinements(): ReadonlyMap<string, Schema> {
+function refinements(): Refinements {
   const id = "^[a-z0-9][a-z0-9-]{0,62}$";
   const sections = {
     permission: permissionSchema,
@@ -71,9 +68,13 @@ function refinements(): ReadonlyMap<string, Schema> {
     retry: retrySchema,
     compaction: compactionSchema,
   };
-  return new Map<string, Schema>([
+  return new Map<string, Schema | "hidden">([
+    // Empty means the default.
+    ["AgentSpec.id", { pattern: "^([a-z0-9][a-z0-9-]{0,62})?$" }],
+    // No remote agent is supported.
+    ["AgentSpec.endpoint", "hidden"],
     ["AgentSpec.permission_classes", { enum: classNames }],
-    ["AgentSpec.budget_awareness", { pattern: "^(per-message|limit:([0-9]|[1-9][0-9]|100))$" }],
+    ["AgentSpec.budget_awareness", { pattern: "^(|per-message|limit:([0-9]|[1-9][0-9]|100))$" }],
     ["AgentSpec.delegates", { pattern: id }],
     [
       "AgentSpec.sections",

@@ -70,14 +70,19 @@ test("build reports every mistake of all parts at once, and buildUnchecked only 
   ]);
 });
 
+// Types do not hold in JavaScript.
+const any = (value: unknown) => value as never;
+
 // Requirement: RES-12
 test("values of the wrong type are reported by build, each with its place", () => {
-  // Types do not hold in JavaScript.
-  const any = (value: unknown) => value as never;
   const builder = new ReeveBuilder()
     .withProvider(provider())
     .withTool(any({ name: "x" }))
-    .withModel({ provider: "scripted" }, { id: "m", provider: "gone" }, any({ id: "n", provider: 5 }))
+    .withModel(
+      { provider: "scripted" },
+      { id: "m", provider: "gone" },
+      any({ id: "n", provider: 5 }),
+    )
     .withAgent(any(undefined), any({ name: 5, model: "scripted:finds" }))
     .withAgent(any({ ...finder, model: "scripted:finds", delegates: 5 }));
   expect(problems(() => builder.build())).toEqual([

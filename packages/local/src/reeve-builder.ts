@@ -70,11 +70,13 @@ export class ReeveBuilder {
         continue;
       }
       const { init, violations } = readInit(ModelSpecSchema, copy);
-      const { id = "" } = create(ModelSpecSchema, init);
+      const { id } = create(ModelSpecSchema, init);
       const place = placeOf("models", id);
       const required = { field: "id", description: "is required", reason: "REQUIRED" };
       const problems = mergeViolations(violations, id === "" ? [required] : []);
-      this.#problems.push(...problems.map((each) => ({ ...each, field: `${place}.${each.field}` })));
+      this.#problems.push(
+        ...problems.map((each) => ({ ...each, field: `${place}.${each.field}` })),
+      );
       this.#add(this.#models, "models", id, init);
     }
     return this;
@@ -158,7 +160,11 @@ export class ReeveBuilder {
 
   /** Reports a part that has no name to report it by. */
   #refuse(kind: string, description: string): void {
-    this.#problems.push({ field: kind, description: `one of them ${description}`, reason: "MALFORMED" });
+    this.#problems.push({
+      field: kind,
+      description: `one of them ${description}`,
+      reason: "MALFORMED",
+    });
   }
 
   /** Keeps the first of several parts with one name. */

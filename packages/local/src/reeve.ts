@@ -39,8 +39,7 @@ export class Reeve {
   /** Returns the agents that an agent can reach through delegates, without itself. */
   reachableFrom(agentId: string): readonly AgentInit[] {
     const found = new Set([agentId]);
-    for (const id of found)
-      for (const each of delegatesIn(this.#agents.get(id))) found.add(each);
+    for (const id of found) for (const each of delegatesIn(this.#agents.get(id))) found.add(each);
     found.delete(agentId);
     return [...found].flatMap((id) => this.#agents.get(id) ?? []);
   }

@@ -94,11 +94,13 @@ function differing(
   some: readonly SkillDescriptor[],
   others: readonly SkillDescriptor[],
 ): readonly string[] {
-  const keys = (list: readonly SkillDescriptor[]) =>
-    new Set(list.map(({ name, digest }) => `${name}/${digest}`));
-  const [left, right] = [keys(some), keys(others)];
+  const [left, right] = [versionsOf(some), versionsOf(others)];
   const names = [...some, ...others].flatMap(({ name, digest }) =>
     left.has(`${name}/${digest}`) && right.has(`${name}/${digest}`) ? [] : [name],
   );
   return [...new Set(names)].slice(0, 50);
+}
+
+function versionsOf(skills: readonly SkillDescriptor[]): ReadonlySet<string> {
+  return new Set(skills.map(({ name, digest }) => `${name}/${digest}`));
 }

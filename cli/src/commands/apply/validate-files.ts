@@ -1,6 +1,7 @@
 import type { Agent, AgentSpec, Client } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
 import { forEach } from "@reeve/platform/async/for-each";
+import type { Violation } from "@reeve/platform/failure";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import type { PlannedFile } from "./apply-plan.ts";
 import { reachableFrom } from "./delegate-order.ts";
@@ -62,10 +63,10 @@ async function validateFile(
   signal: AbortSignal,
 ): Promise<ValidatedFiles> {
   const checked = await reeve.agents.validate(spec, { others, signal }).catch((error: unknown) => {
-    // The request itself was refused, for example because it is too large.
-    if (!(error instanceof ReeveError) || error.isTransient || error.violations.length === 0)
-      throw error;
-    return { violations: error.violations, warnings: [], normalized: undefined };
+    // The request itself was refused.
+    const violations = error instanceof ReeveError ? refusalsOf(error) : [];
+    if (violations.length === 0) throw error;
+    return { violations, warnings: [], normalized: undefined };
   });
   // The validation of the other file reports what is wrong with it.
   const own = checked.violations.filter(({ field }) => !field.startsWith("others["));
@@ -81,4 +82,17 @@ async function validateFile(
   const valid =
     problems.length === 0 && normalized !== undefined ? [{ file, spec: normalized }] : [];
   return { valid, problems, warnings };
+}
+
+/** Returns what a refused request says about its file. Empty: it says nothing, as without a permission. */
+function refusalsOf({
+  isTransient,
+  violations,
+  reason,
+  message,
+}: ReeveError): readonly Violation[] {
+  if (isTransient || violations.length > 0) return isTransient ? [] : violations;
+  if (reason !== "TOO_LARGE") return [];
+  const description = `the agent and those that it can call are too large together: ${message}`;
+  return [{ field: "", description, reason }];
 }

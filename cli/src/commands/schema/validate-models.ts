@@ -18,9 +18,8 @@ export function validateModelsCommand({ terminal }: Pick<Context, "terminal">): 
     .action(async ({ file }: { readonly file: string }) => {
       const text = await readSmallFile(file, maxBytes);
       // Only this command reads a registry.
-      const { parseModelRegistry, providerViolations } = await import(
-        "@reeve/models/registry/model-registry"
-      );
+      const { parseModelRegistry, providerViolations } =
+        await import("@reeve/models/registry/model-registry");
       const registry = parseModelRegistry(text, file);
       const violations = providerViolations(registry);
       if (violations.length > 0) {

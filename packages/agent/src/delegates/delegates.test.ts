@@ -180,10 +180,13 @@ describe("the delegates of an agent", () => {
   test("are looked up once each, however often they are named", async () => {
     const repeated = Array.from({ length: 50_000 }, () => "b");
     const looked: string[] = [];
-    const { agents } = await collectDelegates(specOf({ id: "root", delegates: ["a"] }), async (id) => {
-      looked.push(id);
-      return agentOf(id, { delegates: id === "a" ? repeated : [] });
-    });
+    const { agents } = await collectDelegates(
+      specOf({ id: "root", delegates: ["a"] }),
+      async (id) => {
+        looked.push(id);
+        return agentOf(id, { delegates: id === "a" ? repeated : [] });
+      },
+    );
     expect(looked).toEqual(["a", "b"]);
     expect(agents).toHaveLength(2);
   });

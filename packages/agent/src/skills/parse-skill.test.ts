@@ -43,7 +43,11 @@ test.each<[string, Parameters<typeof parseSkill>[1], string]>([
   ["bytes", [file("SKILL.md", Uint8Array.of(0xff, 0xfe))], "SKILL.md must be UTF-8 text"],
   ["no YAML", [file("SKILL.md", "---\nname: [\n---\nx")], "SKILL.md its front matter is no YAML"],
   ["a list", [file("SKILL.md", "---\n- x\n---\nx")], "SKILL.md Invalid input: expected object"],
-  ["no description", [file("SKILL.md", "---\nname: tables\n---\nx")], "SKILL.md: description must be a text"],
+  [
+    "no description",
+    [file("SKILL.md", "---\nname: tables\n---\nx")],
+    "SKILL.md: description must be a text",
+  ],
   [
     "another name",
     [file("SKILL.md", head.replace("tables", "other") + "x")],

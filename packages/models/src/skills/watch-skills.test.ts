@@ -51,7 +51,11 @@ test("a read that fails for a while is tried again, and the log has its error on
   const path = mkdtempSync(join(tmpdir(), "reeve-skills-"));
   const end = new AbortController();
   const errors: unknown[] = [];
-  const log = { info: () => undefined, warn: () => undefined, error: (e: unknown) => errors.push(e) };
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (e: unknown) => errors.push(e),
+  };
   const loaded = await loadSkills({ path, log }, end.signal);
   mkdirSync(join(path, "tables"));
   writeFileSync(join(path, "tables/SKILL.md"), "---\nname: tables\ndescription: d\n---\nx");

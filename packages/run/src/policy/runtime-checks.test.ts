@@ -52,8 +52,7 @@ async function holdersWithout(rule: CheckedRule): Promise<MemoryTable<QueueHolde
 
 test("this version checks every rule of the contract", () => {
   const rules = CheckedRuleSchema.values.map(({ number }) => number);
-  const known = rules.filter((rule) => rule !== Number(CheckedRule.UNSPECIFIED));
-  expect(allCheckedRules.toSorted()).toEqual(known.toSorted());
+  expect(new Set([CheckedRule.UNSPECIFIED, ...allCheckedRules])).toEqual(new Set(rules));
 });
 
 test.each(Object.entries(statements))(

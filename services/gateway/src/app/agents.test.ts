@@ -140,13 +140,17 @@ describe("an agent", () => {
   test("is replaced only at the given revision", async () => {
     const ports = await withAgents("writer");
     await updateAgent(ports, ann, specOf("writer"), { revision: 1 }, never);
-    await expect(updateAgent(ports, ann, specOf("writer"), { revision: 1 }, never)).rejects.toMatchObject({
+    await expect(
+      updateAgent(ports, ann, specOf("writer"), { revision: 1 }, never),
+    ).rejects.toMatchObject({
       kind: "conflict",
       reason: ErrorReason.REVISION_CONFLICT,
       metadata: { revision: "2" },
     });
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 8 }, () => updateAgent(ports, ann, specOf("writer"), { revision: 2 }, never)),
+      Array.from({ length: 8 }, () =>
+        updateAgent(ports, ann, specOf("writer"), { revision: 2 }, never),
+      ),
     );
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect((await getAgent(ports, "acme", "writer", never)).revision).toBe(3);

@@ -131,8 +131,5 @@ test("a spec is checked with others that are to be stored before it", async () =
   const many = Array.from({ length: 17 }, (_, n) => `d${n}`);
   expect(
     await check(specOf("writer", "x", "x").spec, writer, specOf("other", ...many).spec),
-  ).toEqual([
-    "others[0].delegates TOOL_ID_CONFLICT",
-    "others[2].delegates TOO_MANY_ENTRIES",
-  ]);
+  ).toEqual(["others[0].delegates TOOL_ID_CONFLICT", "others[2].delegates TOO_MANY_ENTRIES"]);
 });

@@ -62,7 +62,13 @@ export function agentService(
     updateAgent: async ({ spec, revision, managedBy }, context) => {
       const author = principalOf(context);
       const given = sent(spec, context);
-      const stored = await updateAgent(ports, author, given, { revision, managedBy }, context.signal);
+      const stored = await updateAgent(
+        ports,
+        author,
+        given,
+        { revision, managedBy },
+        context.signal,
+      );
       return { agent: stored.agent, warnings: stored.warnings.slice(0, maxWarnings) };
     },
     deleteAgent: async ({ agentId, revision, managedBy }, context) => {
