@@ -128,6 +128,22 @@ pub struct Approval {
     /// bytes, in the order of the plan. Empty if none asks.
     #[prost(string, repeated, tag = "46")]
     pub plugin_reasons: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether the caller may decide now, by who decides and by the votes. Only in responses, while the approval is pending. Unset
+    /// if the credential of the caller has more groups than services can pass on, or if it depends on the log of
+    /// the run: somebody without the role APPROVER may answer a question of an agent if they sent a message to its run.
+    #[prost(message, optional, tag = "47")]
+    pub caller_standing: ::core::option::Option<CallerStanding>,
+}
+/// Whether the caller may decide on an approval. It says nothing about waits, freezes, passkeys, and the memories of a run.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CallerStanding {
+    /// Whether the approval waits for the caller, or why it does not.
+    #[prost(enumeration = "CallerStandingKind", tag = "1")]
+    pub kind: i32,
+    /// Why the caller may not decide, as a clause that names the caller, for example `ann started the run`. Empty
+    /// if the caller may decide.
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
 }
 /// A group that alternatives of approvals name. Groups are known to identity providers only: approvals
 /// notes when a member uses the inbox.
@@ -912,6 +928,51 @@ pub struct WatchApprovalsResponse {
     /// How far the stream has come. Empty until it has had all approvals that were pending at its start.
     #[prost(string, tag = "2")]
     pub resume_token: ::prost::alloc::string::String,
+}
+/// Whether an approval waits for the caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum CallerStandingKind {
+    /// Not set.
+    Unspecified = 0,
+    /// The caller may decide, and has not voted.
+    MayDecide = 1,
+    /// The caller lacks the role APPROVER.
+    MissingRole = 2,
+    /// `excluded_subjects` has the caller.
+    Excluded = 3,
+    /// The alternatives do not name the caller.
+    NotNamed = 4,
+    /// The caller has voted, and may only change the vote.
+    Voted = 5,
+}
+impl CallerStandingKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "CALLER_STANDING_KIND_UNSPECIFIED",
+            Self::MayDecide => "CALLER_STANDING_KIND_MAY_DECIDE",
+            Self::MissingRole => "CALLER_STANDING_KIND_MISSING_ROLE",
+            Self::Excluded => "CALLER_STANDING_KIND_EXCLUDED",
+            Self::NotNamed => "CALLER_STANDING_KIND_NOT_NAMED",
+            Self::Voted => "CALLER_STANDING_KIND_VOTED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "CALLER_STANDING_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "CALLER_STANDING_KIND_MAY_DECIDE" => Some(Self::MayDecide),
+            "CALLER_STANDING_KIND_MISSING_ROLE" => Some(Self::MissingRole),
+            "CALLER_STANDING_KIND_EXCLUDED" => Some(Self::Excluded),
+            "CALLER_STANDING_KIND_NOT_NAMED" => Some(Self::NotNamed),
+            "CALLER_STANDING_KIND_VOTED" => Some(Self::Voted),
+            _ => None,
+        }
+    }
 }
 /// Advice about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

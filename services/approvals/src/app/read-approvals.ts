@@ -6,6 +6,7 @@ import type { Page } from "@reeve/jetstream/table/page";
 import { approvalNotFound, runOfApproval } from "@reeve/run/approvals/approval-id";
 import { decisionTime, withTimes } from "@reeve/run/approvals/times/decidable";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
+import { standingOf } from "@reeve/run/approvals/votes/standing";
 import { agentToolOf, orderAt } from "./approval-lists.ts";
 import type { ApprovalPorts } from "./approval-ports.ts";
 import { matching } from "./inbox/approval-filter.ts";
@@ -19,14 +20,15 @@ export type ReadPorts = Pick<ApprovalPorts, "inbox" | "lists" | "clock" | "times
 /** Returns an approval from the inbox, with its times. Throws a Failure of kind `not_found` if it does not exist. */
 export async function getApproval(
   ports: Pick<ReadPorts, "inbox" | "clock" | "times" | "groups">,
-  tenant: string,
+  caller: Decider,
   approvalId: string,
   signal: AbortSignal,
 ): Promise<Approval> {
   runOfApproval(approvalId);
+  const { tenant } = caller;
   const row = await ports.inbox.get(approvalKey({ tenant, approval: approvalId }), signal);
   if (row === undefined) throw approvalNotFound(approvalId);
-  return shownNow(ports, tenant)(row.record);
+  return shownNow(ports, caller)(row.record);
 }
 
 /** Returns a page of the approvals of the caller's tenant, oldest first, with their times. */
@@ -43,7 +45,7 @@ export async function listApprovals(
     (rows) => searchPage(rows, searched, request),
     signal,
   );
-  return { ...page, items: page.items.map(shownNow(ports, tenant)) };
+  return { ...page, items: page.items.map(shownNow(ports, caller)) };
 }
 
 /** Returns the part of the index that has the approvals of a request. */
@@ -74,18 +76,26 @@ export function searchedOf(
   };
 }
 
-/** Returns a function that adds to an approval the times that apply to it now, and the groups of which nobody uses the inbox. */
+/**
+ * Returns a function that adds to an approval the times that apply to it now, the groups of which nobody uses the inbox, and whether the
+ * caller may decide.
+ */
 export function shownNow(
   { clock, times, groups }: Pick<ApprovalPorts, "clock" | "times" | "groups">,
-  tenant: string,
+  caller: Decider,
 ): (approval: Approval) => Approval {
+  const { tenant } = caller;
   const now = decisionTime({ tenant, times: times() }, clock.now());
   const unseenGroupsOf = groups.unseenIn(tenant);
   return (approval) => {
     const unseenGroups = unseenGroupsOf(approval);
+    const callerStanding = standingOf(approval, caller);
     const timed = withTimes(approval, now);
-    return unseenGroups.length === 0
-      ? timed
-      : create(ApprovalSchema, { ...timed, unseenGroups: [...unseenGroups] });
+    if (unseenGroups.length === 0 && callerStanding === undefined) return timed;
+    return create(ApprovalSchema, {
+      ...timed,
+      unseenGroups: [...unseenGroups],
+      ...(callerStanding && { callerStanding }),
+    });
   };
 }

@@ -35,8 +35,7 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       return countApprovals(ports.lists, caller, context.signal);
     },
     getApproval: async ({ approvalId }, context) => {
-      const { tenant } = principalOf(context);
-      return { approval: await getApproval(ports, tenant, approvalId, context.signal) };
+      return { approval: await getApproval(ports, memberOf(context), approvalId, context.signal) };
     },
     decideApproval: async (request, context) => {
       const { tenant } = principalOf(context);
@@ -48,13 +47,13 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
       const decider = { ...caller, confirmation };
       const approval = await decideApproval(changing(context), decider, request, signal);
       await storeGrant(ports, tenant, approval, signal);
-      return { approval: shownNow(ports, tenant)(approval) };
+      return { approval: shownNow(ports, caller)(approval) };
     },
     answerQuestion: async (request, context) => {
       const caller = memberOf(context);
       ports.groups.note(caller);
       const approval = await answerQuestion(changing(context), caller, request, context.signal);
-      return { approval: shownNow(ports, caller.tenant)(approval) };
+      return { approval: shownNow(ports, caller)(approval) };
     },
     decideApprovals: async (request, context) => {
       const caller = memberOf(context);
@@ -68,12 +67,12 @@ export function approvalService(ports: ApprovalPorts): ServiceImpl<typeof Approv
     commentApproval: async (request, context) => {
       const caller = memberOf(context);
       const approval = await commentApproval(changing(context), caller, request, context.signal);
-      return { approval: shownNow(ports, caller.tenant)(approval) };
+      return { approval: shownNow(ports, caller)(approval) };
     },
     assignApproval: async (request, context) => {
       const caller = memberOf(context);
       const approval = await assignApproval(changing(context), caller, request, context.signal);
-      return { approval: shownNow(ports, caller.tenant)(approval) };
+      return { approval: shownNow(ports, caller)(approval) };
     },
     listGrants: async (request, context) => {
       const { tenant } = principalOf(context);

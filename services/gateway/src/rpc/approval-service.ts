@@ -29,9 +29,11 @@ export function approvalService(
     },
   });
   const asMember = (context: HandlerContext) => withHeaders(memberOf(context), context);
-  // A credential with more groups than a call carries can still list everything.
+  // A credential with more groups than a call carries can still read everything, but not whether it may decide.
+  const asReader = (context: HandlerContext) =>
+    carriesGroups(memberOf(context).groups) ? asMember(context) : as(context);
   const asSelecting = ({ filter }: Selecting, context: HandlerContext) =>
-    filter?.forMe === true ? asMember(context) : as(context);
+    filter?.forMe === true ? asMember(context) : asReader(context);
   return {
     listApprovals: (request, context) =>
       forwarded(approvals.listApprovals(request, asSelecting(request, context))),
@@ -43,7 +45,7 @@ export function approvalService(
       const counts = await forwarded(approvals.countApprovals(request, as(context)));
       return create(CountApprovalsResponseSchema, { ...counts, waitingForMe: undefined });
     },
-    getApproval: (request, context) => forwarded(approvals.getApproval(request, as(context))),
+    getApproval: (request, context) => forwarded(approvals.getApproval(request, asReader(context))),
     // Only decisions and answers depend on the groups.
     decideApproval: (request, context) =>
       forwarded(approvals.decideApproval(request, changing(memberOf(context), context))),

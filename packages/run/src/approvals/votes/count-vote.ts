@@ -6,12 +6,15 @@ import {
   AlternativeSchema,
   ApprovalSchema,
   ApprovalState,
+  CallerStandingKind,
   VoteSchema,
 } from "@reeve/contracts/approval";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { Decider } from "./may-decide.ts";
 import { isDecider, isOfPerson } from "./may-decide.ts";
+import type { Refusal } from "./standing.ts";
+import { namesOf, refusalOf } from "./standing.ts";
 
 export type { Decider } from "./may-decide.ts";
 
@@ -39,10 +42,10 @@ export function countVote(
   decider: Decider,
   { applies = () => true, needs = false }: Counting = {},
 ): Approval {
-  assertNotExcluded(approval, decider);
+  const refusal = refusalOf(approval, decider);
+  if (refusal !== undefined) throw refused(approval, decider, refusal);
   if (approval.alternatives.length === 0) return castVote(approval, decision, applies);
   const naming = approval.alternatives.filter((each) => isDecider(each, decider));
-  if (naming.length === 0) throw notNamed(approval, decider);
   const countsFor = naming.filter(applies);
   if (countsFor.length === 0) throw withoutEffect(approval, naming);
   const earlier = voteOf(approval, decider.subject);
@@ -141,29 +144,19 @@ function isReached(each: Alternative, approved: boolean): boolean {
   return approved ? each.approvalsGiven >= each.approvals : each.denialsGiven >= each.denials;
 }
 
-function assertNotExcluded(
-  { approvalId, runId, excludedSubjects, requestedBy }: Approval,
+function refused(
+  { approvalId, runId, alternatives }: Approval,
   { subject }: Decider,
-): void {
-  if (!excludedSubjects.includes(subject)) return;
+  { kind, reason }: Refusal,
+): Failure {
   const why =
-    subject === requestedBy
-      ? "started the run"
-      : "sent a message to the run, or saved the agent that runs";
-  throw denied(
-    `${subject} may not decide approval ${approvalId}, because ${subject} ${why}; ask somebody else`,
-    { approval_id: approvalId, run_id: runId },
-  );
-}
-
-function notNamed({ approvalId, runId, alternatives }: Approval, { subject }: Decider): Failure {
-  const ways = alternatives.map(({ people, groups }) =>
-    [...people, ...groups.map((group) => `group ${group}`)].slice(0, 10).join(", "),
-  );
-  return denied(
-    `${subject} may not decide approval ${approvalId}; those who may: ${ways.join(" or ")}`,
-    { approval_id: approvalId, run_id: runId },
-  );
+    kind === CallerStandingKind.EXCLUDED
+      ? `, because ${reason}; ask somebody else`
+      : `; those who may: ${namesOf(alternatives)}`;
+  return denied(`${subject} may not decide approval ${approvalId}${why}`, {
+    approval_id: approvalId,
+    run_id: runId,
+  });
 }
 
 function withoutEffect({ approvalId, runId }: Approval, naming: readonly Alternative[]): Failure {

@@ -1,4 +1,4 @@
-import type { Alternative, Approval, Decision, StepUp } from "@reeve/contracts/approval";
+import type { Alternative, Decision, StepUp } from "@reeve/contracts/approval";
 import type { Failure } from "@reeve/platform/failure";
 
 /** How a person confirmed exactly the decision of a request with a passkey, or why the confirmation is refused. */
@@ -18,15 +18,12 @@ export interface Decider {
   readonly confirmation?: Confirmation | undefined;
 }
 
-/** Whether an approval waits for this person: who may decide it, and has not voted. Says nothing about waits and freezes. */
-export function waitsFor(
-  { alternatives, excludedSubjects, votes }: Approval,
-  decider: Decider,
-): boolean {
-  const { subject } = decider;
-  if (excludedSubjects.includes(subject)) return false;
-  if (votes.some(({ decision }) => isOfPerson(decision, subject))) return false;
-  return alternatives.length === 0 || alternatives.some((each) => isDecider(each, decider));
+/** The group of everyone who may decide on approvals. */
+const approvers = "role:approver";
+
+/** Whether a person has the role that every decision needs. */
+export function isApprover({ groups }: Decider): boolean {
+  return groups?.has(approvers) ?? false;
 }
 
 /** Whether a decision is that of a person. */

@@ -1,13 +1,11 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, ApprovalFilter } from "@reeve/contracts/approval";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
-import { waitsFor } from "@reeve/run/approvals/votes/may-decide";
+import { isApprover } from "@reeve/run/approvals/votes/may-decide";
+import { waitsFor } from "@reeve/run/approvals/votes/standing";
 
 /** Whether an approval is selected. */
 export type Matches = (approval: Approval) => boolean;
-
-/** The group of everyone who may decide on approvals. */
-const approvers = "role:approver";
 
 /** Returns what selects the approvals that match a filter, for a caller. */
 export function matching(filter: ApprovalFilter, caller: Decider): Matches {
@@ -35,11 +33,6 @@ export function matching(filter: ApprovalFilter, caller: Decider): Matches {
       (text === "" || hasText(approval, text))
     );
   };
-}
-
-/** Whether a person has the role that every decision needs. */
-export function isApprover({ groups }: Decider): boolean {
-  return groups?.has(approvers) ?? false;
 }
 
 /** Whether an approval waits for the caller. */

@@ -3,8 +3,7 @@ import type { CountApprovalsResponse } from "@reeve/contracts/approval";
 import { ApprovalState, CountApprovalsResponseSchema } from "@reeve/contracts/approval";
 import type { Tallies } from "@reeve/jetstream/local-index/tallies";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
-import { isDecider } from "@reeve/run/approvals/votes/may-decide";
-import { isApprover } from "./approval-filter.ts";
+import { isApprover, isDecider } from "@reeve/run/approvals/votes/may-decide";
 import { blockedValue, decidersOf, tallyNames } from "./approval-tallies.ts";
 
 /** How many agents and tools are returned, and how many different sets of deciders are looked at. */

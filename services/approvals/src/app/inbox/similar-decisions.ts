@@ -21,7 +21,7 @@ export async function similarDecisions(
   approvalId: string,
   signal: AbortSignal,
 ): Promise<SimilarDecision[]> {
-  const approval = await getApproval(ports, tenant, approvalId, signal);
+  const approval = await getApproval(ports, { tenant, subject: "" }, approvalId, signal);
   const selection = {
     tenant,
     kinds: [ApprovalState.APPROVED, ApprovalState.REJECTED],

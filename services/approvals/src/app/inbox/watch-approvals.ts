@@ -55,7 +55,7 @@ export async function* watchApprovals(
       yield { approvals: [], resumeToken };
     } else {
       if (next.position !== undefined) resumeToken = resumeTokenOf(next.position);
-      yield { approvals: next.approvals.map(shownNow(ports, tenant)), resumeToken };
+      yield { approvals: next.approvals.map(shownNow(ports, caller)), resumeToken };
     }
   }
 }

@@ -27,6 +27,71 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Whether an approval waits for the caller.
+type CallerStandingKind int32
+
+const (
+	// Not set.
+	CallerStandingKind_CALLER_STANDING_KIND_UNSPECIFIED CallerStandingKind = 0
+	// The caller may decide, and has not voted.
+	CallerStandingKind_CALLER_STANDING_KIND_MAY_DECIDE CallerStandingKind = 1
+	// The caller lacks the role APPROVER.
+	CallerStandingKind_CALLER_STANDING_KIND_MISSING_ROLE CallerStandingKind = 2
+	// `excluded_subjects` has the caller.
+	CallerStandingKind_CALLER_STANDING_KIND_EXCLUDED CallerStandingKind = 3
+	// The alternatives do not name the caller.
+	CallerStandingKind_CALLER_STANDING_KIND_NOT_NAMED CallerStandingKind = 4
+	// The caller has voted, and may only change the vote.
+	CallerStandingKind_CALLER_STANDING_KIND_VOTED CallerStandingKind = 5
+)
+
+// Enum value maps for CallerStandingKind.
+var (
+	CallerStandingKind_name = map[int32]string{
+		0: "CALLER_STANDING_KIND_UNSPECIFIED",
+		1: "CALLER_STANDING_KIND_MAY_DECIDE",
+		2: "CALLER_STANDING_KIND_MISSING_ROLE",
+		3: "CALLER_STANDING_KIND_EXCLUDED",
+		4: "CALLER_STANDING_KIND_NOT_NAMED",
+		5: "CALLER_STANDING_KIND_VOTED",
+	}
+	CallerStandingKind_value = map[string]int32{
+		"CALLER_STANDING_KIND_UNSPECIFIED":  0,
+		"CALLER_STANDING_KIND_MAY_DECIDE":   1,
+		"CALLER_STANDING_KIND_MISSING_ROLE": 2,
+		"CALLER_STANDING_KIND_EXCLUDED":     3,
+		"CALLER_STANDING_KIND_NOT_NAMED":    4,
+		"CALLER_STANDING_KIND_VOTED":        5,
+	}
+)
+
+func (x CallerStandingKind) Enum() *CallerStandingKind {
+	p := new(CallerStandingKind)
+	*p = x
+	return p
+}
+
+func (x CallerStandingKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (CallerStandingKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+}
+
+func (CallerStandingKind) Type() protoreflect.EnumType {
+	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+}
+
+func (x CallerStandingKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use CallerStandingKind.Descriptor instead.
+func (CallerStandingKind) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+}
+
 // Advice about a call.
 type ReviewAdvice int32
 
@@ -68,11 +133,11 @@ func (x ReviewAdvice) String() string {
 }
 
 func (ReviewAdvice) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[0].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
 }
 
 func (ReviewAdvice) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[0]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
 }
 
 func (x ReviewAdvice) Number() protoreflect.EnumNumber {
@@ -81,7 +146,7 @@ func (x ReviewAdvice) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ReviewAdvice.Descriptor instead.
 func (ReviewAdvice) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{0}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
 }
 
 // A reason why a call needs a decision.
@@ -134,11 +199,11 @@ func (x GateKind) String() string {
 }
 
 func (GateKind) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[1].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
 }
 
 func (GateKind) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[1]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
 }
 
 func (x GateKind) Number() protoreflect.EnumNumber {
@@ -147,7 +212,7 @@ func (x GateKind) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GateKind.Descriptor instead.
 func (GateKind) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 // What requested an approval.
@@ -187,11 +252,11 @@ func (x ApprovalSource) String() string {
 }
 
 func (ApprovalSource) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[2].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
 }
 
 func (ApprovalSource) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[2]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
 }
 
 func (x ApprovalSource) Number() protoreflect.EnumNumber {
@@ -200,7 +265,7 @@ func (x ApprovalSource) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalSource.Descriptor instead.
 func (ApprovalSource) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 // State of an approval.
@@ -256,11 +321,11 @@ func (x ApprovalState) String() string {
 }
 
 func (ApprovalState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[3].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[4].Descriptor()
 }
 
 func (ApprovalState) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[3]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[4]
 }
 
 func (x ApprovalState) Number() protoreflect.EnumNumber {
@@ -269,7 +334,7 @@ func (x ApprovalState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalState.Descriptor instead.
 func (ApprovalState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 // The calls that a grant is about. All of them are calls of one revision of one agent.
@@ -313,11 +378,11 @@ func (x GrantScope) String() string {
 }
 
 func (GrantScope) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_approval_v1_approval_proto_enumTypes[4].Descriptor()
+	return file_reeve_approval_v1_approval_proto_enumTypes[5].Descriptor()
 }
 
 func (GrantScope) Type() protoreflect.EnumType {
-	return &file_reeve_approval_v1_approval_proto_enumTypes[4]
+	return &file_reeve_approval_v1_approval_proto_enumTypes[5]
 }
 
 func (x GrantScope) Number() protoreflect.EnumNumber {
@@ -326,7 +391,7 @@ func (x GrantScope) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use GrantScope.Descriptor instead.
 func (GrantScope) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 // A tool call, or a question of a tool, that a person decides.
@@ -423,8 +488,12 @@ type Approval struct {
 	// Why plugins ask for the approval: `<plugin>: <reason>`, or the plugin alone, each of at most 1,000
 	// bytes, in the order of the plan. Empty if none asks.
 	PluginReasons []string `protobuf:"bytes,46,rep,name=plugin_reasons,json=pluginReasons,proto3" json:"plugin_reasons,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Whether the caller may decide now, by who decides and by the votes. Only in responses, while the approval is pending. Unset
+	// if the credential of the caller has more groups than services can pass on, or if it depends on the log of
+	// the run: somebody without the role APPROVER may answer a question of an agent if they sent a message to its run.
+	CallerStanding *CallerStanding `protobuf:"bytes,47,opt,name=caller_standing,json=callerStanding,proto3" json:"caller_standing,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Approval) Reset() {
@@ -702,6 +771,69 @@ func (x *Approval) GetPluginReasons() []string {
 	return nil
 }
 
+func (x *Approval) GetCallerStanding() *CallerStanding {
+	if x != nil {
+		return x.CallerStanding
+	}
+	return nil
+}
+
+// Whether the caller may decide on an approval. It says nothing about waits, freezes, passkeys, and the memories of a run.
+type CallerStanding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the approval waits for the caller, or why it does not.
+	Kind CallerStandingKind `protobuf:"varint,1,opt,name=kind,proto3,enum=reeve.approval.v1.CallerStandingKind" json:"kind,omitempty"`
+	// Why the caller may not decide, as a clause that names the caller, for example `ann started the run`. Empty
+	// if the caller may decide.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CallerStanding) Reset() {
+	*x = CallerStanding{}
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CallerStanding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CallerStanding) ProtoMessage() {}
+
+func (x *CallerStanding) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CallerStanding.ProtoReflect.Descriptor instead.
+func (*CallerStanding) Descriptor() ([]byte, []int) {
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *CallerStanding) GetKind() CallerStandingKind {
+	if x != nil {
+		return x.Kind
+	}
+	return CallerStandingKind_CALLER_STANDING_KIND_UNSPECIFIED
+}
+
+func (x *CallerStanding) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
 // A group that alternatives of approvals name. Groups are known to identity providers only: approvals
 // notes when a member uses the inbox.
 type WatchedGroup struct {
@@ -720,7 +852,7 @@ type WatchedGroup struct {
 
 func (x *WatchedGroup) Reset() {
 	*x = WatchedGroup{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +864,7 @@ func (x *WatchedGroup) String() string {
 func (*WatchedGroup) ProtoMessage() {}
 
 func (x *WatchedGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[1]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +877,7 @@ func (x *WatchedGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchedGroup.ProtoReflect.Descriptor instead.
 func (*WatchedGroup) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{1}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *WatchedGroup) GetTenant() string {
@@ -793,7 +925,7 @@ type ApprovalComment struct {
 
 func (x *ApprovalComment) Reset() {
 	*x = ApprovalComment{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -805,7 +937,7 @@ func (x *ApprovalComment) String() string {
 func (*ApprovalComment) ProtoMessage() {}
 
 func (x *ApprovalComment) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[2]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -818,7 +950,7 @@ func (x *ApprovalComment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalComment.ProtoReflect.Descriptor instead.
 func (*ApprovalComment) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{2}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ApprovalComment) GetCommentId() string {
@@ -864,7 +996,7 @@ type ApprovalAssignment struct {
 
 func (x *ApprovalAssignment) Reset() {
 	*x = ApprovalAssignment{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +1008,7 @@ func (x *ApprovalAssignment) String() string {
 func (*ApprovalAssignment) ProtoMessage() {}
 
 func (x *ApprovalAssignment) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[3]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +1021,7 @@ func (x *ApprovalAssignment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalAssignment.ProtoReflect.Descriptor instead.
 func (*ApprovalAssignment) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{3}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ApprovalAssignment) GetAssignee() string {
@@ -945,7 +1077,7 @@ type ApprovalReview struct {
 
 func (x *ApprovalReview) Reset() {
 	*x = ApprovalReview{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -957,7 +1089,7 @@ func (x *ApprovalReview) String() string {
 func (*ApprovalReview) ProtoMessage() {}
 
 func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[4]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -970,7 +1102,7 @@ func (x *ApprovalReview) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalReview.ProtoReflect.Descriptor instead.
 func (*ApprovalReview) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{4}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ApprovalReview) GetAdvice() ReviewAdvice {
@@ -1058,7 +1190,7 @@ type ReviewUsage struct {
 
 func (x *ReviewUsage) Reset() {
 	*x = ReviewUsage{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1070,7 +1202,7 @@ func (x *ReviewUsage) String() string {
 func (*ReviewUsage) ProtoMessage() {}
 
 func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[5]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1083,7 +1215,7 @@ func (x *ReviewUsage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewUsage.ProtoReflect.Descriptor instead.
 func (*ReviewUsage) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{5}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ReviewUsage) GetInputTokens() uint32 {
@@ -1125,7 +1257,7 @@ type ApprovalEscalation struct {
 
 func (x *ApprovalEscalation) Reset() {
 	*x = ApprovalEscalation{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1137,7 +1269,7 @@ func (x *ApprovalEscalation) String() string {
 func (*ApprovalEscalation) ProtoMessage() {}
 
 func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[6]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1150,7 +1282,7 @@ func (x *ApprovalEscalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalEscalation.ProtoReflect.Descriptor instead.
 func (*ApprovalEscalation) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{6}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ApprovalEscalation) GetDueAt() *timestamppb.Timestamp {
@@ -1194,7 +1326,7 @@ type ApprovalFreeze struct {
 
 func (x *ApprovalFreeze) Reset() {
 	*x = ApprovalFreeze{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1338,7 @@ func (x *ApprovalFreeze) String() string {
 func (*ApprovalFreeze) ProtoMessage() {}
 
 func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[7]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1351,7 @@ func (x *ApprovalFreeze) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFreeze.ProtoReflect.Descriptor instead.
 func (*ApprovalFreeze) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{7}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ApprovalFreeze) GetName() string {
@@ -1264,7 +1396,7 @@ type Alternative struct {
 
 func (x *Alternative) Reset() {
 	*x = Alternative{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1276,7 +1408,7 @@ func (x *Alternative) String() string {
 func (*Alternative) ProtoMessage() {}
 
 func (x *Alternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[8]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1289,7 +1421,7 @@ func (x *Alternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Alternative.ProtoReflect.Descriptor instead.
 func (*Alternative) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{8}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Alternative) GetName() string {
@@ -1374,7 +1506,7 @@ type Vote struct {
 
 func (x *Vote) Reset() {
 	*x = Vote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1518,7 @@ func (x *Vote) String() string {
 func (*Vote) ProtoMessage() {}
 
 func (x *Vote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[9]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1531,7 @@ func (x *Vote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Vote.ProtoReflect.Descriptor instead.
 func (*Vote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{9}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Vote) GetDecision() *Decision {
@@ -1463,7 +1595,7 @@ type Decision struct {
 
 func (x *Decision) Reset() {
 	*x = Decision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1475,7 +1607,7 @@ func (x *Decision) String() string {
 func (*Decision) ProtoMessage() {}
 
 func (x *Decision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[10]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1488,7 +1620,7 @@ func (x *Decision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Decision.ProtoReflect.Descriptor instead.
 func (*Decision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{10}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Decision) GetDecisionId() string {
@@ -1588,7 +1720,7 @@ type ReviewerVote struct {
 
 func (x *ReviewerVote) Reset() {
 	*x = ReviewerVote{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1600,7 +1732,7 @@ func (x *ReviewerVote) String() string {
 func (*ReviewerVote) ProtoMessage() {}
 
 func (x *ReviewerVote) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[11]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1613,7 +1745,7 @@ func (x *ReviewerVote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewerVote.ProtoReflect.Descriptor instead.
 func (*ReviewerVote) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{11}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ReviewerVote) GetModel() string {
@@ -1643,7 +1775,7 @@ type StepUp struct {
 
 func (x *StepUp) Reset() {
 	*x = StepUp{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1655,7 +1787,7 @@ func (x *StepUp) String() string {
 func (*StepUp) ProtoMessage() {}
 
 func (x *StepUp) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[12]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1668,7 +1800,7 @@ func (x *StepUp) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUp.ProtoReflect.Descriptor instead.
 func (*StepUp) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{12}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StepUp) GetCredentialId() string {
@@ -1702,7 +1834,7 @@ type BreakGlassUse struct {
 
 func (x *BreakGlassUse) Reset() {
 	*x = BreakGlassUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1714,7 +1846,7 @@ func (x *BreakGlassUse) String() string {
 func (*BreakGlassUse) ProtoMessage() {}
 
 func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[13]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1727,7 +1859,7 @@ func (x *BreakGlassUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlassUse.ProtoReflect.Descriptor instead.
 func (*BreakGlassUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{13}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *BreakGlassUse) GetRule() string {
@@ -1811,7 +1943,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1823,7 +1955,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[14]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1836,7 +1968,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{14}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Grant) GetGrantId() string {
@@ -1980,7 +2112,7 @@ type GrantUse struct {
 
 func (x *GrantUse) Reset() {
 	*x = GrantUse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1992,7 +2124,7 @@ func (x *GrantUse) String() string {
 func (*GrantUse) ProtoMessage() {}
 
 func (x *GrantUse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[15]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2005,7 +2137,7 @@ func (x *GrantUse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantUse.ProtoReflect.Descriptor instead.
 func (*GrantUse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{15}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GrantUse) GetApprovalId() string {
@@ -2044,7 +2176,7 @@ type AppliedGrant struct {
 
 func (x *AppliedGrant) Reset() {
 	*x = AppliedGrant{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2056,7 +2188,7 @@ func (x *AppliedGrant) String() string {
 func (*AppliedGrant) ProtoMessage() {}
 
 func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[16]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2069,7 +2201,7 @@ func (x *AppliedGrant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedGrant.ProtoReflect.Descriptor instead.
 func (*AppliedGrant) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{16}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *AppliedGrant) GetGrantId() string {
@@ -2110,7 +2242,7 @@ type GrantRequest struct {
 
 func (x *GrantRequest) Reset() {
 	*x = GrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2122,7 +2254,7 @@ func (x *GrantRequest) String() string {
 func (*GrantRequest) ProtoMessage() {}
 
 func (x *GrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[17]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2135,7 +2267,7 @@ func (x *GrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GrantRequest.ProtoReflect.Descriptor instead.
 func (*GrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{17}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GrantRequest) GetScope() GrantScope {
@@ -2201,7 +2333,7 @@ type ApprovalFilter struct {
 
 func (x *ApprovalFilter) Reset() {
 	*x = ApprovalFilter{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2213,7 +2345,7 @@ func (x *ApprovalFilter) String() string {
 func (*ApprovalFilter) ProtoMessage() {}
 
 func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[18]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2226,7 +2358,7 @@ func (x *ApprovalFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalFilter.ProtoReflect.Descriptor instead.
 func (*ApprovalFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{18}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ApprovalFilter) GetStates() []ApprovalState {
@@ -2332,7 +2464,7 @@ type ListApprovalsRequest struct {
 
 func (x *ListApprovalsRequest) Reset() {
 	*x = ListApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2344,7 +2476,7 @@ func (x *ListApprovalsRequest) String() string {
 func (*ListApprovalsRequest) ProtoMessage() {}
 
 func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[19]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2357,7 +2489,7 @@ func (x *ListApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*ListApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{19}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListApprovalsRequest) GetRunId() string {
@@ -2409,7 +2541,7 @@ type ListApprovalsResponse struct {
 
 func (x *ListApprovalsResponse) Reset() {
 	*x = ListApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2421,7 +2553,7 @@ func (x *ListApprovalsResponse) String() string {
 func (*ListApprovalsResponse) ProtoMessage() {}
 
 func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[20]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2434,7 +2566,7 @@ func (x *ListApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*ListApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{20}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListApprovalsResponse) GetApprovals() []*Approval {
@@ -2460,7 +2592,7 @@ type CountApprovalsRequest struct {
 
 func (x *CountApprovalsRequest) Reset() {
 	*x = CountApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2472,7 +2604,7 @@ func (x *CountApprovalsRequest) String() string {
 func (*CountApprovalsRequest) ProtoMessage() {}
 
 func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[21]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2485,7 +2617,7 @@ func (x *CountApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*CountApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{21}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
 }
 
 // Response of `CountApprovals`.
@@ -2506,7 +2638,7 @@ type CountApprovalsResponse struct {
 
 func (x *CountApprovalsResponse) Reset() {
 	*x = CountApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2518,7 +2650,7 @@ func (x *CountApprovalsResponse) String() string {
 func (*CountApprovalsResponse) ProtoMessage() {}
 
 func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[22]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2531,7 +2663,7 @@ func (x *CountApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*CountApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{22}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *CountApprovalsResponse) GetStates() []*StateCount {
@@ -2575,7 +2707,7 @@ type ApprovalCount struct {
 
 func (x *ApprovalCount) Reset() {
 	*x = ApprovalCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2587,7 +2719,7 @@ func (x *ApprovalCount) String() string {
 func (*ApprovalCount) ProtoMessage() {}
 
 func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[23]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2600,7 +2732,7 @@ func (x *ApprovalCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalCount.ProtoReflect.Descriptor instead.
 func (*ApprovalCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{23}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ApprovalCount) GetCount() uint32 {
@@ -2630,7 +2762,7 @@ type StateCount struct {
 
 func (x *StateCount) Reset() {
 	*x = StateCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2642,7 +2774,7 @@ func (x *StateCount) String() string {
 func (*StateCount) ProtoMessage() {}
 
 func (x *StateCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[24]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2655,7 +2787,7 @@ func (x *StateCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
 func (*StateCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{24}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StateCount) GetState() ApprovalState {
@@ -2685,7 +2817,7 @@ type NamedCount struct {
 
 func (x *NamedCount) Reset() {
 	*x = NamedCount{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2697,7 +2829,7 @@ func (x *NamedCount) String() string {
 func (*NamedCount) ProtoMessage() {}
 
 func (x *NamedCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[25]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2710,7 +2842,7 @@ func (x *NamedCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NamedCount.ProtoReflect.Descriptor instead.
 func (*NamedCount) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{25}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *NamedCount) GetName() string {
@@ -2738,7 +2870,7 @@ type GetApprovalRequest struct {
 
 func (x *GetApprovalRequest) Reset() {
 	*x = GetApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2750,7 +2882,7 @@ func (x *GetApprovalRequest) String() string {
 func (*GetApprovalRequest) ProtoMessage() {}
 
 func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[26]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2763,7 +2895,7 @@ func (x *GetApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalRequest.ProtoReflect.Descriptor instead.
 func (*GetApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{26}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *GetApprovalRequest) GetApprovalId() string {
@@ -2784,7 +2916,7 @@ type GetApprovalResponse struct {
 
 func (x *GetApprovalResponse) Reset() {
 	*x = GetApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2796,7 +2928,7 @@ func (x *GetApprovalResponse) String() string {
 func (*GetApprovalResponse) ProtoMessage() {}
 
 func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[27]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2809,7 +2941,7 @@ func (x *GetApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetApprovalResponse.ProtoReflect.Descriptor instead.
 func (*GetApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{27}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetApprovalResponse) GetApproval() *Approval {
@@ -2859,7 +2991,7 @@ type DecideApprovalRequest struct {
 
 func (x *DecideApprovalRequest) Reset() {
 	*x = DecideApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2871,7 +3003,7 @@ func (x *DecideApprovalRequest) String() string {
 func (*DecideApprovalRequest) ProtoMessage() {}
 
 func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[28]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2884,7 +3016,7 @@ func (x *DecideApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{28}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DecideApprovalRequest) GetApprovalId() string {
@@ -2968,7 +3100,7 @@ type DecideApprovalResponse struct {
 
 func (x *DecideApprovalResponse) Reset() {
 	*x = DecideApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2980,7 +3112,7 @@ func (x *DecideApprovalResponse) String() string {
 func (*DecideApprovalResponse) ProtoMessage() {}
 
 func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[29]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2993,7 +3125,7 @@ func (x *DecideApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{29}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *DecideApprovalResponse) GetApproval() *Approval {
@@ -3014,7 +3146,7 @@ type ListSimilarDecisionsRequest struct {
 
 func (x *ListSimilarDecisionsRequest) Reset() {
 	*x = ListSimilarDecisionsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3026,7 +3158,7 @@ func (x *ListSimilarDecisionsRequest) String() string {
 func (*ListSimilarDecisionsRequest) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[30]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3039,7 +3171,7 @@ func (x *ListSimilarDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{30}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListSimilarDecisionsRequest) GetApprovalId() string {
@@ -3060,7 +3192,7 @@ type ListSimilarDecisionsResponse struct {
 
 func (x *ListSimilarDecisionsResponse) Reset() {
 	*x = ListSimilarDecisionsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3072,7 +3204,7 @@ func (x *ListSimilarDecisionsResponse) String() string {
 func (*ListSimilarDecisionsResponse) ProtoMessage() {}
 
 func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[31]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3085,7 +3217,7 @@ func (x *ListSimilarDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSimilarDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*ListSimilarDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{31}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListSimilarDecisionsResponse) GetDecisions() []*SimilarDecision {
@@ -3122,7 +3254,7 @@ type SimilarDecision struct {
 
 func (x *SimilarDecision) Reset() {
 	*x = SimilarDecision{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3134,7 +3266,7 @@ func (x *SimilarDecision) String() string {
 func (*SimilarDecision) ProtoMessage() {}
 
 func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[32]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3147,7 +3279,7 @@ func (x *SimilarDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SimilarDecision.ProtoReflect.Descriptor instead.
 func (*SimilarDecision) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{32}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SimilarDecision) GetApprovalId() string {
@@ -3228,7 +3360,7 @@ type CommentApprovalRequest struct {
 
 func (x *CommentApprovalRequest) Reset() {
 	*x = CommentApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3240,7 +3372,7 @@ func (x *CommentApprovalRequest) String() string {
 func (*CommentApprovalRequest) ProtoMessage() {}
 
 func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[33]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3253,7 +3385,7 @@ func (x *CommentApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalRequest.ProtoReflect.Descriptor instead.
 func (*CommentApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{33}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *CommentApprovalRequest) GetApprovalId() string {
@@ -3288,7 +3420,7 @@ type CommentApprovalResponse struct {
 
 func (x *CommentApprovalResponse) Reset() {
 	*x = CommentApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3300,7 +3432,7 @@ func (x *CommentApprovalResponse) String() string {
 func (*CommentApprovalResponse) ProtoMessage() {}
 
 func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[34]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3313,7 +3445,7 @@ func (x *CommentApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommentApprovalResponse.ProtoReflect.Descriptor instead.
 func (*CommentApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{34}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CommentApprovalResponse) GetApproval() *Approval {
@@ -3336,7 +3468,7 @@ type AssignApprovalRequest struct {
 
 func (x *AssignApprovalRequest) Reset() {
 	*x = AssignApprovalRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3348,7 +3480,7 @@ func (x *AssignApprovalRequest) String() string {
 func (*AssignApprovalRequest) ProtoMessage() {}
 
 func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[35]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3361,7 +3493,7 @@ func (x *AssignApprovalRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalRequest.ProtoReflect.Descriptor instead.
 func (*AssignApprovalRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{35}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *AssignApprovalRequest) GetApprovalId() string {
@@ -3389,7 +3521,7 @@ type AssignApprovalResponse struct {
 
 func (x *AssignApprovalResponse) Reset() {
 	*x = AssignApprovalResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3401,7 +3533,7 @@ func (x *AssignApprovalResponse) String() string {
 func (*AssignApprovalResponse) ProtoMessage() {}
 
 func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[36]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3414,7 +3546,7 @@ func (x *AssignApprovalResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AssignApprovalResponse.ProtoReflect.Descriptor instead.
 func (*AssignApprovalResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{36}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *AssignApprovalResponse) GetApproval() *Approval {
@@ -3442,7 +3574,7 @@ type DecideApprovalsRequest struct {
 
 func (x *DecideApprovalsRequest) Reset() {
 	*x = DecideApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3454,7 +3586,7 @@ func (x *DecideApprovalsRequest) String() string {
 func (*DecideApprovalsRequest) ProtoMessage() {}
 
 func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[37]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3467,7 +3599,7 @@ func (x *DecideApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{37}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *DecideApprovalsRequest) GetDecided() []*DecidedApproval {
@@ -3511,7 +3643,7 @@ type DecidedApproval struct {
 
 func (x *DecidedApproval) Reset() {
 	*x = DecidedApproval{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3523,7 +3655,7 @@ func (x *DecidedApproval) String() string {
 func (*DecidedApproval) ProtoMessage() {}
 
 func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[38]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3536,7 +3668,7 @@ func (x *DecidedApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecidedApproval.ProtoReflect.Descriptor instead.
 func (*DecidedApproval) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{38}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *DecidedApproval) GetApprovalId() string {
@@ -3564,7 +3696,7 @@ type DecideApprovalsResponse struct {
 
 func (x *DecideApprovalsResponse) Reset() {
 	*x = DecideApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3576,7 +3708,7 @@ func (x *DecideApprovalsResponse) String() string {
 func (*DecideApprovalsResponse) ProtoMessage() {}
 
 func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[39]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3589,7 +3721,7 @@ func (x *DecideApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecideApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*DecideApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{39}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *DecideApprovalsResponse) GetResults() []*DecisionResult {
@@ -3617,7 +3749,7 @@ type DecisionResult struct {
 
 func (x *DecisionResult) Reset() {
 	*x = DecisionResult{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3629,7 +3761,7 @@ func (x *DecisionResult) String() string {
 func (*DecisionResult) ProtoMessage() {}
 
 func (x *DecisionResult) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[40]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3642,7 +3774,7 @@ func (x *DecisionResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionResult.ProtoReflect.Descriptor instead.
 func (*DecisionResult) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{40}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *DecisionResult) GetApprovalId() string {
@@ -3689,7 +3821,7 @@ type DecisionError struct {
 
 func (x *DecisionError) Reset() {
 	*x = DecisionError{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3701,7 +3833,7 @@ func (x *DecisionError) String() string {
 func (*DecisionError) ProtoMessage() {}
 
 func (x *DecisionError) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[41]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3714,7 +3846,7 @@ func (x *DecisionError) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionError.ProtoReflect.Descriptor instead.
 func (*DecisionError) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{41}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *DecisionError) GetCode() string {
@@ -3757,7 +3889,7 @@ type AnswerQuestionRequest struct {
 
 func (x *AnswerQuestionRequest) Reset() {
 	*x = AnswerQuestionRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3769,7 +3901,7 @@ func (x *AnswerQuestionRequest) String() string {
 func (*AnswerQuestionRequest) ProtoMessage() {}
 
 func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[42]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3782,7 +3914,7 @@ func (x *AnswerQuestionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionRequest.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{42}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *AnswerQuestionRequest) GetApprovalId() string {
@@ -3831,7 +3963,7 @@ type AnswerQuestionResponse struct {
 
 func (x *AnswerQuestionResponse) Reset() {
 	*x = AnswerQuestionResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3843,7 +3975,7 @@ func (x *AnswerQuestionResponse) String() string {
 func (*AnswerQuestionResponse) ProtoMessage() {}
 
 func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[43]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3856,7 +3988,7 @@ func (x *AnswerQuestionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerQuestionResponse.ProtoReflect.Descriptor instead.
 func (*AnswerQuestionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{43}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *AnswerQuestionResponse) GetApproval() *Approval {
@@ -3883,7 +4015,7 @@ type ListGrantsRequest struct {
 
 func (x *ListGrantsRequest) Reset() {
 	*x = ListGrantsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3895,7 +4027,7 @@ func (x *ListGrantsRequest) String() string {
 func (*ListGrantsRequest) ProtoMessage() {}
 
 func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[44]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3908,7 +4040,7 @@ func (x *ListGrantsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsRequest.ProtoReflect.Descriptor instead.
 func (*ListGrantsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{44}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ListGrantsRequest) GetAgentId() string {
@@ -3952,7 +4084,7 @@ type ListGrantsResponse struct {
 
 func (x *ListGrantsResponse) Reset() {
 	*x = ListGrantsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3964,7 +4096,7 @@ func (x *ListGrantsResponse) String() string {
 func (*ListGrantsResponse) ProtoMessage() {}
 
 func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[45]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3977,7 +4109,7 @@ func (x *ListGrantsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGrantsResponse.ProtoReflect.Descriptor instead.
 func (*ListGrantsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{45}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ListGrantsResponse) GetGrants() []*Grant {
@@ -4005,7 +4137,7 @@ type RevokeGrantRequest struct {
 
 func (x *RevokeGrantRequest) Reset() {
 	*x = RevokeGrantRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4017,7 +4149,7 @@ func (x *RevokeGrantRequest) String() string {
 func (*RevokeGrantRequest) ProtoMessage() {}
 
 func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[46]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4030,7 +4162,7 @@ func (x *RevokeGrantRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantRequest.ProtoReflect.Descriptor instead.
 func (*RevokeGrantRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{46}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RevokeGrantRequest) GetGrantId() string {
@@ -4051,7 +4183,7 @@ type RevokeGrantResponse struct {
 
 func (x *RevokeGrantResponse) Reset() {
 	*x = RevokeGrantResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4063,7 +4195,7 @@ func (x *RevokeGrantResponse) String() string {
 func (*RevokeGrantResponse) ProtoMessage() {}
 
 func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[47]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4076,7 +4208,7 @@ func (x *RevokeGrantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RevokeGrantResponse.ProtoReflect.Descriptor instead.
 func (*RevokeGrantResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{47}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *RevokeGrantResponse) GetGrant() *Grant {
@@ -4104,7 +4236,7 @@ type WatchApprovalsRequest struct {
 
 func (x *WatchApprovalsRequest) Reset() {
 	*x = WatchApprovalsRequest{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4116,7 +4248,7 @@ func (x *WatchApprovalsRequest) String() string {
 func (*WatchApprovalsRequest) ProtoMessage() {}
 
 func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[48]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4129,7 +4261,7 @@ func (x *WatchApprovalsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsRequest.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{48}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *WatchApprovalsRequest) GetRunId() string {
@@ -4166,7 +4298,7 @@ type WatchApprovalsResponse struct {
 
 func (x *WatchApprovalsResponse) Reset() {
 	*x = WatchApprovalsResponse{}
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[49]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4178,7 +4310,7 @@ func (x *WatchApprovalsResponse) String() string {
 func (*WatchApprovalsResponse) ProtoMessage() {}
 
 func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_approval_v1_approval_proto_msgTypes[49]
+	mi := &file_reeve_approval_v1_approval_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4191,7 +4323,7 @@ func (x *WatchApprovalsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchApprovalsResponse.ProtoReflect.Descriptor instead.
 func (*WatchApprovalsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{49}
+	return file_reeve_approval_v1_approval_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *WatchApprovalsResponse) GetApprovals() []*Approval {
@@ -4212,7 +4344,7 @@ var File_reeve_approval_v1_approval_proto protoreflect.FileDescriptor
 
 const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\n" +
-	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb9\r\n" +
+	" reeve/approval/v1/approval.proto\x12\x11reeve.approval.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\x85\x0e\n" +
 	"\bApproval\x12\x1f\n" +
 	"\vapproval_id\x18\x01 \x01(\tR\n" +
 	"approvalId\x12\x15\n" +
@@ -4259,7 +4391,11 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\vdelegate_id\x18* \x01(\tR\n" +
 	"delegateId\x12+\n" +
 	"\x11calling_delegates\x18+ \x03(\tR\x10callingDelegates\x12%\n" +
-	"\x0eplugin_reasons\x18. \x03(\tR\rpluginReasons:\x00\"\xbd\x01\n" +
+	"\x0eplugin_reasons\x18. \x03(\tR\rpluginReasons\x12J\n" +
+	"\x0fcaller_standing\x18/ \x01(\v2!.reeve.approval.v1.CallerStandingR\x0ecallerStanding:\x00\"c\n" +
+	"\x0eCallerStanding\x129\n" +
+	"\x04kind\x18\x01 \x01(\x0e2%.reeve.approval.v1.CallerStandingKindR\x04kind\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\xbd\x01\n" +
 	"\fWatchedGroup\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x14\n" +
 	"\x05group\x18\x02 \x01(\tR\x05group\x12?\n" +
@@ -4540,7 +4676,14 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\fresume_token\x18\x03 \x01(\tB\x00R\vresumeToken\"v\n" +
 	"\x16WatchApprovalsResponse\x129\n" +
 	"\tapprovals\x18\x01 \x03(\v2\x1b.reeve.approval.v1.ApprovalR\tapprovals\x12!\n" +
-	"\fresume_token\x18\x02 \x01(\tR\vresumeToken*|\n" +
+	"\fresume_token\x18\x02 \x01(\tR\vresumeToken*\xed\x01\n" +
+	"\x12CallerStandingKind\x12$\n" +
+	" CALLER_STANDING_KIND_UNSPECIFIED\x10\x00\x12#\n" +
+	"\x1fCALLER_STANDING_KIND_MAY_DECIDE\x10\x01\x12%\n" +
+	"!CALLER_STANDING_KIND_MISSING_ROLE\x10\x02\x12!\n" +
+	"\x1dCALLER_STANDING_KIND_EXCLUDED\x10\x03\x12\"\n" +
+	"\x1eCALLER_STANDING_KIND_NOT_NAMED\x10\x04\x12\x1e\n" +
+	"\x1aCALLER_STANDING_KIND_VOTED\x10\x05*|\n" +
 	"\fReviewAdvice\x12\x1d\n" +
 	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
@@ -4599,186 +4742,190 @@ func file_reeve_approval_v1_approval_proto_rawDescGZIP() []byte {
 	return file_reeve_approval_v1_approval_proto_rawDescData
 }
 
-var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 5)
-var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_reeve_approval_v1_approval_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_reeve_approval_v1_approval_proto_msgTypes = make([]protoimpl.MessageInfo, 51)
 var file_reeve_approval_v1_approval_proto_goTypes = []any{
-	(ReviewAdvice)(0),                    // 0: reeve.approval.v1.ReviewAdvice
-	(GateKind)(0),                        // 1: reeve.approval.v1.GateKind
-	(ApprovalSource)(0),                  // 2: reeve.approval.v1.ApprovalSource
-	(ApprovalState)(0),                   // 3: reeve.approval.v1.ApprovalState
-	(GrantScope)(0),                      // 4: reeve.approval.v1.GrantScope
-	(*Approval)(nil),                     // 5: reeve.approval.v1.Approval
-	(*WatchedGroup)(nil),                 // 6: reeve.approval.v1.WatchedGroup
-	(*ApprovalComment)(nil),              // 7: reeve.approval.v1.ApprovalComment
-	(*ApprovalAssignment)(nil),           // 8: reeve.approval.v1.ApprovalAssignment
-	(*ApprovalReview)(nil),               // 9: reeve.approval.v1.ApprovalReview
-	(*ReviewUsage)(nil),                  // 10: reeve.approval.v1.ReviewUsage
-	(*ApprovalEscalation)(nil),           // 11: reeve.approval.v1.ApprovalEscalation
-	(*ApprovalFreeze)(nil),               // 12: reeve.approval.v1.ApprovalFreeze
-	(*Alternative)(nil),                  // 13: reeve.approval.v1.Alternative
-	(*Vote)(nil),                         // 14: reeve.approval.v1.Vote
-	(*Decision)(nil),                     // 15: reeve.approval.v1.Decision
-	(*ReviewerVote)(nil),                 // 16: reeve.approval.v1.ReviewerVote
-	(*StepUp)(nil),                       // 17: reeve.approval.v1.StepUp
-	(*BreakGlassUse)(nil),                // 18: reeve.approval.v1.BreakGlassUse
-	(*Grant)(nil),                        // 19: reeve.approval.v1.Grant
-	(*GrantUse)(nil),                     // 20: reeve.approval.v1.GrantUse
-	(*AppliedGrant)(nil),                 // 21: reeve.approval.v1.AppliedGrant
-	(*GrantRequest)(nil),                 // 22: reeve.approval.v1.GrantRequest
-	(*ApprovalFilter)(nil),               // 23: reeve.approval.v1.ApprovalFilter
-	(*ListApprovalsRequest)(nil),         // 24: reeve.approval.v1.ListApprovalsRequest
-	(*ListApprovalsResponse)(nil),        // 25: reeve.approval.v1.ListApprovalsResponse
-	(*CountApprovalsRequest)(nil),        // 26: reeve.approval.v1.CountApprovalsRequest
-	(*CountApprovalsResponse)(nil),       // 27: reeve.approval.v1.CountApprovalsResponse
-	(*ApprovalCount)(nil),                // 28: reeve.approval.v1.ApprovalCount
-	(*StateCount)(nil),                   // 29: reeve.approval.v1.StateCount
-	(*NamedCount)(nil),                   // 30: reeve.approval.v1.NamedCount
-	(*GetApprovalRequest)(nil),           // 31: reeve.approval.v1.GetApprovalRequest
-	(*GetApprovalResponse)(nil),          // 32: reeve.approval.v1.GetApprovalResponse
-	(*DecideApprovalRequest)(nil),        // 33: reeve.approval.v1.DecideApprovalRequest
-	(*DecideApprovalResponse)(nil),       // 34: reeve.approval.v1.DecideApprovalResponse
-	(*ListSimilarDecisionsRequest)(nil),  // 35: reeve.approval.v1.ListSimilarDecisionsRequest
-	(*ListSimilarDecisionsResponse)(nil), // 36: reeve.approval.v1.ListSimilarDecisionsResponse
-	(*SimilarDecision)(nil),              // 37: reeve.approval.v1.SimilarDecision
-	(*CommentApprovalRequest)(nil),       // 38: reeve.approval.v1.CommentApprovalRequest
-	(*CommentApprovalResponse)(nil),      // 39: reeve.approval.v1.CommentApprovalResponse
-	(*AssignApprovalRequest)(nil),        // 40: reeve.approval.v1.AssignApprovalRequest
-	(*AssignApprovalResponse)(nil),       // 41: reeve.approval.v1.AssignApprovalResponse
-	(*DecideApprovalsRequest)(nil),       // 42: reeve.approval.v1.DecideApprovalsRequest
-	(*DecidedApproval)(nil),              // 43: reeve.approval.v1.DecidedApproval
-	(*DecideApprovalsResponse)(nil),      // 44: reeve.approval.v1.DecideApprovalsResponse
-	(*DecisionResult)(nil),               // 45: reeve.approval.v1.DecisionResult
-	(*DecisionError)(nil),                // 46: reeve.approval.v1.DecisionError
-	(*AnswerQuestionRequest)(nil),        // 47: reeve.approval.v1.AnswerQuestionRequest
-	(*AnswerQuestionResponse)(nil),       // 48: reeve.approval.v1.AnswerQuestionResponse
-	(*ListGrantsRequest)(nil),            // 49: reeve.approval.v1.ListGrantsRequest
-	(*ListGrantsResponse)(nil),           // 50: reeve.approval.v1.ListGrantsResponse
-	(*RevokeGrantRequest)(nil),           // 51: reeve.approval.v1.RevokeGrantRequest
-	(*RevokeGrantResponse)(nil),          // 52: reeve.approval.v1.RevokeGrantResponse
-	(*WatchApprovalsRequest)(nil),        // 53: reeve.approval.v1.WatchApprovalsRequest
-	(*WatchApprovalsResponse)(nil),       // 54: reeve.approval.v1.WatchApprovalsResponse
-	(*v1.ToolCall)(nil),                  // 55: reeve.tool.v1.ToolCall
-	(*timestamppb.Timestamp)(nil),        // 56: google.protobuf.Timestamp
-	(*v1.Question)(nil),                  // 57: reeve.tool.v1.Question
-	(*v1.PermissionDecision)(nil),        // 58: reeve.tool.v1.PermissionDecision
-	(*v1.BoundContent)(nil),              // 59: reeve.tool.v1.BoundContent
-	(v1.PermissionClass)(0),              // 60: reeve.tool.v1.PermissionClass
-	(*structpb.Struct)(nil),              // 61: google.protobuf.Struct
-	(*durationpb.Duration)(nil),          // 62: google.protobuf.Duration
+	(CallerStandingKind)(0),              // 0: reeve.approval.v1.CallerStandingKind
+	(ReviewAdvice)(0),                    // 1: reeve.approval.v1.ReviewAdvice
+	(GateKind)(0),                        // 2: reeve.approval.v1.GateKind
+	(ApprovalSource)(0),                  // 3: reeve.approval.v1.ApprovalSource
+	(ApprovalState)(0),                   // 4: reeve.approval.v1.ApprovalState
+	(GrantScope)(0),                      // 5: reeve.approval.v1.GrantScope
+	(*Approval)(nil),                     // 6: reeve.approval.v1.Approval
+	(*CallerStanding)(nil),               // 7: reeve.approval.v1.CallerStanding
+	(*WatchedGroup)(nil),                 // 8: reeve.approval.v1.WatchedGroup
+	(*ApprovalComment)(nil),              // 9: reeve.approval.v1.ApprovalComment
+	(*ApprovalAssignment)(nil),           // 10: reeve.approval.v1.ApprovalAssignment
+	(*ApprovalReview)(nil),               // 11: reeve.approval.v1.ApprovalReview
+	(*ReviewUsage)(nil),                  // 12: reeve.approval.v1.ReviewUsage
+	(*ApprovalEscalation)(nil),           // 13: reeve.approval.v1.ApprovalEscalation
+	(*ApprovalFreeze)(nil),               // 14: reeve.approval.v1.ApprovalFreeze
+	(*Alternative)(nil),                  // 15: reeve.approval.v1.Alternative
+	(*Vote)(nil),                         // 16: reeve.approval.v1.Vote
+	(*Decision)(nil),                     // 17: reeve.approval.v1.Decision
+	(*ReviewerVote)(nil),                 // 18: reeve.approval.v1.ReviewerVote
+	(*StepUp)(nil),                       // 19: reeve.approval.v1.StepUp
+	(*BreakGlassUse)(nil),                // 20: reeve.approval.v1.BreakGlassUse
+	(*Grant)(nil),                        // 21: reeve.approval.v1.Grant
+	(*GrantUse)(nil),                     // 22: reeve.approval.v1.GrantUse
+	(*AppliedGrant)(nil),                 // 23: reeve.approval.v1.AppliedGrant
+	(*GrantRequest)(nil),                 // 24: reeve.approval.v1.GrantRequest
+	(*ApprovalFilter)(nil),               // 25: reeve.approval.v1.ApprovalFilter
+	(*ListApprovalsRequest)(nil),         // 26: reeve.approval.v1.ListApprovalsRequest
+	(*ListApprovalsResponse)(nil),        // 27: reeve.approval.v1.ListApprovalsResponse
+	(*CountApprovalsRequest)(nil),        // 28: reeve.approval.v1.CountApprovalsRequest
+	(*CountApprovalsResponse)(nil),       // 29: reeve.approval.v1.CountApprovalsResponse
+	(*ApprovalCount)(nil),                // 30: reeve.approval.v1.ApprovalCount
+	(*StateCount)(nil),                   // 31: reeve.approval.v1.StateCount
+	(*NamedCount)(nil),                   // 32: reeve.approval.v1.NamedCount
+	(*GetApprovalRequest)(nil),           // 33: reeve.approval.v1.GetApprovalRequest
+	(*GetApprovalResponse)(nil),          // 34: reeve.approval.v1.GetApprovalResponse
+	(*DecideApprovalRequest)(nil),        // 35: reeve.approval.v1.DecideApprovalRequest
+	(*DecideApprovalResponse)(nil),       // 36: reeve.approval.v1.DecideApprovalResponse
+	(*ListSimilarDecisionsRequest)(nil),  // 37: reeve.approval.v1.ListSimilarDecisionsRequest
+	(*ListSimilarDecisionsResponse)(nil), // 38: reeve.approval.v1.ListSimilarDecisionsResponse
+	(*SimilarDecision)(nil),              // 39: reeve.approval.v1.SimilarDecision
+	(*CommentApprovalRequest)(nil),       // 40: reeve.approval.v1.CommentApprovalRequest
+	(*CommentApprovalResponse)(nil),      // 41: reeve.approval.v1.CommentApprovalResponse
+	(*AssignApprovalRequest)(nil),        // 42: reeve.approval.v1.AssignApprovalRequest
+	(*AssignApprovalResponse)(nil),       // 43: reeve.approval.v1.AssignApprovalResponse
+	(*DecideApprovalsRequest)(nil),       // 44: reeve.approval.v1.DecideApprovalsRequest
+	(*DecidedApproval)(nil),              // 45: reeve.approval.v1.DecidedApproval
+	(*DecideApprovalsResponse)(nil),      // 46: reeve.approval.v1.DecideApprovalsResponse
+	(*DecisionResult)(nil),               // 47: reeve.approval.v1.DecisionResult
+	(*DecisionError)(nil),                // 48: reeve.approval.v1.DecisionError
+	(*AnswerQuestionRequest)(nil),        // 49: reeve.approval.v1.AnswerQuestionRequest
+	(*AnswerQuestionResponse)(nil),       // 50: reeve.approval.v1.AnswerQuestionResponse
+	(*ListGrantsRequest)(nil),            // 51: reeve.approval.v1.ListGrantsRequest
+	(*ListGrantsResponse)(nil),           // 52: reeve.approval.v1.ListGrantsResponse
+	(*RevokeGrantRequest)(nil),           // 53: reeve.approval.v1.RevokeGrantRequest
+	(*RevokeGrantResponse)(nil),          // 54: reeve.approval.v1.RevokeGrantResponse
+	(*WatchApprovalsRequest)(nil),        // 55: reeve.approval.v1.WatchApprovalsRequest
+	(*WatchApprovalsResponse)(nil),       // 56: reeve.approval.v1.WatchApprovalsResponse
+	(*v1.ToolCall)(nil),                  // 57: reeve.tool.v1.ToolCall
+	(*timestamppb.Timestamp)(nil),        // 58: google.protobuf.Timestamp
+	(*v1.Question)(nil),                  // 59: reeve.tool.v1.Question
+	(*v1.PermissionDecision)(nil),        // 60: reeve.tool.v1.PermissionDecision
+	(*v1.BoundContent)(nil),              // 61: reeve.tool.v1.BoundContent
+	(v1.PermissionClass)(0),              // 62: reeve.tool.v1.PermissionClass
+	(*structpb.Struct)(nil),              // 63: google.protobuf.Struct
+	(*durationpb.Duration)(nil),          // 64: google.protobuf.Duration
 }
 var file_reeve_approval_v1_approval_proto_depIdxs = []int32{
-	55, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
-	56, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
-	56, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
-	3,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
-	15, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
-	57, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
-	1,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
-	2,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
-	58, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
-	59, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
-	13, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
-	14, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
-	56, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
-	12, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
-	11, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
-	9,  // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
-	7,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
-	8,  // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
-	60, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
-	56, // 19: reeve.approval.v1.WatchedGroup.watched_since:type_name -> google.protobuf.Timestamp
-	56, // 20: reeve.approval.v1.WatchedGroup.last_seen_at:type_name -> google.protobuf.Timestamp
-	56, // 21: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
-	56, // 22: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
-	0,  // 23: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
-	56, // 24: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
-	10, // 25: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
-	56, // 26: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
-	13, // 27: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
-	56, // 28: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
-	56, // 29: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
-	15, // 30: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
-	56, // 31: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
-	61, // 32: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
-	61, // 33: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
-	19, // 34: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
-	21, // 35: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
-	18, // 36: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
-	17, // 37: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
-	16, // 38: reeve.approval.v1.Decision.reviewer:type_name -> reeve.approval.v1.ReviewerVote
-	56, // 39: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
-	56, // 40: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
-	4,  // 41: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
-	56, // 42: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
-	56, // 43: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
-	20, // 44: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
-	56, // 45: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
-	56, // 46: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
-	4,  // 47: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
-	4,  // 48: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
-	62, // 49: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
-	3,  // 50: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
-	56, // 51: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
-	56, // 52: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
-	23, // 53: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 54: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	29, // 55: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
-	30, // 56: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
-	30, // 57: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
-	28, // 58: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
-	3,  // 59: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
-	28, // 60: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	28, // 61: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
-	5,  // 62: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	61, // 63: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
-	61, // 64: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
-	22, // 65: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
-	61, // 66: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
-	5,  // 67: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	37, // 68: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
-	3,  // 69: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
-	56, // 70: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
-	5,  // 71: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	5,  // 72: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
-	43, // 73: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
-	45, // 74: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
-	3,  // 75: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
-	46, // 76: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
-	61, // 77: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
-	5,  // 78: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
-	19, // 79: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
-	19, // 80: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
-	23, // 81: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
-	5,  // 82: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
-	24, // 83: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
-	26, // 84: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
-	31, // 85: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
-	33, // 86: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
-	35, // 87: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
-	38, // 88: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
-	40, // 89: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
-	42, // 90: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
-	47, // 91: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
-	49, // 92: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
-	51, // 93: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
-	53, // 94: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
-	25, // 95: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
-	27, // 96: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
-	32, // 97: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
-	34, // 98: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
-	36, // 99: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
-	39, // 100: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
-	41, // 101: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
-	44, // 102: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
-	48, // 103: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
-	50, // 104: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
-	52, // 105: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
-	54, // 106: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
-	95, // [95:107] is the sub-list for method output_type
-	83, // [83:95] is the sub-list for method input_type
-	83, // [83:83] is the sub-list for extension type_name
-	83, // [83:83] is the sub-list for extension extendee
-	0,  // [0:83] is the sub-list for field type_name
+	57, // 0: reeve.approval.v1.Approval.call:type_name -> reeve.tool.v1.ToolCall
+	58, // 1: reeve.approval.v1.Approval.requested_at:type_name -> google.protobuf.Timestamp
+	58, // 2: reeve.approval.v1.Approval.expires_at:type_name -> google.protobuf.Timestamp
+	4,  // 3: reeve.approval.v1.Approval.state:type_name -> reeve.approval.v1.ApprovalState
+	17, // 4: reeve.approval.v1.Approval.decision:type_name -> reeve.approval.v1.Decision
+	59, // 5: reeve.approval.v1.Approval.question:type_name -> reeve.tool.v1.Question
+	2,  // 6: reeve.approval.v1.Approval.gates:type_name -> reeve.approval.v1.GateKind
+	3,  // 7: reeve.approval.v1.Approval.source:type_name -> reeve.approval.v1.ApprovalSource
+	60, // 8: reeve.approval.v1.Approval.permission:type_name -> reeve.tool.v1.PermissionDecision
+	61, // 9: reeve.approval.v1.Approval.content:type_name -> reeve.tool.v1.BoundContent
+	15, // 10: reeve.approval.v1.Approval.alternatives:type_name -> reeve.approval.v1.Alternative
+	16, // 11: reeve.approval.v1.Approval.votes:type_name -> reeve.approval.v1.Vote
+	58, // 12: reeve.approval.v1.Approval.decidable_after:type_name -> google.protobuf.Timestamp
+	14, // 13: reeve.approval.v1.Approval.freeze:type_name -> reeve.approval.v1.ApprovalFreeze
+	13, // 14: reeve.approval.v1.Approval.escalations:type_name -> reeve.approval.v1.ApprovalEscalation
+	11, // 15: reeve.approval.v1.Approval.review:type_name -> reeve.approval.v1.ApprovalReview
+	9,  // 16: reeve.approval.v1.Approval.comments:type_name -> reeve.approval.v1.ApprovalComment
+	10, // 17: reeve.approval.v1.Approval.assignment:type_name -> reeve.approval.v1.ApprovalAssignment
+	62, // 18: reeve.approval.v1.Approval.permission_class:type_name -> reeve.tool.v1.PermissionClass
+	7,  // 19: reeve.approval.v1.Approval.caller_standing:type_name -> reeve.approval.v1.CallerStanding
+	0,  // 20: reeve.approval.v1.CallerStanding.kind:type_name -> reeve.approval.v1.CallerStandingKind
+	58, // 21: reeve.approval.v1.WatchedGroup.watched_since:type_name -> google.protobuf.Timestamp
+	58, // 22: reeve.approval.v1.WatchedGroup.last_seen_at:type_name -> google.protobuf.Timestamp
+	58, // 23: reeve.approval.v1.ApprovalComment.commented_at:type_name -> google.protobuf.Timestamp
+	58, // 24: reeve.approval.v1.ApprovalAssignment.assigned_at:type_name -> google.protobuf.Timestamp
+	1,  // 25: reeve.approval.v1.ApprovalReview.advice:type_name -> reeve.approval.v1.ReviewAdvice
+	58, // 26: reeve.approval.v1.ApprovalReview.reviewed_at:type_name -> google.protobuf.Timestamp
+	12, // 27: reeve.approval.v1.ApprovalReview.usage:type_name -> reeve.approval.v1.ReviewUsage
+	58, // 28: reeve.approval.v1.ApprovalEscalation.due_at:type_name -> google.protobuf.Timestamp
+	15, // 29: reeve.approval.v1.ApprovalEscalation.alternative:type_name -> reeve.approval.v1.Alternative
+	58, // 30: reeve.approval.v1.ApprovalEscalation.escalated_at:type_name -> google.protobuf.Timestamp
+	58, // 31: reeve.approval.v1.ApprovalFreeze.ends_at:type_name -> google.protobuf.Timestamp
+	17, // 32: reeve.approval.v1.Vote.decision:type_name -> reeve.approval.v1.Decision
+	58, // 33: reeve.approval.v1.Decision.decided_at:type_name -> google.protobuf.Timestamp
+	63, // 34: reeve.approval.v1.Decision.edited_arguments:type_name -> google.protobuf.Struct
+	63, // 35: reeve.approval.v1.Decision.answer:type_name -> google.protobuf.Struct
+	21, // 36: reeve.approval.v1.Decision.grant:type_name -> reeve.approval.v1.Grant
+	23, // 37: reeve.approval.v1.Decision.applied_grant:type_name -> reeve.approval.v1.AppliedGrant
+	20, // 38: reeve.approval.v1.Decision.break_glass:type_name -> reeve.approval.v1.BreakGlassUse
+	19, // 39: reeve.approval.v1.Decision.step_up:type_name -> reeve.approval.v1.StepUp
+	18, // 40: reeve.approval.v1.Decision.reviewer:type_name -> reeve.approval.v1.ReviewerVote
+	58, // 41: reeve.approval.v1.StepUp.verified_at:type_name -> google.protobuf.Timestamp
+	58, // 42: reeve.approval.v1.BreakGlassUse.decidable_after:type_name -> google.protobuf.Timestamp
+	5,  // 43: reeve.approval.v1.Grant.scope:type_name -> reeve.approval.v1.GrantScope
+	58, // 44: reeve.approval.v1.Grant.granted_at:type_name -> google.protobuf.Timestamp
+	58, // 45: reeve.approval.v1.Grant.expires_at:type_name -> google.protobuf.Timestamp
+	22, // 46: reeve.approval.v1.Grant.uses:type_name -> reeve.approval.v1.GrantUse
+	58, // 47: reeve.approval.v1.Grant.revoked_at:type_name -> google.protobuf.Timestamp
+	58, // 48: reeve.approval.v1.GrantUse.used_at:type_name -> google.protobuf.Timestamp
+	5,  // 49: reeve.approval.v1.AppliedGrant.scope:type_name -> reeve.approval.v1.GrantScope
+	5,  // 50: reeve.approval.v1.GrantRequest.scope:type_name -> reeve.approval.v1.GrantScope
+	64, // 51: reeve.approval.v1.GrantRequest.lifetime:type_name -> google.protobuf.Duration
+	4,  // 52: reeve.approval.v1.ApprovalFilter.states:type_name -> reeve.approval.v1.ApprovalState
+	58, // 53: reeve.approval.v1.ApprovalFilter.requested_after:type_name -> google.protobuf.Timestamp
+	58, // 54: reeve.approval.v1.ApprovalFilter.requested_before:type_name -> google.protobuf.Timestamp
+	25, // 55: reeve.approval.v1.ListApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	6,  // 56: reeve.approval.v1.ListApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	31, // 57: reeve.approval.v1.CountApprovalsResponse.states:type_name -> reeve.approval.v1.StateCount
+	32, // 58: reeve.approval.v1.CountApprovalsResponse.agents:type_name -> reeve.approval.v1.NamedCount
+	32, // 59: reeve.approval.v1.CountApprovalsResponse.tools:type_name -> reeve.approval.v1.NamedCount
+	30, // 60: reeve.approval.v1.CountApprovalsResponse.waiting_for_me:type_name -> reeve.approval.v1.ApprovalCount
+	4,  // 61: reeve.approval.v1.StateCount.state:type_name -> reeve.approval.v1.ApprovalState
+	30, // 62: reeve.approval.v1.StateCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	30, // 63: reeve.approval.v1.NamedCount.count:type_name -> reeve.approval.v1.ApprovalCount
+	6,  // 64: reeve.approval.v1.GetApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	63, // 65: reeve.approval.v1.DecideApprovalRequest.edited_arguments:type_name -> google.protobuf.Struct
+	63, // 66: reeve.approval.v1.DecideApprovalRequest.answer:type_name -> google.protobuf.Struct
+	24, // 67: reeve.approval.v1.DecideApprovalRequest.grant:type_name -> reeve.approval.v1.GrantRequest
+	63, // 68: reeve.approval.v1.DecideApprovalRequest.confirmation:type_name -> google.protobuf.Struct
+	6,  // 69: reeve.approval.v1.DecideApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	39, // 70: reeve.approval.v1.ListSimilarDecisionsResponse.decisions:type_name -> reeve.approval.v1.SimilarDecision
+	4,  // 71: reeve.approval.v1.SimilarDecision.state:type_name -> reeve.approval.v1.ApprovalState
+	58, // 72: reeve.approval.v1.SimilarDecision.decided_at:type_name -> google.protobuf.Timestamp
+	6,  // 73: reeve.approval.v1.CommentApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	6,  // 74: reeve.approval.v1.AssignApprovalResponse.approval:type_name -> reeve.approval.v1.Approval
+	45, // 75: reeve.approval.v1.DecideApprovalsRequest.decided:type_name -> reeve.approval.v1.DecidedApproval
+	47, // 76: reeve.approval.v1.DecideApprovalsResponse.results:type_name -> reeve.approval.v1.DecisionResult
+	4,  // 77: reeve.approval.v1.DecisionResult.state:type_name -> reeve.approval.v1.ApprovalState
+	48, // 78: reeve.approval.v1.DecisionResult.error:type_name -> reeve.approval.v1.DecisionError
+	63, // 79: reeve.approval.v1.AnswerQuestionRequest.answer:type_name -> google.protobuf.Struct
+	6,  // 80: reeve.approval.v1.AnswerQuestionResponse.approval:type_name -> reeve.approval.v1.Approval
+	21, // 81: reeve.approval.v1.ListGrantsResponse.grants:type_name -> reeve.approval.v1.Grant
+	21, // 82: reeve.approval.v1.RevokeGrantResponse.grant:type_name -> reeve.approval.v1.Grant
+	25, // 83: reeve.approval.v1.WatchApprovalsRequest.filter:type_name -> reeve.approval.v1.ApprovalFilter
+	6,  // 84: reeve.approval.v1.WatchApprovalsResponse.approvals:type_name -> reeve.approval.v1.Approval
+	26, // 85: reeve.approval.v1.ApprovalService.ListApprovals:input_type -> reeve.approval.v1.ListApprovalsRequest
+	28, // 86: reeve.approval.v1.ApprovalService.CountApprovals:input_type -> reeve.approval.v1.CountApprovalsRequest
+	33, // 87: reeve.approval.v1.ApprovalService.GetApproval:input_type -> reeve.approval.v1.GetApprovalRequest
+	35, // 88: reeve.approval.v1.ApprovalService.DecideApproval:input_type -> reeve.approval.v1.DecideApprovalRequest
+	37, // 89: reeve.approval.v1.ApprovalService.ListSimilarDecisions:input_type -> reeve.approval.v1.ListSimilarDecisionsRequest
+	40, // 90: reeve.approval.v1.ApprovalService.CommentApproval:input_type -> reeve.approval.v1.CommentApprovalRequest
+	42, // 91: reeve.approval.v1.ApprovalService.AssignApproval:input_type -> reeve.approval.v1.AssignApprovalRequest
+	44, // 92: reeve.approval.v1.ApprovalService.DecideApprovals:input_type -> reeve.approval.v1.DecideApprovalsRequest
+	49, // 93: reeve.approval.v1.ApprovalService.AnswerQuestion:input_type -> reeve.approval.v1.AnswerQuestionRequest
+	51, // 94: reeve.approval.v1.ApprovalService.ListGrants:input_type -> reeve.approval.v1.ListGrantsRequest
+	53, // 95: reeve.approval.v1.ApprovalService.RevokeGrant:input_type -> reeve.approval.v1.RevokeGrantRequest
+	55, // 96: reeve.approval.v1.ApprovalService.WatchApprovals:input_type -> reeve.approval.v1.WatchApprovalsRequest
+	27, // 97: reeve.approval.v1.ApprovalService.ListApprovals:output_type -> reeve.approval.v1.ListApprovalsResponse
+	29, // 98: reeve.approval.v1.ApprovalService.CountApprovals:output_type -> reeve.approval.v1.CountApprovalsResponse
+	34, // 99: reeve.approval.v1.ApprovalService.GetApproval:output_type -> reeve.approval.v1.GetApprovalResponse
+	36, // 100: reeve.approval.v1.ApprovalService.DecideApproval:output_type -> reeve.approval.v1.DecideApprovalResponse
+	38, // 101: reeve.approval.v1.ApprovalService.ListSimilarDecisions:output_type -> reeve.approval.v1.ListSimilarDecisionsResponse
+	41, // 102: reeve.approval.v1.ApprovalService.CommentApproval:output_type -> reeve.approval.v1.CommentApprovalResponse
+	43, // 103: reeve.approval.v1.ApprovalService.AssignApproval:output_type -> reeve.approval.v1.AssignApprovalResponse
+	46, // 104: reeve.approval.v1.ApprovalService.DecideApprovals:output_type -> reeve.approval.v1.DecideApprovalsResponse
+	50, // 105: reeve.approval.v1.ApprovalService.AnswerQuestion:output_type -> reeve.approval.v1.AnswerQuestionResponse
+	52, // 106: reeve.approval.v1.ApprovalService.ListGrants:output_type -> reeve.approval.v1.ListGrantsResponse
+	54, // 107: reeve.approval.v1.ApprovalService.RevokeGrant:output_type -> reeve.approval.v1.RevokeGrantResponse
+	56, // 108: reeve.approval.v1.ApprovalService.WatchApprovals:output_type -> reeve.approval.v1.WatchApprovalsResponse
+	97, // [97:109] is the sub-list for method output_type
+	85, // [85:97] is the sub-list for method input_type
+	85, // [85:85] is the sub-list for extension type_name
+	85, // [85:85] is the sub-list for extension extendee
+	0,  // [0:85] is the sub-list for field type_name
 }
 
 func init() { file_reeve_approval_v1_approval_proto_init() }
@@ -4786,14 +4933,14 @@ func file_reeve_approval_v1_approval_proto_init() {
 	if File_reeve_approval_v1_approval_proto != nil {
 		return
 	}
-	file_reeve_approval_v1_approval_proto_msgTypes[5].OneofWrappers = []any{}
+	file_reeve_approval_v1_approval_proto_msgTypes[6].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_approval_v1_approval_proto_rawDesc), len(file_reeve_approval_v1_approval_proto_rawDesc)),
-			NumEnums:      5,
-			NumMessages:   50,
+			NumEnums:      6,
+			NumMessages:   51,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -13,6 +13,15 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class CallerStandingKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CALLER_STANDING_KIND_UNSPECIFIED: _ClassVar[CallerStandingKind]
+    CALLER_STANDING_KIND_MAY_DECIDE: _ClassVar[CallerStandingKind]
+    CALLER_STANDING_KIND_MISSING_ROLE: _ClassVar[CallerStandingKind]
+    CALLER_STANDING_KIND_EXCLUDED: _ClassVar[CallerStandingKind]
+    CALLER_STANDING_KIND_NOT_NAMED: _ClassVar[CallerStandingKind]
+    CALLER_STANDING_KIND_VOTED: _ClassVar[CallerStandingKind]
+
 class ReviewAdvice(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     REVIEW_ADVICE_UNSPECIFIED: _ClassVar[ReviewAdvice]
@@ -51,6 +60,12 @@ class GrantScope(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GRANT_SCOPE_RUN: _ClassVar[GrantScope]
     GRANT_SCOPE_THREAD: _ClassVar[GrantScope]
     GRANT_SCOPE_AGENT: _ClassVar[GrantScope]
+CALLER_STANDING_KIND_UNSPECIFIED: CallerStandingKind
+CALLER_STANDING_KIND_MAY_DECIDE: CallerStandingKind
+CALLER_STANDING_KIND_MISSING_ROLE: CallerStandingKind
+CALLER_STANDING_KIND_EXCLUDED: CallerStandingKind
+CALLER_STANDING_KIND_NOT_NAMED: CallerStandingKind
+CALLER_STANDING_KIND_VOTED: CallerStandingKind
 REVIEW_ADVICE_UNSPECIFIED: ReviewAdvice
 REVIEW_ADVICE_APPROVE: ReviewAdvice
 REVIEW_ADVICE_REJECT: ReviewAdvice
@@ -77,7 +92,7 @@ GRANT_SCOPE_THREAD: GrantScope
 GRANT_SCOPE_AGENT: GrantScope
 
 class Approval(_message.Message):
-    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "review", "comments", "assignment", "needs_passkey", "permission_class", "unseen_groups", "delegate_id", "calling_delegates", "plugin_reasons")
+    __slots__ = ("approval_id", "run_id", "agent_id", "thread_id", "call", "requested_by", "requested_at", "expires_at", "state", "decision", "allow_edited_arguments", "parent_id", "question", "gates", "source", "call_digest", "permission", "content", "supersedes", "revision", "alternatives", "votes", "excluded_subjects", "decidable_after", "freeze", "escalations", "review", "comments", "assignment", "needs_passkey", "permission_class", "unseen_groups", "delegate_id", "calling_delegates", "plugin_reasons", "caller_standing")
     APPROVAL_ID_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
@@ -113,6 +128,7 @@ class Approval(_message.Message):
     DELEGATE_ID_FIELD_NUMBER: _ClassVar[int]
     CALLING_DELEGATES_FIELD_NUMBER: _ClassVar[int]
     PLUGIN_REASONS_FIELD_NUMBER: _ClassVar[int]
+    CALLER_STANDING_FIELD_NUMBER: _ClassVar[int]
     approval_id: str
     run_id: str
     agent_id: str
@@ -148,7 +164,16 @@ class Approval(_message.Message):
     delegate_id: str
     calling_delegates: _containers.RepeatedScalarFieldContainer[str]
     plugin_reasons: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., review: _Optional[_Union[ApprovalReview, _Mapping]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ..., needs_passkey: _Optional[bool] = ..., permission_class: _Optional[_Union[_tool_pb2.PermissionClass, str]] = ..., unseen_groups: _Optional[_Iterable[str]] = ..., delegate_id: _Optional[str] = ..., calling_delegates: _Optional[_Iterable[str]] = ..., plugin_reasons: _Optional[_Iterable[str]] = ...) -> None: ...
+    caller_standing: CallerStanding
+    def __init__(self, approval_id: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., thread_id: _Optional[str] = ..., call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., requested_by: _Optional[str] = ..., requested_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., expires_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., state: _Optional[_Union[ApprovalState, str]] = ..., decision: _Optional[_Union[Decision, _Mapping]] = ..., allow_edited_arguments: _Optional[bool] = ..., parent_id: _Optional[str] = ..., question: _Optional[_Union[_tool_pb2.Question, _Mapping]] = ..., gates: _Optional[_Iterable[_Union[GateKind, str]]] = ..., source: _Optional[_Union[ApprovalSource, str]] = ..., call_digest: _Optional[str] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[_tool_pb2.BoundContent, _Mapping]] = ..., supersedes: _Optional[str] = ..., revision: _Optional[int] = ..., alternatives: _Optional[_Iterable[_Union[Alternative, _Mapping]]] = ..., votes: _Optional[_Iterable[_Union[Vote, _Mapping]]] = ..., excluded_subjects: _Optional[_Iterable[str]] = ..., decidable_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., freeze: _Optional[_Union[ApprovalFreeze, _Mapping]] = ..., escalations: _Optional[_Iterable[_Union[ApprovalEscalation, _Mapping]]] = ..., review: _Optional[_Union[ApprovalReview, _Mapping]] = ..., comments: _Optional[_Iterable[_Union[ApprovalComment, _Mapping]]] = ..., assignment: _Optional[_Union[ApprovalAssignment, _Mapping]] = ..., needs_passkey: _Optional[bool] = ..., permission_class: _Optional[_Union[_tool_pb2.PermissionClass, str]] = ..., unseen_groups: _Optional[_Iterable[str]] = ..., delegate_id: _Optional[str] = ..., calling_delegates: _Optional[_Iterable[str]] = ..., plugin_reasons: _Optional[_Iterable[str]] = ..., caller_standing: _Optional[_Union[CallerStanding, _Mapping]] = ...) -> None: ...
+
+class CallerStanding(_message.Message):
+    __slots__ = ("kind", "reason")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    kind: CallerStandingKind
+    reason: str
+    def __init__(self, kind: _Optional[_Union[CallerStandingKind, str]] = ..., reason: _Optional[str] = ...) -> None: ...
 
 class WatchedGroup(_message.Message):
     __slots__ = ("tenant", "group", "watched_since", "last_seen_at")
