@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
+import { onlyKnown } from "./loading/only-known.ts";
 import { retried } from "./loading/retried.ts";
 import { readAgentsSearch } from "./screens/agents/agents-search.ts";
 import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
@@ -35,7 +36,7 @@ const signedIn = createRoute({
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
-  validateSearch: readRunsSearch,
+  validateSearch: onlyKnown(readRunsSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/runs/runs-screen.tsx")),
     "RunsScreen",
@@ -45,8 +46,10 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId/{-$view}",
-  validateSearch: ({ at }: Record<string, unknown>): { readonly at?: number } =>
-    Number.isSafeInteger(at) ? { at: Number(at) } : {},
+  validateSearch: onlyKnown(
+    ({ at }: Record<string, unknown>): { readonly at?: number } =>
+      Number.isSafeInteger(at) ? { at: Number(at) } : {},
+  ),
   component: lazyRouteComponent(
     retried(() => import("./screens/run/run-screen.tsx")),
     "RunScreen",
@@ -56,7 +59,7 @@ const run = createRoute({
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox/{-$approvalId}",
-  validateSearch: readInboxSearch,
+  validateSearch: onlyKnown(readInboxSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/inbox/inbox-screen.tsx")),
     "InboxScreen",
@@ -66,7 +69,7 @@ const inbox = createRoute({
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat/{-$threadId}",
-  validateSearch: readAgentSearch,
+  validateSearch: onlyKnown(readAgentSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/chat/chat-screen.tsx")),
     "ChatScreen",
@@ -76,7 +79,7 @@ const chat = createRoute({
 const agents = createRoute({
   getParentRoute: () => root,
   path: "/agents/{-$agentId}",
-  validateSearch: readAgentsSearch,
+  validateSearch: onlyKnown(readAgentsSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/agents/agents-screen.tsx")),
     "AgentsScreen",
@@ -86,7 +89,7 @@ const agents = createRoute({
 const start = createRoute({
   getParentRoute: () => root,
   path: "/start",
-  validateSearch: readAgentSearch,
+  validateSearch: onlyKnown(readAgentSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/start/start-screen.tsx")),
     "StartScreen",

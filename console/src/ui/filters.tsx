@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { hasValues } from "../loading/only-known.ts";
 
 /** A row of filters of a list. */
 export function Filters({ children }: { readonly children: ReactNode }) {
@@ -75,7 +76,7 @@ export function ClearFilters({
   readonly search: object;
   readonly onClear: () => void;
 }) {
-  if (Object.keys(search).length === 0) return null;
+  if (!hasValues(search)) return null;
   return (
     <button type="button" className="button quiet" onClick={onClear}>
       Clear

@@ -40,6 +40,16 @@ test("browsers get the page for every screen, with a strict policy and without a
   }
 });
 
+test("browsers read on the page that an address is unknown, and programs in JSON", async () => {
+  const mistyped = await request("/runz/run_1");
+  expect({ status: mistyped.status, text: await mistyped.text() }).toEqual({
+    status: 404,
+    text: page,
+  });
+  const program = await request("/runz", {});
+  expect(program.headers.get("content-type")).toBe("application/json");
+});
+
 test("a page that has not changed is not sent again", async () => {
   const etag = (await request("/")).headers.get("etag") ?? "";
   const again = await request("/", { ...browser, "if-none-match": etag });

@@ -6,6 +6,7 @@ import { Permitted } from "../../access/permitted.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { hasValues } from "../../loading/only-known.ts";
 import { useMinute } from "../../ui/use-now.ts";
 import { BulkActions, maxChosen } from "./bulk/bulk-actions.tsx";
 import { filterOf } from "./filter-of.ts";
@@ -93,7 +94,7 @@ interface NothingProps {
 }
 
 function Nothing({ search, hasMore }: NothingProps) {
-  if (Object.keys(search).length === 0) return <NoRuns />;
+  if (!hasValues(search)) return <NoRuns />;
   return (
     <Empty title={hasMore ? "No run matches so far" : "No run matches the filters"}>
       {hasMore ? "Older runs were not searched yet." : "Remove a filter to see more runs."}

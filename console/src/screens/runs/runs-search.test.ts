@@ -7,7 +7,10 @@ import { readRunsSearch } from "./runs-search.ts";
 test("an address with anything in it is read as the filters that it has", () => {
   const search = { status: ["failed"], agent: 7, text: "", cost: "1", since: "never", other: 1 };
   expect(readRunsSearch(search)).toEqual({ status: ["failed"], agent: "7" });
-  expect(readRunsSearch({ status: "failed", cost: -1, since: "24h" })).toEqual({ since: "24h" });
+  expect(readRunsSearch({ status: "failed", cost: -1, since: "24h" })).toEqual({
+    status: ["failed"],
+    since: "24h",
+  });
   expect(readRunsSearch({ cost: 0.5 })).toEqual({ cost: 0.5 });
 });
 

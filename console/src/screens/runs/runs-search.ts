@@ -39,7 +39,8 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
     return typeof text === "string" && text !== "" ? [[name, text] as const] : [];
   });
   const { status, cost, since } = search;
-  const names = Array.isArray(status) ? status.map(String) : [];
+  const written = Array.isArray(status) ? status : [status];
+  const names = written.filter((name) => typeof name === "string" && name !== "").map(String);
   const dollars = typeof cost === "number" && Number.isFinite(cost) && cost > 0 ? cost : undefined;
   const chosen = sinces.find((each) => each === since);
   return {

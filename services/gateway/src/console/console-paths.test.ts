@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { isScreen } from "./console-paths.ts";
+import { isScreen, mayBeMistyped } from "./console-paths.ts";
 
 const router = join(import.meta.dirname, "../../../../console/src/router.tsx");
 
@@ -17,4 +17,8 @@ test("no address of the API leads to the page", () => {
   for (const path of ["/v1/runs", "/reeve.run.v1.RunService/ListRuns", "/healthz", "/runsx"]) {
     expect(isScreen(path)).toBe(false);
   }
+  for (const path of ["/v1/runs", "/reeve.run.v1.RunService/ListRuns", "/openapi.json"]) {
+    expect(mayBeMistyped(path)).toBe(false);
+  }
+  expect(mayBeMistyped("/runsx")).toBe(true);
 });

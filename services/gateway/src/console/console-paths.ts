@@ -18,6 +18,14 @@ export function isScreen(path: string): boolean {
   return first === "" ? path === "/" : screens.has(first);
 }
 
+/**
+ * Whether a path may be the address of a screen that a person mistyped: no file has such a path, no method of the API, and no version
+ * of it.
+ */
+export function mayBeMistyped(path: string): boolean {
+  return /^\/(?!v\d)[A-Za-z][\w-]*(\/[\w-]*)*$/.test(path);
+}
+
 /** Whether the client is a browser that opens a page: programs ask for any type, or for none. */
 export function asksForPage(accept: string | undefined): boolean {
   return accept?.includes("text/html") === true;

@@ -3,7 +3,7 @@ import type { PlainSite } from "@reeve/platform/rpc/http/plain-site";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ConsoleFile } from "./console-files.ts";
 import { readConsoleFiles } from "./console-files.ts";
-import { asksForPage, isScreen } from "./console-paths.ts";
+import { asksForPage, isScreen, mayBeMistyped } from "./console-paths.ts";
 import type { ConsoleSignIn } from "./console-sign-in.ts";
 import { signInPath } from "./console-sign-in.ts";
 import { contentPolicy } from "./content-policy.ts";
@@ -24,7 +24,8 @@ const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the console to browsers: its files, and its page for the address of every screen. Programs that read `/` get what a
+ * Serves the console to browsers: its files, and its page for the address of every screen, and with status 404 for one that a person
+ * may have mistyped. Programs that read `/` get what a
  * gateway without a console answers. Without a build, browsers read how to build it.
  */
 export function consoleSite(
@@ -38,9 +39,10 @@ export function consoleSite(
   return (request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") return false;
     const [path = ""] = (request.url ?? "").split("?", 1);
-    const isPage = isScreen(path) && asksForPage(request.headers.accept);
+    const isKnown = isScreen(path);
+    const isPage = (isKnown || mayBeMistyped(path)) && asksForPage(request.headers.accept);
     if (files === undefined) {
-      if (!isPage) return false;
+      if (!isPage || !isKnown) return false;
       answer(response, { status: path === "/" ? 200 : 404, text: missing });
       return true;
     }
@@ -52,6 +54,8 @@ export function consoleSite(
     const file = isPage ? files.get("/index.html") : files.get(path);
     if (file === undefined) return false;
     response.setHeader("content-security-policy", policy);
+    // The page says that there is no such screen.
+    if (isPage && !isKnown) response.statusCode = 404;
     void send(request, response, file).catch((error: unknown) => {
       log.debug({ err: error, path }, "client disconnected");
       response.destroy();
@@ -90,7 +94,7 @@ async function send(
     "cache-control",
     isImmutable ? "public, max-age=31536000, immutable" : "no-cache",
   );
-  if (request.headers["if-none-match"] === etag) {
+  if (response.statusCode !== 404 && request.headers["if-none-match"] === etag) {
     response.statusCode = 304;
     return void response.end();
   }
