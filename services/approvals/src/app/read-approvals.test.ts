@@ -95,7 +95,9 @@ test.each(["nonsense", "*", ">", "run_aaaaaaaa", "run_aaaaaaaa-3-0.x", "run_aaaa
     const ports = { inbox: await inboxWith(approvalOf("aaaaaaaa", 0)), ...atNoon() };
     const refusal = { kind: "not_found", metadata: { approval_id: approvalId } };
     await expect(getApproval(ports, ada, approvalId, never)).rejects.toMatchObject(refusal);
-    await expect(getApproval(ports, { ...ada, tenant: "globex" }, "run_aaaaaaaa-3-0", never)).rejects.toMatchObject({
+    await expect(
+      getApproval(ports, { ...ada, tenant: "globex" }, "run_aaaaaaaa-3-0", never),
+    ).rejects.toMatchObject({
       kind: "not_found",
     });
   },
@@ -160,7 +162,9 @@ approvals:
     decidableAfter: timestampFromMs(noon + 30 * 60_000),
     freeze: { name: "new-year", endsAt: timestampFromMs(Date.parse("2026-01-02T00:00:00Z")) },
   });
-  expect((await getApproval(ports, { ...ada, tenant: "globex" }, approvalId, never)).freeze).toBeUndefined();
+  expect(
+    (await getApproval(ports, { ...ada, tenant: "globex" }, approvalId, never)).freeze,
+  ).toBeUndefined();
   const request = create(WatchApprovalsRequestSchema);
   const changes = watchApprovals(ports, ada, request, never)[Symbol.asyncIterator]();
   await changes.next();

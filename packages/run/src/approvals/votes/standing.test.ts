@@ -38,8 +38,6 @@ test("an approval waits for everyone whose decision counts, and says why not for
 });
 
 test("nothing is said about closed approvals, and to those whose groups are not known", () => {
-  expect(
-    standing({ state: ApprovalState.APPROVED }, "carol", "role:approver"),
-  ).toBeUndefined();
+  expect(standing({ state: ApprovalState.APPROVED }, "carol", "role:approver")).toBeUndefined();
   expect(standing({ alternatives: [two] }, "carol")).toBeUndefined();
 });
