@@ -26,7 +26,11 @@ export function problemOf(thrown: unknown): Problem {
     .flatMap(({ fieldViolations }) =>
       fieldViolations.map(({ field, description }) => ({ field, description })),
     );
-  const { title, advice } = advices.get(error.code) ?? { title: "The request failed", advice: "" };
+  const role = info?.metadata["role"];
+  const { title, advice } =
+    error.code === Code.PermissionDenied && role !== undefined
+      ? missingRole(role)
+      : (advices.get(error.code) ?? { title: "The request failed", advice: "" });
   return { title, advice, message: error.rawMessage, reason: info?.reason ?? "", violations };
 }
 
@@ -42,15 +46,16 @@ const unreachable = {
   advice: "Check that it runs. The page tries again by itself.",
 };
 
+function missingRole(role: string) {
+  return {
+    title: "Your roles do not permit this",
+    advice: `Ask an operator for a credential with the role ${role}.`,
+  };
+}
+
 const advices: ReadonlyMap<Code, { readonly title: string; readonly advice: string }> = new Map([
   [Code.NotFound, { title: "Not found", advice: "It may have been deleted. Check the address." }],
-  [
-    Code.PermissionDenied,
-    {
-      title: "Your roles do not permit this",
-      advice: "Ask an operator for a credential with the role that the message names.",
-    },
-  ],
+  [Code.PermissionDenied, { title: "You may not do this", advice: "" }],
   [Code.Unauthenticated, { title: "You are not signed in", advice: "Sign in again." }],
   [Code.Unavailable, unreachable],
   [Code.Unknown, unreachable],

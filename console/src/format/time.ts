@@ -36,6 +36,7 @@ function roughly(ms: number): string {
 // Made when they are needed: each costs a part of the first view.
 let exact: Intl.DateTimeFormat | undefined;
 let clock: Intl.DateTimeFormat | undefined;
+let timeOfDay: Intl.DateTimeFormat | undefined;
 
 /** The exact time in the zone of the reader. */
 export function formatExact(timeMs: number): string {
@@ -52,4 +53,10 @@ export function formatClock(timeMs: number): string {
     hourCycle: "h23",
   });
   return clock.format(timeMs);
+}
+
+/** The time of the day in the zone of the reader, to the second. */
+export function formatTimeOfDay(timeMs: number): string {
+  timeOfDay ??= new Intl.DateTimeFormat(undefined, { timeStyle: "medium", hourCycle: "h23" });
+  return timeOfDay.format(timeMs);
 }

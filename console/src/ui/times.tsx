@@ -1,5 +1,5 @@
-import { formatAgo, formatDuration, formatExact } from "../format/time.ts";
-import { useNow } from "./use-now.ts";
+import { formatAgo, formatDuration, formatExact, formatTimeOfDay } from "../format/time.ts";
+import { useMinute, useNow } from "./use-now.ts";
 
 /** A time relative to now, with the exact time on hover. */
 export function Ago({ ms }: { readonly ms: number | undefined }) {
@@ -8,6 +8,18 @@ export function Ago({ ms }: { readonly ms: number | undefined }) {
   return (
     <time dateTime={new Date(ms).toISOString()} title={formatExact(ms)}>
       {formatAgo(ms, now)}
+    </time>
+  );
+}
+
+/** The time of the day, with the day if it is another one, and the exact time on hover. */
+export function Clock({ ms }: { readonly ms: number | undefined }) {
+  const now = useMinute();
+  if (ms === undefined) return <span className="muted">–</span>;
+  const isToday = new Date(ms).toDateString() === new Date(now * 60_000).toDateString();
+  return (
+    <time dateTime={new Date(ms).toISOString()} title={formatExact(ms)}>
+      {isToday ? formatTimeOfDay(ms) : formatExact(ms)}
     </time>
   );
 }

@@ -1,5 +1,4 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { Link } from "@tanstack/react-router";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
@@ -7,17 +6,18 @@ import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
 import { JsonView } from "../../ui/content/json-view.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { Permitted } from "../../access/permitted.tsx";
-import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { AnswerEditor } from "./answer-editor.tsx";
 import { ApprovalNotes } from "./approval-notes.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
-import { BreakGlass } from "./break-glass.tsx";
 import { BoundFiles } from "./bound-files.tsx";
+import { DecisionForm } from "./decision-form.tsx";
 import { DecisionTimes } from "./decision-times.tsx";
 import { ReviewAdviceView } from "./review-advice.tsx";
 import { SimilarDecisions } from "./similar-decisions.tsx";
+import { hasVoted, isMine, whoDecides } from "./standing.ts";
 import { useDecision } from "./use-decision.ts";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
@@ -35,29 +35,44 @@ interface ApprovalPanelProps {
 /** A call, or a question of a tool, that waits for a person: everything that the person decides on, and the decision. */
 export function ApprovalPanel({ approval, schema, onDecided, onNoted }: ApprovalPanelProps) {
   const { call, question, requestedBy } = approval;
-  const [reason, setReason] = useState("");
   const [edited, setEdited] = useState<JsonObject | undefined>();
   const [isEditing, setEditing] = useState(question !== undefined);
   const [isValid, setValid] = useState(question === undefined);
   const decision = useDecision(approval, onDecided);
-  const submit = (approved: boolean, breakGlass = false) =>
-    decision.submit({ approved, reason, content: edited, breakGlass });
   const change = (value: JsonObject | undefined) => {
     setValid(value !== undefined);
     setEdited(value);
   };
+  const form = (isEmergencyOnly = false) => (
+    <DecisionForm
+      approval={approval}
+      isPending={decision.isPending}
+      problem={decision.error === null ? undefined : problemOf(decision.error)}
+      isEditing={isEditing}
+      isValid={isValid}
+      isEmergencyOnly={isEmergencyOnly}
+      onSubmit={(approved, reason, breakGlass = false) =>
+        decision.submit({ approved, reason, content: edited, breakGlass })
+      }
+      onEdit={() => {
+        setEditing(!isEditing);
+        setEdited(undefined);
+        setValid(true);
+      }}
+    />
+  );
   return (
     <section className="approval" aria-label={`Decision about ${call?.name ?? "a call"}`}>
       <header>
         <h2>
           {question === undefined ? (
             <>
-              <span className="mono">{call?.name}</span> waits for your decision
+              <span className="mono">{call?.name}</span> waits for {waitsFor(approval)}
             </>
           ) : (
             <>
               {isAgentQuestion(approval) ? "The agent" : <span className="mono">{call?.name}</span>}{" "}
-              asks a question
+              asks {isMine(approval) ? "you" : whoDecides(approval)} a question
             </>
           )}
         </h2>
@@ -72,9 +87,9 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
         </p>
       </header>
       {question !== undefined && <p className="question">{question.message}</p>}
-      {isAgentQuestion(approval) ? (
+      {isAgentQuestion(approval) && isMine(approval) ? (
         <AnswerEditor schema={question?.schema} onChange={change} />
-      ) : isEditing ? (
+      ) : isEditing && isMine(approval) ? (
         <ArgumentsEditor
           value={question === undefined ? (edited ?? call?.arguments ?? {}) : {}}
           schema={question === undefined ? schema : question.schema}
@@ -95,68 +110,38 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
       <ApprovalNotes approval={approval} onNoted={onNoted} />
       <Permitted
         method={ApprovalService.method.decideApproval}
+        action="Deciding"
         or={isAgentQuestion(approval) ? ApprovalService.method.answerQuestion : undefined}
       >
-        <label className="field">
-          <span>Reason (the model reads it if you reject)</span>
-          <input
-            className="input"
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        </label>
-        {approval.needsPasskey && (
-          <p className="hint">
-            You confirm the approval of exactly this call with{" "}
-            <Link to="/passkeys">your passkey</Link>.
-          </p>
-        )}
-        {decision.error !== null && <ProblemView problem={problemOf(decision.error)} />}
-        <div className="row">
-          <button
-            type="button"
-            className="button primary"
-            aria-keyshortcuts="a"
-            disabled={decision.isPending || (isEditing && !isValid)}
-            onClick={() => submit(true)}
-          >
-            {question === undefined
-              ? isEditing
-                ? "Approve with these arguments"
-                : "Approve"
-              : "Answer"}
-          </button>
-          <button
-            type="button"
-            className="button danger"
-            aria-keyshortcuts="r"
-            disabled={decision.isPending}
-            onClick={() => submit(false)}
-          >
-            {question === undefined ? "Reject" : "Decline"}
-          </button>
-          {question === undefined && approval.allowEditedArguments && (
-            <button
-              type="button"
-              className="button quiet"
-              aria-keyshortcuts="e"
-              onClick={() => {
-                setEditing(!isEditing);
-                setEdited(undefined);
-                setValid(true);
-              }}
-            >
-              {isEditing ? "Keep the arguments of the model" : "Edit arguments"}
-            </button>
-          )}
-        </div>
-        {question === undefined && (
-          <BreakGlass
-            isDisabled={decision.isPending || (isEditing && !isValid) || reason.trim() === ""}
-            onBreak={() => submit(true, true)}
-          />
+        {isMine(approval) ? (
+          form()
+        ) : hasVoted(approval) ? (
+          <>
+            <NotMine approval={approval} />
+            <Disclosure summary="Change your vote">{form()}</Disclosure>
+          </>
+        ) : (
+          <>
+            <NotMine approval={approval} />
+            {form(true)}
+          </>
         )}
       </Permitted>
     </section>
+  );
+}
+
+function waitsFor(approval: Approval): string {
+  if (isMine(approval)) return "your decision";
+  return hasVoted(approval) ? "the decision of somebody else" : whoDecides(approval);
+}
+
+/** Why somebody else decides, and who can. */
+function NotMine({ approval }: { readonly approval: Approval }) {
+  return (
+    <p className="hint" role="note">
+      {hasVoted(approval) ? "Your vote is counted" : "You cannot decide this"}:{" "}
+      {approval.callerStanding?.reason}. It waits for {whoDecides(approval)}.
+    </p>
   );
 }

@@ -1,7 +1,7 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import { useRunFeed } from "../../run/use-run-feed.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
-import { ApprovalPanel } from "../approval/approval-panel.tsx";
+import { PendingApprovals } from "../approval/live-approval.tsx";
 import { FrameItems } from "../run/conversation/frame-items.tsx";
 import { Working } from "../run/conversation/working.tsx";
 
@@ -15,13 +15,7 @@ export function LiveTurn({ runId }: { readonly runId: string }) {
     <>
       {state === "refused" && problem !== undefined && <ProblemView problem={problem} />}
       <FrameItems frame={run.root} run={run} version={run.root.version} />
-      {pending.map((approval) => (
-        <ApprovalPanel
-          key={approval.approvalId}
-          approval={approval}
-          schema={run.prepared?.tools.find(({ name }) => name === approval.call?.name)?.inputSchema}
-        />
-      ))}
+      <PendingApprovals run={run} />
       <Working run={run} isWaiting={pending.length > 0} />
     </>
   );

@@ -1,11 +1,14 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
+import type { Decision, Vote } from "@reeve/contracts/approval";
 import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { nameOfAgent, nameOfApproval } from "../../format/names.ts";
+import { votersOf } from "../../format/voters.ts";
 import { msOf } from "../../format/time.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
-import { Ago } from "../../ui/times.tsx";
+import { argumentsLine } from "../approval/arguments-line.ts";
+import { Clock } from "../../ui/times.tsx";
 import { ReceiptButton } from "./receipt-button.tsx";
 
 /** What was decided, by whom, and why. */
@@ -35,44 +38,70 @@ function Decided() {
             <th scope="col">Decided by</th>
             <th scope="col">When</th>
             <th scope="col">Reason</th>
-            <th scope="col">Proof</th>
+            <th scope="col">Run and proof</th>
           </tr>
         </thead>
         <tbody>
-          {closed.toReversed().map(({ approvalId, state, call, runId, decision, ...approval }) => (
-            <tr key={approvalId}>
-              <td>
-                <Badge {...nameOfApproval(state)} />
-              </td>
-              <td>
-                <Link to="/runs/$runId/{-$view}" params={{ runId }} className="row-link mono">
-                  {call?.name}
-                </Link>
-                {decision?.editedArguments !== undefined && (
-                  <span className="sub">with other arguments</span>
-                )}
-              </td>
-              <td>{nameOfAgent(approval)}</td>
-              <td>
-                {decision?.decidedBy ?? "–"}
-                {decision?.breakGlass !== undefined && <span className="sub">by break-glass</span>}
-                {decision?.appliedGrant !== undefined && (
-                  <span className="sub mono">with grant {decision.appliedGrant.rule}</span>
-                )}
-              </td>
-              <td>
-                <Ago ms={msOf(decision?.decidedAt)} />
-              </td>
-              <td className="wrap">{decision?.reason}</td>
-              <td className="row-action">
-                {decision !== undefined && call !== undefined && (
-                  <ReceiptButton runId={runId} callId={call.callId} />
-                )}
-              </td>
-            </tr>
-          ))}
+          {closed
+            .toReversed()
+            .map(({ approvalId, state, call, runId, decision, votes, ...approval }) => (
+              <tr key={approvalId}>
+                <td>
+                  <Badge {...nameOfApproval(state)} />
+                </td>
+                <td>
+                  <Link to="/runs/$runId/{-$view}" params={{ runId }} className="row-link mono">
+                    {call?.name}
+                  </Link>
+                  <span className="sub arguments">
+                    {argumentsLine(
+                      decision?.editedArguments === undefined
+                        ? call
+                        : call && { ...call, arguments: decision.editedArguments },
+                    )}
+                  </span>
+                  {decision?.editedArguments !== undefined && (
+                    <span className="sub">with other arguments than the model gave</span>
+                  )}
+                </td>
+                <td>{nameOfAgent(approval)}</td>
+                <td>
+                  {votersOf({ decision, votes }) || "–"}
+                  {decision?.breakGlass !== undefined && (
+                    <span className="sub">by break-glass</span>
+                  )}
+                  {decision?.appliedGrant !== undefined && (
+                    <span className="sub mono">with grant {decision.appliedGrant.rule}</span>
+                  )}
+                </td>
+                <td>
+                  <Clock ms={msOf(decision?.decidedAt)} />
+                </td>
+                <td className="wrap">{reasonsOf(decision, votes)}</td>
+                <td className="row-action">
+                  <Link to="/runs/$runId/{-$view}" params={{ runId }}>
+                    Run
+                  </Link>{" "}
+                  {decision !== undefined && call !== undefined && (
+                    <ReceiptButton runId={runId} callId={call.callId} />
+                  )}
+                </td>
+              </tr>
+            ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+/** The reasons of all votes, each with its person if there are several. */
+function reasonsOf(decision: Decision | undefined, votes: readonly Vote[]): string {
+  if (votes.length < 2) return decision?.reason ?? "";
+  return votes
+    .flatMap((vote) => vote.decision ?? [])
+    .map(({ decidedBy, approved, reason }) => {
+      const what = approved ? "approved" : "rejected";
+      return reason === "" ? `${decidedBy} ${what}` : `${decidedBy} ${what}: ${reason}`;
+    })
+    .join("; ");
 }

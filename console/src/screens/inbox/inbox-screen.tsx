@@ -1,4 +1,4 @@
-import { Navigate, getRouteApi, useNavigate } from "@tanstack/react-router";
+import { Link, Navigate, getRouteApi, useNavigate } from "@tanstack/react-router";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
@@ -7,13 +7,15 @@ import { usePendingApprovals } from "../../api/use-pending-approvals.ts";
 import { shownCount } from "../../format/amounts.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
+import { hasValues } from "../../loading/only-known.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { useNow } from "../../ui/use-now.ts";
+import { noticeOf } from "../approval/decision-notice.ts";
 import { ClosedApprovals } from "./closed-approvals.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { filterOf } from "./inbox-search.ts";
 import { NamedApproval } from "./named-approval.tsx";
-import { firstApproval } from "./shown-approval.ts";
+import { firstApproval, nextApproval } from "./shown-approval.ts";
 import { WaitingChoices } from "./waiting-choices.tsx";
 import "../../styles/inbox.css";
 
@@ -39,23 +41,27 @@ export function InboxScreen() {
   // What this person has decided waits no more, although the list has it until it is read again.
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());
   const approvals = read.filter((each) => !closed.has(each.approvalId));
+  const [notice, setNotice] = useState<Notice>({ text: "", runId: undefined });
+  const [decidedId, setDecidedId] = useState("");
   const navigate = useNavigate();
   const first = firstApproval(approvals, more);
   return (
     <>
       <PageHead title="Inbox">
         <span className="muted">
-          {shownCount(pendingCount(counts))} waiting, {shownCount(counts?.waitingForMe)} for you
+          {counts?.waitingForMe !== undefined && `${shownCount(counts.waitingForMe)} for you, `}
+          {shownCount(pendingCount(counts))} in all
         </span>
       </PageHead>
       <InboxFilters search={search} counts={counts} />
+      <NoticeView notice={notice} />
       {error !== null && <ProblemView problem={problemOf(error)} onRetry={refetch} />}
       {isPending ? (
         <p className="loading" role="status">
           Loading decisions …
         </p>
       ) : approvals.length === 0 && approvalId === undefined ? (
-        <NothingWaits isFiltered={Object.keys(search).length > 0} />
+        <NothingWaits isFiltered={hasValues(search)} />
       ) : (
         <div className="inbox">
           <WaitingChoices
@@ -63,6 +69,7 @@ export function InboxScreen() {
             key={JSON.stringify(search)}
             approvals={approvals}
             shownId={approvalId}
+            decidedId={decidedId}
             onDecided={refetch}
           />
           {approvalId !== undefined ? (
@@ -71,10 +78,15 @@ export function InboxScreen() {
               listed={approvals}
               onNoted={refetch}
               onDecided={(decided) => {
-                // A vote may not be the last one.
-                if (decided !== undefined && decided.state !== ApprovalState.PENDING) {
-                  setClosed((before) => new Set(before).add(decided.approvalId));
-                  void navigate(toInbox(undefined));
+                setNotice({ text: noticeOf(decided), runId: decided?.runId });
+                if (decided !== undefined) {
+                  // A vote may not be the last one.
+                  if (decided.state !== ApprovalState.PENDING) {
+                    setClosed((before) => new Set(before).add(decided.approvalId));
+                  }
+                  setDecidedId(decided.approvalId);
+                  const next = nextApproval(approvals, decided.approvalId);
+                  void navigate(toInbox(next?.approvalId ?? decided.approvalId));
                 }
                 refetch();
               }}
@@ -97,6 +109,25 @@ export function InboxScreen() {
       )}
       <ClosedApprovals />
     </>
+  );
+}
+
+interface Notice {
+  readonly text: string;
+  readonly runId: string | undefined;
+}
+
+/** What the last decision did. Always present, so that it is read aloud when it changes. */
+function NoticeView({ notice: { text, runId } }: { readonly notice: Notice }) {
+  return (
+    <p role="status" className={text === "" ? "" : "notice"}>
+      {text}{" "}
+      {runId !== undefined && (
+        <Link to="/runs/$runId/{-$view}" params={{ runId, view: undefined }}>
+          Show its run
+        </Link>
+      )}
+    </p>
   );
 }
 

@@ -7,9 +7,11 @@ import { problemOf } from "../../api/problem.ts";
 import { nameOfApproval } from "../../format/names.ts";
 import { msOf } from "../../format/time.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { JsonView } from "../../ui/content/json-view.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
 import { ApprovalPanel } from "../approval/approval-panel.tsx";
+import { VoteProgress } from "../approval/vote-progress.tsx";
 import { shownApproval } from "./shown-approval.ts";
 
 interface NamedApprovalProps {
@@ -67,7 +69,8 @@ function Waiting({
   return <ApprovalPanel key={approval.approvalId} approval={approval} schema={schema} {...told} />;
 }
 
-function Closed({ approval: { call, state, decision } }: { readonly approval: Approval }) {
+function Closed({ approval }: { readonly approval: Approval }) {
+  const { call, state, decision } = approval;
   return (
     <section className="approval" aria-label={`Decision about ${call?.name ?? "a call"}`}>
       <header>
@@ -88,6 +91,11 @@ function Closed({ approval: { call, state, decision } }: { readonly approval: Ap
           </p>
         )}
       </header>
+      <JsonView
+        value={decision?.editedArguments ?? call?.arguments ?? call?.rawArguments ?? {}}
+        label="Arguments"
+      />
+      <VoteProgress approval={approval} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalSchema, ApprovalState, CallerStandingKind } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
-import { firstApproval, shownApproval } from "./shown-approval.ts";
+import { firstApproval, nextApproval, shownApproval } from "./shown-approval.ts";
 
 const approvalOf = (approvalId: string, state: ApprovalState = ApprovalState.PENDING) =>
   create(ApprovalSchema, { approvalId, state });
@@ -34,4 +34,14 @@ test("an address without an id leads to the first approval of the filters", () =
   expect(firstApproval([a, b], { isOutdated: false })).toBe(a);
   expect(firstApproval([a, b], { isOutdated: true })).toBeUndefined();
   expect(firstApproval([], { isOutdated: false })).toBeUndefined();
+});
+
+test("what waits for the person comes first, and next after a decision", () => {
+  const standing = { kind: CallerStandingKind.EXCLUDED };
+  const others = create(ApprovalSchema, { approvalId: "others", callerStanding: standing });
+  expect(firstApproval([others, a], { isOutdated: false })).toBe(a);
+  expect(firstApproval([others], { isOutdated: false })).toBe(others);
+  expect(nextApproval([a, others, b], "a")).toBe(b);
+  expect(nextApproval([a, others, b], "b")).toBe(a);
+  expect(nextApproval([a, others], "a")).toBeUndefined();
 });

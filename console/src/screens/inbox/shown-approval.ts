@@ -1,5 +1,13 @@
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { isMine } from "../approval/standing.ts";
+
+/** Returns what a person decides next: the first one after the decided one that waits for them, or else before it. */
+export function nextApproval(listed: readonly Approval[], decidedId: string): Approval | undefined {
+  const at = listed.findIndex(({ approvalId }) => approvalId === decidedId);
+  const others = [...listed.slice(at + 1), ...listed.slice(0, Math.max(0, at))];
+  return others.find(isMine);
+}
 
 /** Where the approval that an address names may come from. */
 export interface KnownApprovals {
@@ -23,10 +31,13 @@ export function shownApproval(
   return approval && { approval, isWaiting: approval.state === ApprovalState.PENDING };
 }
 
-/** Returns the approval that an address without an id leads to: the first one, once the list is that of the filters. */
+/**
+ * Returns the approval that an address without an id leads to, once the list is that of the filters: the first one that waits for this
+ * person, or else the first one.
+ */
 export function firstApproval(
   listed: readonly Approval[],
   { isOutdated }: { readonly isOutdated: boolean },
 ): Approval | undefined {
-  return isOutdated ? undefined : listed[0];
+  return isOutdated ? undefined : (listed.find(isMine) ?? listed[0]);
 }

@@ -7,11 +7,13 @@ interface WaitingChoicesProps {
   readonly approvals: readonly Approval[];
   /** Id of the one that is shown. */
   readonly shownId: string | undefined;
+  /** Id of the one that was decided last. Empty: none was. */
+  readonly decidedId: string;
   readonly onDecided: () => void;
 }
 
 /** The decisions that wait, of which several can be chosen and decided alike. Each instance begins with none chosen. */
-export function WaitingChoices({ approvals, shownId, onDecided }: WaitingChoicesProps) {
+export function WaitingChoices({ approvals, shownId, decidedId, onDecided }: WaitingChoicesProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const choose = (id: string, isChosen: boolean) =>
     setChosen(
@@ -30,6 +32,7 @@ export function WaitingChoices({ approvals, shownId, onDecided }: WaitingChoices
         approvals={approvals}
         at={approvals.findIndex((each) => each.approvalId === shownId)}
         chosen={chosen}
+        decidedId={decidedId}
         onChoose={choose}
       />
     </>

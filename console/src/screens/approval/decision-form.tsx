@@ -1,0 +1,115 @@
+import { Link } from "@tanstack/react-router";
+import type { Approval } from "@reeve/contracts/approval";
+import type { ReactNode } from "react";
+import { useState } from "react";
+import type { Problem } from "../../api/problem.ts";
+import { ProblemView } from "../../ui/problem-view.tsx";
+import { BreakGlass } from "./break-glass.tsx";
+
+interface DecisionFormProps {
+  readonly approval: Approval;
+  readonly isPending: boolean;
+  readonly problem: Problem | undefined;
+  readonly isEditing: boolean;
+  /** Whether the arguments or the answer can be sent. */
+  readonly isValid: boolean;
+  readonly onSubmit: (approved: boolean, reason: string, breakGlass?: boolean) => void;
+  /** Begins or ends the editing of the arguments. */
+  readonly onEdit: () => void;
+  /** Whether only the emergency is offered: votes do not need this person. */
+  readonly isEmergencyOnly?: boolean;
+}
+
+/** The reason and the buttons of a decision. */
+export function DecisionForm(props: DecisionFormProps) {
+  const { approval, isPending, problem, isEditing, isValid, onSubmit, onEdit } = props;
+  const { isEmergencyOnly = false } = props;
+  const { question } = approval;
+  const [reason, setReason] = useState("");
+  const isBlocked = isPending || (isEditing && !isValid);
+  const reasonField = (
+    <label className="field">
+      <span>Reason (the model reads it if you reject)</span>
+      <input className="input" value={reason} onChange={(event) => setReason(event.target.value)} />
+    </label>
+  );
+  const emergency = question === undefined && (
+    <BreakGlass
+      isDisabled={isBlocked || reason.trim() === ""}
+      onBreak={() => onSubmit(true, reason, true)}
+    >
+      {isEmergencyOnly && reasonField}
+    </BreakGlass>
+  );
+  const refusal = problem !== undefined && <ProblemView problem={problem} />;
+  if (isEmergencyOnly) {
+    return (
+      <>
+        {refusal}
+        {emergency}
+      </>
+    );
+  }
+  return (
+    <>
+      {reasonField}
+      {approval.needsPasskey && (
+        <p className="hint">
+          You confirm the approval of exactly this call with{" "}
+          <Link to="/passkeys">your passkey</Link>.
+        </p>
+      )}
+      {refusal}
+      <div className="row">
+        <Choice
+          tone="primary"
+          keys="a"
+          isDisabled={isBlocked}
+          onClick={() => onSubmit(true, reason)}
+        >
+          {question !== undefined
+            ? "Answer"
+            : isEditing
+              ? "Approve with these arguments"
+              : "Approve"}
+        </Choice>
+        <Choice
+          tone="danger"
+          keys="r"
+          isDisabled={isPending}
+          onClick={() => onSubmit(false, reason)}
+        >
+          {question === undefined ? "Reject" : "Decline"}
+        </Choice>
+        {question === undefined && approval.allowEditedArguments && (
+          <Choice tone="quiet" keys="e" isDisabled={false} onClick={onEdit}>
+            {isEditing ? "Keep the arguments of the model" : "Edit arguments"}
+          </Choice>
+        )}
+      </div>
+      {emergency}
+    </>
+  );
+}
+
+interface ChoiceProps {
+  readonly tone: "primary" | "danger" | "quiet";
+  readonly keys: string;
+  readonly isDisabled: boolean;
+  readonly onClick: () => void;
+  readonly children: ReactNode;
+}
+
+function Choice({ tone, keys, isDisabled, onClick, children }: ChoiceProps) {
+  return (
+    <button
+      type="button"
+      className={`button ${tone}`}
+      aria-keyshortcuts={keys}
+      disabled={isDisabled}
+      onClick={onClick}
+    >
+      {children}
+    </button>
+  );
+}
