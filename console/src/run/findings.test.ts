@@ -1,9 +1,9 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { RunEventSchema } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
-import { decisionsOf, failuresOf } from "./findings.ts";
+import { decisionsOf, decisiveFailure, failuresOf } from "./findings.ts";
 import { foldRun } from "./fold-run.ts";
 import { emptyRun } from "./run-model.ts";
 
@@ -47,8 +47,22 @@ test("a failure deep in a run is listed with where it is and why", () => {
     subtask("Outer", "a", { ended: true }),
   );
   expect(failuresOf(run)).toEqual([
-    { key: "c", path: ["Outer", "Inner"], name: "read_file", why: "no such file", costUsd: 0 },
-    { key: "Inner", path: ["Outer"], name: "Inner", why: "the file is empty", costUsd: 0 },
+    {
+      key: "c",
+      path: ["Outer", "Inner"],
+      name: "read_file",
+      why: "no such file",
+      costUsd: 0,
+      isEnd: false,
+    },
+    {
+      key: "Inner",
+      path: ["Outer"],
+      name: "Inner",
+      why: "the file is empty",
+      costUsd: 0,
+      isEnd: true,
+    },
   ]);
 });
 
@@ -82,4 +96,27 @@ test("who decided what is listed, and what still waits is not", () => {
     { key: "x", name: "pay", state: { name: "approved" }, by: "ann, bob", reason: "checked" },
     { key: "z", state: { name: "expired" }, by: "", reason: "" },
   ]);
+});
+
+test("the headline is the failure that ended the run, or else its outermost part", () => {
+  const part = [
+    called("a", "run_subtask"),
+    subtask("Part", "a"),
+    called("b", "read_file", "Part"),
+    { event: { case: "toolResult", value: { result: { callId: "b" }, error: "no file" } } },
+    subtask("Part", "a", { ended: true, isError: true, message: "the budget is used up" }),
+    called("c", "read_file"),
+    { event: { case: "toolResult", value: { result: { callId: "c" }, error: "gone" } } },
+  ] as const satisfies readonly Init[];
+  expect(decisiveFailure(failuresOf(folded(...part)))?.key).toBe("Part");
+  const failed = folded(
+    ...part,
+    { event: { case: "error", value: { reason: "provider_failed", message: "overloaded" } } },
+    { event: { case: "status", value: { status: RunStatus.ERROR } } },
+  );
+  expect(decisiveFailure(failuresOf(failed))).toMatchObject({
+    name: "The run",
+    why: "overloaded",
+  });
+  expect(decisiveFailure(failuresOf(folded(part[0])))).toBeUndefined();
 });

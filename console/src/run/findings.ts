@@ -1,5 +1,8 @@
+import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { RunStatus } from "@reeve/contracts/run";
 import type { NamedTone } from "../format/names.ts";
+import { msOf } from "../format/time.ts";
 import { nameOfApproval } from "../format/names.ts";
 import { resultLine, stateOfCall } from "./call-state.ts";
 import type { Frame, RunModel } from "./run-model.ts";
@@ -13,7 +16,12 @@ export interface Failure {
   readonly why: string;
   /** What a subtask has cost. 0: nothing is known, as of calls. */
   readonly costUsd: number;
+  /** Whether it ended a part of the run, or the run. */
+  readonly isEnd: boolean;
 }
+
+/** The key of the failure of the run itself, beside the ids of subtasks and the keys of calls. */
+const runKey = "run";
 
 /** What people, rules, or times decided about a call. */
 export interface Decided {
@@ -22,9 +30,24 @@ export interface Decided {
   readonly state: NamedTone;
   readonly by: string;
   readonly reason: string;
+  /** Undefined: there was no decision. */
+  readonly atMs: number | undefined;
+  readonly votes: Approval["votes"];
 }
 
-/** Returns the subtasks and calls that failed, in the order in which they failed. */
+/**
+ * Returns the failure that ended the run, or else the one that ended its outermost part, of several the last one. Undefined: only calls
+ * failed, and their callers went on.
+ */
+export function decisiveFailure(failures: readonly Failure[]): Failure | undefined {
+  const ended = failures.filter(({ isEnd }) => isEnd);
+  const depth = Math.min(...ended.map(({ path }) => path.length));
+  return (
+    ended.find(({ key }) => key === runKey) ?? ended.findLast(({ path }) => path.length === depth)
+  );
+}
+
+/** Returns the run, the subtasks, and the calls that failed, in the order in which they failed. */
 export function failuresOf(run: RunModel): readonly Failure[] {
   const subtasks = [...run.frames.values()]
     .filter(({ kind, state }) => kind === "subtask" && state === "failed")
@@ -36,6 +59,7 @@ export function failuresOf(run: RunModel): readonly Failure[] {
         name: frame.title || "Subtask",
         why: frame.message,
         costUsd: frame.costUsd,
+        isEnd: true,
       },
     }));
   const calls = [...run.calls.values()]
@@ -49,11 +73,19 @@ export function failuresOf(run: RunModel): readonly Failure[] {
         name: call.call.name,
         why: resultLine(call, 300),
         costUsd: 0,
+        isEnd: false,
       },
     }));
   return [...subtasks, ...calls]
     .toSorted((one, other) => one.sequence - other.sequence)
-    .map(({ failure }) => failure);
+    .map(({ failure }) => failure)
+    .concat(failureOfRun(run));
+}
+
+function failureOfRun({ status, error, statusMessage }: RunModel): readonly Failure[] {
+  if (status !== RunStatus.ERROR) return [];
+  const why = error?.message || error?.reason || statusMessage;
+  return [{ key: runKey, path: [], name: "The run", why, costUsd: 0, isEnd: true }];
 }
 
 /** Returns the decisions about calls of a run. */
@@ -66,6 +98,8 @@ export function decisionsOf(run: RunModel): readonly Decided[] {
       state: nameOfApproval(state),
       by: byOf(decision?.decidedBy, votes),
       reason: decision?.reason ?? "",
+      atMs: msOf(decision?.decidedAt),
+      votes,
     }));
 }
 

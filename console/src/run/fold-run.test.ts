@@ -159,3 +159,41 @@ test("a change of a subtask gives all that contain it a new version", () => {
   foldRun(run, event);
   expect(run.root.version).toBeGreaterThan(before);
 });
+
+test("the calls of a delegate have its own model, and one decision is one wait", () => {
+  const agentId = "counter";
+  const call = { event: { case: "modelCallStarted", value: { attempt: 1 } } } as const;
+  const run = folded(
+    {
+      event: {
+        case: "runPrepared",
+        value: {
+          model: { upstreamName: "large" },
+          delegates: [{ agentId, model: { upstreamName: "small" } }],
+        },
+      },
+    },
+    call,
+    called("a", "agent_run_counter"),
+    { event: { case: "subtask", value: { subtaskId: "a", callId: "a", agentId } } },
+    { ...call, parentId: "a", depth: 1 },
+    approval(ApprovalState.PENDING),
+    approval(ApprovalState.PENDING),
+    approval(ApprovalState.APPROVED),
+  );
+  const labels = (kind: string) =>
+    run.spans.filter((span) => span.kind === kind).map(({ label }) => label);
+  expect(labels("model")).toEqual(["large", "small"]);
+  expect(labels("approval")).toHaveLength(1);
+  expect(run.spans.find(({ kind }) => kind === "approval")?.endMs).toBeDefined();
+});
+
+test("a model call whose worker was lost is counted, with what was reserved for it", () => {
+  const started: Init = {
+    event: { case: "modelCallStarted", value: { attempt: 1, reservedUsd: 0.5 } },
+  };
+  const used: Init = { event: { case: "usage", value: { costUsd: 0.1 } } };
+  const run = folded(created, started, started, used);
+  expect(run.lost).toEqual({ calls: 1, reservedUsd: 0.5 });
+  expect(run.root).toMatchObject({ costUsd: 0.1, ownUsd: 0.1 });
+});

@@ -1,5 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import { OwnerFate, RunStatus } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
 import { formatDuration, msOf } from "../format/time.ts";
 import { formatCount } from "../format/amounts.ts";
 import { isTerminal } from "../format/names.ts";
@@ -16,6 +16,7 @@ import {
 import type { RunModel } from "./run-model.ts";
 import { foldRecord } from "./fold-record.ts";
 import { foldSpans } from "./spans.ts";
+import { takeoverOf } from "./takeover.ts";
 
 /** Adds an event to the model of its run. An event of a kind that this version does not know is only listed. */
 export function foldRun(run: RunModel, envelope: RunEvent): void {
@@ -66,6 +67,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       const { subtaskId, callId, title, ended, isError, message, resultPreview } = event.value;
       const subtask = subtaskFrame(run, subtaskId, callId, envelope.depth + 1);
       subtask.title = title || subtask.title;
+      subtask.agentId = event.value.agentId || subtask.agentId;
       subtask.startedAtMs ??= timeMs;
       if (ended) {
         Object.assign(subtask, { message, resultPreview, endedAtMs: timeMs });
@@ -109,6 +111,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       run.usage.inputTokens += inputTokens;
       run.usage.outputTokens += outputTokens;
       run.usage.costUsd += costUsd;
+      frame.ownUsd += costUsd;
       for (let each: typeof frame | undefined = frame; each; each = each.parent) {
         each.costUsd += costUsd;
       }
@@ -139,11 +142,12 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
     case "step":
       endPlannerAtFirstStep(run, envelope, timeMs);
       break;
-    case "runClaimed":
-      if (event.value.epoch > 1 && event.value.previousOwner !== OwnerFate.ENDED) {
-        addNote(run.root, envelope, takeover(event.value.previousOwner, event.value.worker));
-      }
+    case "runClaimed": {
+      const note = takeoverOf(run, event.value);
+      if (note !== undefined) addNote(run.root, envelope, note);
+      run.worker = event.value.worker;
       break;
+    }
     case "modelCallFailed": {
       const { reason, message, retryDelay, fallbackModel } = event.value;
       const next =
@@ -161,12 +165,6 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
   }
   foldSpans(run, envelope);
   settleStatus(run, envelope);
-}
-
-function takeover(fate: OwnerFate, worker: string) {
-  const what = fate === OwnerFate.ALIVE ? "The worker stood still" : "The worker was lost";
-  const text = `${what}; another one continues the run`;
-  return { tone: "warn" as const, text, detail: worker };
 }
 
 function endPlannerAtFirstStep(run: RunModel, { stepNumber }: RunEvent, timeMs?: number): void {

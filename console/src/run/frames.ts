@@ -58,10 +58,17 @@ export function add(frame: Frame, item: Item): void {
 
 export function addNote(
   frame: Frame,
-  { sequence }: RunEvent,
+  { sequence, time }: RunEvent,
   note: Pick<NoteItem, "tone" | "text"> & { readonly detail?: string },
 ): void {
-  add(frame, { kind: "note", key: `note-${sequence}`, version: 0, detail: "", ...note });
+  add(frame, {
+    kind: "note",
+    key: `note-${sequence}`,
+    version: 0,
+    detail: "",
+    timeMs: msOf(time),
+    ...note,
+  });
 }
 
 /** Adds text to the last item of the frame if it belongs to the same answer, or begins a new item. */

@@ -38,9 +38,20 @@ export interface RunModel {
   readonly approvals: Map<string, Approval>;
   /** Messages that the run has not taken up yet, by id. */
   readonly waiting: Map<string, WaitingMessage>;
+  /** Name of the worker that claimed the run last. Empty: none has. */
+  worker: string;
+  /** Model calls whose worker was lost. */
+  readonly lost: LostCalls;
   readonly spans: Span[];
   /** The spans that have not ended, by key. */
   readonly openSpans: Map<string, Span>;
+}
+
+/** Model calls without an answer. Nobody knows what their providers bill. */
+interface LostCalls {
+  calls: number;
+  /** What was reserved for them, in US dollars. 0: nothing was, as without a budget. */
+  reservedUsd: number;
 }
 
 interface WaitingMessage {
@@ -72,7 +83,12 @@ export interface Frame {
   endSequence: number;
   message: string;
   resultPreview: string;
+  /** With the parts of the frame. */
   costUsd: number;
+  /** Cost of its own model calls. */
+  ownUsd: number;
+  /** Id of the delegate that works on it. Empty: the agent of the frame that contains it. */
+  agentId: string;
 }
 
 export type Item = UserItem | TextItem | CallItem | NoteItem | FrameItem;
@@ -116,6 +132,7 @@ export interface NoteItem extends Versioned {
   readonly kind: "note";
   readonly tone: "info" | "warn" | "bad";
   readonly text: string;
+  readonly timeMs: number | undefined;
   /** More to read on request. */
   readonly detail: string;
 }
@@ -140,6 +157,8 @@ export interface Span {
   failed: boolean;
   detail: string;
   costUsd: number;
+  /** What it may cost at most, as it was reserved. 0: unknown. */
+  readonly reservedUsd: number;
 }
 
 export function emptyRun(runId: string): RunModel {
@@ -170,6 +189,8 @@ export function emptyRun(runId: string): RunModel {
     calls: new Map(),
     approvals: new Map(),
     waiting: new Map(),
+    worker: "",
+    lost: { calls: 0, reservedUsd: 0 },
     spans: [],
     openSpans: new Map(),
   };
@@ -188,5 +209,7 @@ export function newFrame(parts: Pick<Frame, "id" | "depth" | "kind" | "parent">)
     message: "",
     resultPreview: "",
     costUsd: 0,
+    ownUsd: 0,
+    agentId: "",
   };
 }

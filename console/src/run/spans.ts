@@ -2,7 +2,8 @@ import type { RunEvent } from "@reeve/contracts/run";
 import { ModelCallPurpose, Phase } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { msOf } from "../format/time.ts";
-import type { RunModel, Span } from "./run-model.ts";
+import { frameOf } from "./frames.ts";
+import type { Frame, RunModel, Span } from "./run-model.ts";
 
 /** Updates the spans of the timeline with an event. */
 export function foldSpans(run: RunModel, envelope: RunEvent): void {
@@ -16,13 +17,14 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
       return close(run, envelope, key);
     }
     case "modelCallStarted": {
-      const { attempt, purpose } = event.value;
+      const { attempt, purpose, reservedUsd = 0 } = event.value;
       const isSummary = purpose === ModelCallPurpose.SUMMARY;
-      const name = run.prepared?.model?.upstreamName ?? "model";
+      const name = modelOf(run, frameOf(run, envelope));
       const isPlanner = phase === Phase.PLANNER;
       const label = isSummary ? `${name}: summary` : isPlanner ? `${name}: plan` : name;
-      close(run, envelope, model, { failed: true, detail: "abandoned" });
-      return open(run, envelope, { key: model, kind: "model", label, attempt });
+      noteLost(run, run.openSpans.get(model));
+      close(run, envelope, model, { failed: true, detail: "abandoned: its worker was lost" });
+      return open(run, envelope, { key: model, kind: "model", label, attempt, reservedUsd });
     }
     case "modelTurn":
       return close(run, envelope, model);
@@ -60,7 +62,9 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
       const { approval } = event.value;
       const key = `approval ${approval?.approvalId ?? ""}`;
       if (approval?.state !== ApprovalState.PENDING) return close(run, envelope, key);
-      const label = `waits for a decision: ${approval.call?.name ?? "call"}`;
+      // Votes, comments, and escalations are events of the same wait.
+      if (run.openSpans.has(key)) return;
+      const label = `decision: ${approval.call?.name ?? "call"}`;
       return open(run, envelope, { key, kind: "approval", label, attempt: 1 });
     }
     case "status":
@@ -73,10 +77,29 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
   }
 }
 
-type SpanStart = Pick<Span, "key" | "kind" | "label" | "attempt">;
+type SpanStart = Pick<Span, "key" | "kind" | "label" | "attempt"> &
+  Partial<Pick<Span, "reservedUsd">>;
+
+/** Names the model of a frame: that of its delegate, or of the agent of the run. */
+function modelOf({ prepared }: RunModel, frame: Frame): string {
+  for (let each: Frame | undefined = frame; each !== undefined; each = each.parent) {
+    const { agentId } = each;
+    const delegate = prepared?.delegates.find((one) => agentId !== "" && one.agentId === agentId);
+    if (delegate !== undefined) return delegate.model?.upstreamName ?? "model";
+  }
+  return prepared?.model?.upstreamName ?? "model";
+}
+
+/** Counts a call that was abandoned, unless its usage is known. */
+function noteLost({ lost }: RunModel, span: Span | undefined): void {
+  if (span === undefined || span.costUsd > 0) return;
+  lost.calls++;
+  lost.reservedUsd += span.reservedUsd;
+}
 
 function open(run: RunModel, { time, depth }: RunEvent, start: SpanStart): void {
   const span: Span = {
+    reservedUsd: 0,
     ...start,
     depth,
     startMs: msOf(time) ?? 0,

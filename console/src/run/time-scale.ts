@@ -1,5 +1,5 @@
 /** A part of the time of a run, and its place on the timeline. */
-interface TimeSegment {
+export interface TimeSegment {
   readonly startMs: number;
   readonly endMs: number;
   /** From 0 to 1. */

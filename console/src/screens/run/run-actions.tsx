@@ -13,14 +13,14 @@ import { ProblemView } from "../../ui/problem-view.tsx";
 export function RunActions({ run }: { readonly run: RunModel }) {
   if (run.status === RunStatus.ERROR) {
     return (
-      <Permitted method={RunService.method.retryRun}>
+      <Permitted method={RunService.method.retryRun} action="Continuing the run">
         <Retry runId={run.runId} />
       </Permitted>
     );
   }
   if (run.status === RunStatus.UNSPECIFIED || isTerminal(run.status)) return null;
   return (
-    <Permitted method={RunService.method.cancelRun}>
+    <Permitted method={RunService.method.cancelRun} action="Cancelling the run">
       <Cancel runId={run.runId} />
     </Permitted>
   );

@@ -1,7 +1,9 @@
 import { formatDollars, plural } from "../../format/amounts.ts";
-import { decisionsOf, failuresOf } from "../../run/findings.ts";
+import { decisionsOf, decisiveFailure, failuresOf } from "../../run/findings.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Clock } from "../../ui/times.tsx";
+import { Votes } from "../approval/vote-progress.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 
 /** More are in the views of the run. */
@@ -11,19 +13,20 @@ const maxListed = 50;
 export function RunFindings({ run }: { readonly run: RunModel }) {
   const failures = failuresOf(run);
   const decisions = decisionsOf(run);
-  const [first] = failures;
+  const headline = decisiveFailure(failures) ?? failures.at(-1);
   if (failures.length === 0 && decisions.length === 0) return null;
   return (
     <Disclosure
       summary={
-        <span className={failures.length > 0 ? "bad clip" : "muted"}>
+        <span className={failures.length > 0 ? "bad headline" : "muted"}>
           {[
             failures.length > 0 && plural(failures.length, "failure"),
             decisions.length > 0 && plural(decisions.length, "decision"),
           ]
             .filter((part) => part !== false)
             .join(", ")}
-          {first !== undefined && ` · ${[...first.path, first.name].join(" / ")}: ${first.why}`}
+          {headline !== undefined &&
+            ` · ${[...headline.path, headline.name].join(" / ")}: ${headline.why}`}
         </span>
       }
     >
@@ -38,11 +41,18 @@ export function RunFindings({ run }: { readonly run: RunModel }) {
         ))}
       </ul>
       <ul className="findings" aria-label="Decisions">
-        {decisions.slice(0, maxListed).map(({ key, name, state, by, reason }) => (
+        {decisions.slice(0, maxListed).map(({ key, name, state, by, reason, atMs, votes }) => (
           <li key={key}>
             <strong className="mono">{name}</strong> <Badge {...state} />
             {by !== "" && ` by ${by}`}
+            {atMs !== undefined && (
+              <>
+                {" at "}
+                <Clock ms={atMs} />
+              </>
+            )}
             {reason !== "" && <span className="muted">: {reason}</span>}
+            {votes.length > 1 && <Votes approval={{ votes }} />}
           </li>
         ))}
       </ul>

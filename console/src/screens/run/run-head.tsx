@@ -91,14 +91,20 @@ export function RunHead({ snapshot }: RunViewProps) {
 function Cost({ run }: { readonly run: RunModel }) {
   const { cost, usage, prepared } = run;
   const isPriced = usage.costUsd > 0 || cost?.costUsd !== undefined;
+  // The planner is a part, too.
+  const hasParts = run.frames.size > 1 && run.root.costUsd > run.root.ownUsd;
   const max = prepared?.limits?.budgets?.maxCostUsd;
   return (
     <div>
       <dt>Cost</dt>
       <dd className="tabular" title={cost === undefined ? undefined : formatCost(cost)}>
         {isPriced ? formatDollars(cost?.costUsd ?? usage.costUsd) : "no price"}
+        {isPriced && hasParts && (
+          <span className="muted"> ({formatDollars(run.root.ownUsd)} its own)</span>
+        )}
         {isPriced && max !== undefined && <span className="muted"> of {formatDollars(max)}</span>}
         <span className="muted">
+          {run.lost.calls > 0 && ` · ${lostCost(run)}`}
           {` · ${formatCount(cost?.inputTokens ?? usage.inputTokens)} + ${formatCount(cost?.outputTokens ?? usage.outputTokens)} tokens · ${plural(cost?.llmCalls ?? usage.modelCalls, "model call")}`}
         </span>
       </dd>
@@ -122,4 +128,9 @@ function Connection({ state }: { readonly state: FeedState }) {
       {name}
     </span>
   );
+}
+
+function lostCost({ lost: { calls, reservedUsd } }: RunModel): string {
+  const atMost = reservedUsd > 0 ? `at most ${formatDollars(reservedUsd)}` : "not known";
+  return `cost of ${plural(calls, "lost call")}: ${atMost}, not counted`;
 }

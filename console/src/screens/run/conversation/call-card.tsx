@@ -1,11 +1,15 @@
 import { memo } from "react";
 import { nameOfApproval } from "../../../format/names.ts";
-import { formatDuration } from "../../../format/time.ts";
+import { formatDuration, msOf } from "../../../format/time.ts";
+import { votersOf } from "../../../format/voters.ts";
 import { argsLine, resultLine, stateOfCall } from "../../../run/call-state.ts";
 import type { CallItem, RunModel } from "../../../run/run-model.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
 import { JsonView } from "../../../ui/content/json-view.tsx";
+import { Clock } from "../../../ui/times.tsx";
+import { argumentsLine } from "../../approval/arguments-line.ts";
+import { VoteProgress } from "../../approval/vote-progress.tsx";
 import { FrameCard } from "./frame-card.tsx";
 import type { FrameView } from "./frame-view.ts";
 
@@ -19,6 +23,7 @@ interface CallCardProps {
 /** A call of a tool, with the subtasks that it started. Closed, it shows one line of its arguments and of its result. */
 export const CallCard = memo(function CallCard({ call, run, version, view }: CallCardProps) {
   const { result, progress, subtasks } = call;
+  const approval = run.approvals.get(call.approvalId);
   const line = result === undefined ? (progress?.message ?? "") : resultLine(call);
   return (
     <div className="card call" data-node={call.call.callId}>
@@ -36,6 +41,19 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
       >
         <CallDetails call={call} run={run} />
       </Disclosure>
+      {approval?.decision !== undefined && (
+        <p className="card-line">
+          {nameOfApproval(approval.state).name} by {votersOf(approval)} at{" "}
+          <Clock ms={msOf(approval.decision.decidedAt)} />
+          {approval.decision.editedArguments !== undefined && (
+            <span className="mono">
+              , with other arguments:{" "}
+              {argumentsLine({ ...call.call, arguments: approval.decision.editedArguments })}
+            </span>
+          )}
+          {approval.decision.reason !== "" && <>: {approval.decision.reason}</>}
+        </p>
+      )}
       {line !== "" && <p className="card-line mono">{line}</p>}
       {subtasks.map((frame) => (
         <FrameCard key={frame.id} frame={frame} run={run} version={version} view={view} />
@@ -69,14 +87,14 @@ function CallDetails({
       )}
       {approval?.decision !== undefined && (
         <p className="muted">
-          {nameOfApproval(approval.state).name} by {approval.decision.decidedBy}
+          {nameOfApproval(approval.state).name} by {votersOf(approval)}
           {approval.decision.breakGlass !== undefined && <>, by break-glass</>}
           {approval.decision.appliedGrant !== undefined && (
             <>, with grant {approval.decision.appliedGrant.grantId}</>
           )}
-          {approval.decision.reason !== "" && <>: {approval.decision.reason}</>}
         </p>
       )}
+      {approval !== undefined && <VoteProgress approval={approval} />}
       {result !== undefined && (
         <>
           <h3>{result.success ? "Result" : "Failure"}</h3>

@@ -4,7 +4,7 @@ import { isTerminal } from "../../../format/names.ts";
 import { msOf } from "../../../format/time.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { Permitted } from "../../../access/permitted.tsx";
-import { ApprovalPanel } from "../../approval/approval-panel.tsx";
+import { PendingApprovals } from "../../approval/live-approval.tsx";
 import { Composer } from "./composer.tsx";
 import { FrameItems } from "./frame-items.tsx";
 import type { RunViewProps } from "../view-props.ts";
@@ -45,17 +45,11 @@ export function Conversation({ snapshot }: RunViewProps) {
         </section>
       )}
       <FrameItems frame={run.root} run={run} version={run.root.version} />
-      {pending.map((approval) => (
-        <ApprovalPanel
-          key={approval.approvalId}
-          approval={approval}
-          schema={run.prepared?.tools.find(({ name }) => name === approval.call?.name)?.inputSchema}
-        />
-      ))}
+      <PendingApprovals run={run} />
       <Working run={run} isWaiting={pending.length > 0} />
       <div ref={end} />
       {!isTerminal(run.status) && (
-        <Permitted method={RunService.method.sendMessage}>
+        <Permitted method={RunService.method.sendMessage} action="Sending a message to the run">
           <Composer run={run} />
         </Permitted>
       )}

@@ -5,6 +5,7 @@ import { Markdown } from "../../../ui/content/markdown.tsx";
 import { MessageParts } from "../../../ui/content/message-parts.tsx";
 import { CallCard } from "./call-card.tsx";
 import { FrameCard } from "./frame-card.tsx";
+import { Clock } from "../../../ui/times.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
 
 interface FrameItemsProps {
@@ -78,6 +79,12 @@ const ItemView = memo(function ItemView({ item, run, version }: ItemViewProps) {
       return (
         <div className={`note ${item.tone}`}>
           {item.text}
+          {item.timeMs !== undefined && (
+            <span className="muted">
+              {" "}
+              <Clock ms={item.timeMs} />
+            </span>
+          )}
           {item.detail !== "" && (
             <Disclosure className="detail" summary="Details">
               <pre className="code">{item.detail}</pre>

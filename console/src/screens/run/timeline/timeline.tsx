@@ -1,9 +1,9 @@
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { formatDollars } from "../../../format/amounts.ts";
 import { formatDuration, formatExact } from "../../../format/time.ts";
 import type { Span } from "../../../run/run-model.ts";
-import type { TimeScale } from "../../../run/time-scale.ts";
+import type { TimeScale, TimeSegment } from "../../../run/time-scale.ts";
 import { timeScale } from "../../../run/time-scale.ts";
 import { Empty } from "../../../ui/empty.tsx";
 import { useNow } from "../../../ui/use-now.ts";
@@ -11,11 +11,14 @@ import type { RunViewProps } from "../view-props.ts";
 import "../../../styles/timeline.css";
 
 const rowPx = 30;
+/** The share of the track that the label of an idle part may take: one that is cut would be another number. */
+const labelShare = 0.12;
 
 /** What took how long: model calls, tool calls, waits, and which worker did it. Time without work is drawn shorter. */
 export function Timeline({ snapshot: { run } }: RunViewProps) {
   const tickMs = useNow();
   const list = useRef<HTMLDivElement>(null);
+  const [chosen, setChosen] = useState<Span | undefined>();
   const rows = useWindowVirtualizer({
     count: run.spans.length,
     estimateSize: () => rowPx,
@@ -32,8 +35,14 @@ export function Timeline({ snapshot: { run } }: RunViewProps) {
     .filter(({ kind }) => kind === "model" || kind === "tool")
     .map((span) => ({ startMs: span.startMs, endMs: span.endMs ?? endMs }));
   const scale = timeScale(work, startMs, endMs);
+  const isCollapsed = scale.segments.some((segment) => isShortened(segment, scale));
   return (
     <div className="timeline">
+      {isCollapsed && (
+        <p className="timeline-hint">
+          Not to scale: time without work is drawn shorter, with dashes below its length.
+        </p>
+      )}
       <Axis scale={scale} totalMs={endMs - startMs} />
       <div
         ref={list}
@@ -46,9 +55,22 @@ export function Timeline({ snapshot: { run } }: RunViewProps) {
           const span = run.spans[row.index];
           if (span === undefined) return null;
           const top = row.start - rows.options.scrollMargin;
-          return <Row key={row.key} span={span} scale={scale} top={top} endMs={endMs} />;
+          return (
+            <Row
+              key={row.key}
+              span={span}
+              scale={scale}
+              top={top}
+              endMs={endMs}
+              isChosen={span === chosen}
+              onChoose={() => setChosen(span === chosen ? undefined : span)}
+            />
+          );
         })}
       </div>
+      <p role="status" className={chosen === undefined ? "" : "timeline-details"}>
+        {chosen !== undefined && detailsOf(chosen, endMs).join("\n")}
+      </p>
     </div>
   );
 }
@@ -59,17 +81,17 @@ function Axis({ scale, totalMs }: { readonly scale: TimeScale; readonly totalMs:
     <div className="timeline-axis" aria-hidden="true">
       <div className="timeline-track">
         <span className="axis-end">{formatDuration(totalMs)}</span>
-        {scale.segments
-          .filter(({ isIdle, from, to }) => isIdle && to - from > 0.02)
-          .map(({ startMs, endMs, from, to }) => (
+        {labelled(scale.segments.filter(({ isIdle, from, to }) => isIdle && to - from > 0.02)).map(
+          ({ startMs, endMs, from, to, hasLabel }) => (
             <span
               key={startMs}
               className="idle"
               style={{ left: percent(from), width: percent(to - from) }}
             >
-              {formatDuration(endMs - startMs)}
+              {hasLabel && <span>{formatDuration(endMs - startMs)}</span>}
             </span>
-          ))}
+          ),
+        )}
       </div>
     </div>
   );
@@ -80,46 +102,83 @@ interface RowProps {
   readonly scale: TimeScale;
   readonly top: number;
   readonly endMs: number;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
 }
 
-function Row({ span, scale, top, endMs }: RowProps) {
+/** What is known of a span, a line each. */
+function detailsOf(span: Span, endMs: number): readonly string[] {
+  const isClaim = span.kind === "claim";
+  return [
+    nameOfSpan(span),
+    isClaim ? `claim ${span.attempt}` : formatDuration((span.endMs ?? endMs) - span.startMs),
+    span.detail,
+    span.costUsd > 0 ? formatDollars(span.costUsd) : "",
+    formatExact(span.startMs),
+  ].filter((each) => each !== "");
+}
+
+function nameOfSpan({ attempt, kind, label }: Span): string {
+  return attempt > 1 && kind !== "claim" ? `${label}, attempt ${attempt}` : label;
+}
+
+function Row({ span, scale, top, endMs, isChosen, onChoose }: RowProps) {
   const from = scale.place(span.startMs);
   const to = scale.place(span.endMs ?? endMs);
   const duration = formatDuration((span.endMs ?? endMs) - span.startMs);
   const isClaim = span.kind === "claim";
-  const name = span.attempt > 1 && !isClaim ? `${span.label}, attempt ${span.attempt}` : span.label;
-  const title = [
-    name,
-    isClaim ? `claim ${span.attempt}` : duration,
-    span.detail,
-    span.costUsd > 0 ? formatDollars(span.costUsd) : "",
-    formatExact(span.startMs),
-  ];
+  const name = nameOfSpan(span);
   return (
-    <div
-      role="listitem"
-      className="timeline-row"
-      style={{ top }}
-      title={title.filter((each) => each !== "").join("\n")}
-    >
-      <span className="timeline-name" style={{ paddingInlineStart: span.depth * 14 }}>
-        <span className={`kind kind-${span.kind}`} aria-hidden="true" />
-        <span className="clip">{name}</span>
-      </span>
-      <span className="timeline-track">
-        <span
-          className={`bar bar-${span.kind}${span.failed ? " failed" : ""}${span.endMs === undefined ? " open" : ""}`}
-          style={{ left: percent(from), width: `max(3px, ${percent(to - from)})` }}
-        />
-      </span>
-      <span className="timeline-time tabular">
-        {isClaim ? `claim ${span.attempt}` : duration}
-        {span.failed && <span className="bad"> failed</span>}
-      </span>
+    <div role="listitem">
+      <button
+        type="button"
+        className="timeline-row"
+        style={{ top }}
+        aria-pressed={isChosen}
+        title={detailsOf(span, endMs).join("\n")}
+        onClick={onChoose}
+      >
+        <span className="timeline-name" style={{ paddingInlineStart: span.depth * 14 }}>
+          <span className={`kind kind-${span.kind}`} aria-hidden="true" />
+          <span className="clip">{name}</span>
+        </span>
+        <span className="timeline-track">
+          <span
+            className={`bar bar-${span.kind}${span.failed ? " failed" : ""}${span.endMs === undefined ? " open" : ""}`}
+            style={{ left: percent(from), width: `max(3px, ${percent(to - from)})` }}
+          />
+        </span>
+        <span className="timeline-time tabular">
+          {isClaim ? `claim ${span.attempt}` : duration}
+          {span.failed && <span className="bad"> failed</span>}
+        </span>
+      </button>
     </div>
   );
 }
 
 function percent(share: number): string {
   return `${(share * 100).toFixed(3)}%`;
+}
+
+/** Whether an idle part is drawn shorter than the work beside it. */
+function isShortened(
+  { isIdle, startMs, endMs, from, to }: TimeSegment,
+  { segments }: TimeScale,
+): boolean {
+  const busy = segments.find((segment) => !segment.isIdle);
+  if (!isIdle || busy === undefined) return false;
+  const density = (busy.to - busy.from) / (busy.endMs - busy.startMs);
+  return (to - from) / (endMs - startMs) < density * 0.99;
+}
+
+/** Says which idle parts have room for their label. */
+function labelled(idle: readonly TimeSegment[]) {
+  let free = -labelShare / 2;
+  return idle.map((segment) => {
+    const center = (segment.from + segment.to) / 2;
+    const hasLabel = center - labelShare / 2 >= free;
+    if (hasLabel) free = center + labelShare / 2;
+    return { ...segment, hasLabel };
+  });
 }
