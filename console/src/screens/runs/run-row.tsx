@@ -38,6 +38,7 @@ export const RunRow = memo(
             {run.inputPreview || run.runId}
           </Link>
           <span className="sub">
+            <span className="narrow-only">{run.agentId}</span>
             <span className="mono">{run.runId}</span>
             {run.threadId !== "" && <span>thread {run.threadId}</span>}
             {Object.entries(run.labels).map(([key, value]) => (

@@ -49,7 +49,7 @@ export function RunsScreen() {
   return (
     <>
       <PageHead title="Runs">
-        <Permitted method={RunService.method.startRun}>
+        <Permitted method={RunService.method.startRun} action="Starting a run">
           <Link to="/start" className="button primary">
             Start a run
           </Link>
