@@ -46,9 +46,8 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId/{-$view}",
-  validateSearch: onlyKnown(
-    ({ at }: Record<string, unknown>): { readonly at?: number } =>
-      Number.isSafeInteger(at) ? { at: Number(at) } : {},
+  validateSearch: onlyKnown(({ at }: Record<string, unknown>): { readonly at?: number } =>
+    Number.isSafeInteger(at) ? { at: Number(at) } : {},
   ),
   component: lazyRouteComponent(
     retried(() => import("./screens/run/run-screen.tsx")),

@@ -12,7 +12,7 @@ interface Access {
   /** Undefined: not known yet, or the gateway is older than this page. */
   readonly caller: GetCallerResponse | undefined;
   /** Returns why the caller may not call a method, or undefined if it may, or if the caller is not known. */
-  readonly whyNot: (method: DescMethod) => string | undefined;
+  readonly whyNot: (method: DescMethod, action?: string) => string | undefined;
 }
 
 /** Returns who has signed in, and what the roles permit. */
@@ -24,14 +24,19 @@ export function useAccess(): Access {
   );
   return {
     caller: data,
-    whyNot: (method) => (data === undefined ? undefined : refusalOf(method, data)),
+    whyNot: (method, action = "This") =>
+      data === undefined ? undefined : refusalOf(method, action, data),
   };
 }
 
-function refusalOf(method: DescMethod, { roles }: GetCallerResponse): string | undefined {
+function refusalOf(
+  method: DescMethod,
+  action: string,
+  { roles }: GetCallerResponse,
+): string | undefined {
   const needed = getOption(method, roleOption);
   if (needed === Role.VIEWER || roles.includes(needed)) return undefined;
-  return `This needs the role ${roleName(needed)}. You have ${roles.map(roleName).join(", ")}.`;
+  return `${action} needs the role ${roleName(needed)}. You have ${roles.map(roleName).join(", ")}.`;
 }
 
 export function roleName(role: Role): string {

@@ -1,5 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
+import type { PlannedTool } from "@reeve/contracts/agent";
 import { AgentService } from "@reeve/contracts/agent";
+import type { NamedTone } from "../../format/names.ts";
 import { problemOf } from "../../api/problem.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -19,6 +21,8 @@ export function AgentAccess({ agentId }: { readonly agentId: string }) {
   if (data.entries.length === 0) {
     return <Empty title="Nothing is offered">The deployment announces no tools or models.</Empty>;
   }
+  const plannedTool = (kind: string, name: string) =>
+    kind === "tool" ? data.plan?.tools.find((tool) => tool.name === name) : undefined;
   return (
     <>
       <p className="muted section">
@@ -33,7 +37,7 @@ export function AgentAccess({ agentId }: { readonly agentId: string }) {
               <th scope="col">Kind</th>
               <th scope="col">Name</th>
               <th scope="col">Use</th>
-              <th scope="col">Why not</th>
+              <th scope="col">Why not, or which calls</th>
             </tr>
           </thead>
           <tbody>
@@ -42,9 +46,10 @@ export function AgentAccess({ agentId }: { readonly agentId: string }) {
                 <td className="muted">{kind.replace("_", " ")}</td>
                 <td className="mono">{name}</td>
                 <td>
-                  <Badge name={allowed ? "allowed" : "withheld"} tone={allowed ? "ok" : "idle"} />
+                  <Badge {...nameOfUse(allowed, plannedTool(kind, name)?.calls)} />
                 </td>
                 <td className="wrap">
+                  {allowed && <CallRules tool={plannedTool(kind, name)} />}
                   {reason}
                   {rule !== "" && <span className="muted"> (rule {rule})</span>}
                 </td>
@@ -54,5 +59,26 @@ export function AgentAccess({ agentId }: { readonly agentId: string }) {
         </table>
       </div>
     </>
+  );
+}
+
+/** What becomes of the calls of what the agent may use: the arguments of some decide. */
+function nameOfUse(isAllowed: boolean, calls = "allow"): NamedTone {
+  if (!isAllowed) return { name: "withheld", tone: "idle" };
+  if (calls === "depends") return { name: "partly", tone: "wait" };
+  return calls === "ask" ? { name: "asks", tone: "wait" } : { name: "allowed", tone: "ok" };
+}
+
+/** The rules that decide on calls, in the order in which they are tried. Nothing if every call is allowed. */
+function CallRules({ tool }: { readonly tool: PlannedTool | undefined }) {
+  if (tool === undefined || tool.calls === "allow") return null;
+  return (
+    <ul className="findings">
+      {tool.callRules.map((rule) => (
+        <li key={rule} className="mono">
+          {rule}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -3,6 +3,7 @@ import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentService } from "@reeve/contracts/agent";
 import { useDeferredValue, useMemo, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
+import { useAccess } from "../../access/use-access.ts";
 import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { AgentForm } from "./agent-form.tsx";
@@ -24,6 +25,8 @@ interface AgentEditorProps {
 /** The spec as a form and as text. The server checks each change; only a valid spec can be saved. */
 export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProps) {
   const isNew = revision === 0;
+  const method = isNew ? AgentService.method.createAgent : AgentService.method.updateAgent;
+  const mayEdit = useAccess().whyNot(method) === undefined;
   const [format, setFormat] = useState<SpecFormat>("YAML");
   const [{ text, version }, setDraft] = useState(() => ({ text: specAsYaml(stored), version: 0 }));
   const checked = useDeferredValue(text);
@@ -31,9 +34,8 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
   const validation = useQuery(
     AgentService.method.validateAgent,
     { spec: read.spec ?? stored },
-    { enabled: read.spec !== undefined, placeholderData: (previous) => previous },
+    { enabled: mayEdit && read.spec !== undefined, placeholderData: (previous) => previous },
   );
-  const method = isNew ? AgentService.method.createAgent : AgentService.method.updateAgent;
   const update = useMutation(AgentService.method.updateAgent);
   const create = useMutation(AgentService.method.createAgent);
   const save = isNew ? create : update;
@@ -86,7 +88,7 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
                 : ""}
         </span>
         <div className="push">
-          <Permitted method={method}>
+          <Permitted method={method} action={isNew ? "Creating an agent" : "Changing the agent"}>
             <button
               type="button"
               className="button primary"
@@ -102,6 +104,7 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
         <AgentForm
           spec={readSpec(text).spec}
           isNew={isNew}
+          isReadOnly={!mayEdit}
           violations={violations}
           onEdit={(path, value) =>
             setDraft((before) => ({
@@ -110,12 +113,18 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
             }))
           }
         />
-        <SpecEditor
-          text={text}
-          violations={violations}
-          version={version}
-          onChange={(next) => setDraft((before) => ({ ...before, text: next }))}
-        />
+        {mayEdit ? (
+          <SpecEditor
+            text={text}
+            violations={violations}
+            version={version}
+            onChange={(next) => setDraft((before) => ({ ...before, text: next }))}
+          />
+        ) : (
+          <pre className="code" tabIndex={0} aria-label="Spec">
+            {text}
+          </pre>
+        )}
       </div>
       <ul className="violations" aria-label="Violations" aria-live="polite">
         {violations.map(({ line, field, message }) => (
@@ -130,7 +139,7 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
           {warning}
         </p>
       ))}
-      <Playground spec={isValid && text === checked ? read.spec : undefined} />
+      {mayEdit && <Playground spec={isValid && text === checked ? read.spec : undefined} />}
       {save.error !== null && <ProblemView problem={problemOf(save.error)} />}
     </div>
   );

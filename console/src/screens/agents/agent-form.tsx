@@ -11,6 +11,7 @@ interface AgentFormProps {
   /** Undefined: the text beside the form cannot be read. */
   readonly spec: AgentSpec | undefined;
   readonly isNew: boolean;
+  readonly isReadOnly: boolean;
   readonly violations: readonly SpecProblem[];
   readonly onEdit: (
     path: readonly string[],
@@ -19,7 +20,7 @@ interface AgentFormProps {
 }
 
 /** The fields that most agents set. It changes the text beside it, which has all fields. */
-export function AgentForm({ spec, isNew, violations, onEdit }: AgentFormProps) {
+export function AgentForm({ spec, isNew, isReadOnly, violations, onEdit }: AgentFormProps) {
   const models = useQuery(AgentService.method.listModels, {}).data;
   const tools = useQuery(ToolService.method.listTools, {}).data?.tools ?? [];
   if (spec === undefined) {
@@ -32,77 +33,79 @@ export function AgentForm({ spec, isNew, violations, onEdit }: AgentFormProps) {
   );
   const cost = spec.budgets?.maxCostUsd;
   return (
-    <form className="agent-form" aria-label="Fields" onSubmit={(event) => event.preventDefault()}>
-      {isNew &&
-        field("id", "Id", (id) => (
+    <form aria-label="Fields" onSubmit={(event) => event.preventDefault()}>
+      <fieldset className="agent-form" disabled={isReadOnly}>
+        {isNew &&
+          field("id", "Id", (id) => (
+            <input
+              id={id}
+              className="input mono"
+              value={spec.id}
+              onChange={(event) => onEdit(["id"], event.target.value)}
+            />
+          ))}
+        {field("name", "Name", (id) => (
           <input
             id={id}
-            className="input mono"
-            value={spec.id}
-            onChange={(event) => onEdit(["id"], event.target.value)}
+            className="input"
+            value={spec.name}
+            onChange={(event) => onEdit(["name"], event.target.value)}
           />
         ))}
-      {field("name", "Name", (id) => (
-        <input
-          id={id}
-          className="input"
-          value={spec.name}
-          onChange={(event) => onEdit(["name"], event.target.value)}
-        />
-      ))}
-      {field("model", "Model", (id) => (
-        <HintedInput
-          id={id}
-          hints={["default", ...(models?.models ?? []).map((model) => model.id)]}
-          value={spec.model}
-          onChange={(model) => onEdit(["model"], model)}
-        />
-      ))}
-      {field("instructions", "Instructions", (id) => (
-        <textarea
-          id={id}
-          className="input"
-          rows={8}
-          value={spec.instructions}
-          onChange={(event) => onEdit(["instructions"], event.target.value)}
-        />
-      ))}
-      {field("hitl_tools", "Calls that need a decision, separated by commas", (id) => (
-        <HintedInput
-          id={id}
-          hints={tools.map(({ name }) => name)}
-          value={spec.hitlTools.join(", ")}
-          onChange={(names) => onEdit(["hitl_tools"], listOf(names))}
-        />
-      ))}
-      {field("budgets.max_cost_usd", "Maximum cost of a run, in US dollars", (id) => (
-        <input
-          id={id}
-          className="input"
-          type="number"
-          min="0"
-          step="any"
-          value={cost ?? ""}
-          onChange={({ target }) =>
-            onEdit(
-              ["budgets", "max_cost_usd"],
-              target.value === "" ? undefined : Number(target.value),
-            )
-          }
-        />
-      ))}
-      {field("max_rounds", "Maximum number of steps (20)", (id) => (
-        <input
-          id={id}
-          className="input"
-          type="number"
-          min="1"
-          value={spec.maxRounds ?? ""}
-          onChange={({ target }) =>
-            onEdit(["max_rounds"], target.value === "" ? undefined : Number(target.value))
-          }
-        />
-      ))}
+        {field("model", "Model", (id) => (
+          <HintedInput
+            id={id}
+            hints={["default", ...(models?.models ?? []).map((model) => model.id)]}
+            value={spec.model}
+            onChange={(model) => onEdit(["model"], model)}
+          />
+        ))}
+        {field("instructions", "Instructions", (id) => (
+          <textarea
+            id={id}
+            className="input"
+            rows={8}
+            value={spec.instructions}
+            onChange={(event) => onEdit(["instructions"], event.target.value)}
+          />
+        ))}
+        {field("hitl_tools", "Calls that need a decision, separated by commas", (id) => (
+          <HintedInput
+            id={id}
+            hints={tools.map(({ name }) => name)}
+            value={spec.hitlTools.join(", ")}
+            onChange={(names) => onEdit(["hitl_tools"], listOf(names))}
+          />
+        ))}
+        {field("budgets.max_cost_usd", "Maximum cost of a run, in US dollars", (id) => (
+          <input
+            id={id}
+            className="input"
+            type="number"
+            min="0"
+            step="any"
+            value={cost ?? ""}
+            onChange={({ target }) =>
+              onEdit(
+                ["budgets", "max_cost_usd"],
+                target.value === "" ? undefined : Number(target.value),
+              )
+            }
+          />
+        ))}
+        {field("max_rounds", "Maximum number of steps (20)", (id) => (
+          <input
+            id={id}
+            className="input"
+            type="number"
+            min="1"
+            value={spec.maxRounds ?? ""}
+            onChange={({ target }) =>
+              onEdit(["max_rounds"], target.value === "" ? undefined : Number(target.value))
+            }
+          />
+        ))}
+      </fieldset>
     </form>
   );
 }

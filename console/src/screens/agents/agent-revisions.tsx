@@ -76,7 +76,7 @@ export function AgentRevisions({ agent, onRestored }: AgentRevisionsProps) {
             </h2>
             {shown.revision !== agent.revision && (
               <div className="push">
-                <Permitted method={AgentService.method.updateAgent}>
+                <Permitted method={AgentService.method.updateAgent} action="Rolling back">
                   <Restore key={shown.revision} shown={shown} agent={agent} onDone={onRestored} />
                 </Permitted>
               </div>

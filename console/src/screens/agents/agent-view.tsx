@@ -5,6 +5,8 @@ import type { Agent } from "@reeve/contracts/agent";
 import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
+import { useAccess } from "../../access/use-access.ts";
+import { RunService } from "@reeve/contracts/run";
 import { msOf } from "../../format/time.ts";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
@@ -25,7 +27,11 @@ function isPart(name: string): name is Part {
 
 /** One agent: its spec, which can be changed, and what it may use. */
 export function AgentView({ agentId }: { readonly agentId: string }) {
-  const { part = "spec" } = route.useSearch();
+  const { part: asked = "spec" } = route.useSearch();
+  const { whyNot } = useAccess();
+  const mayStart = whyNot(RunService.method.startRun) === undefined;
+  const mayExplain = whyNot(AgentService.method.explainAgent) === undefined;
+  const part = asked === "access" && !mayExplain ? "spec" : asked;
   const navigate = useNavigate();
   const show = (next: Part) =>
     void navigate({
@@ -36,15 +42,18 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
     });
   const { data, error, refetch } = useQuery(AgentService.method.getAgent, { agentId });
   const agent = data?.agent;
+  const shownParts = Object.entries(parts).filter(([key]) => key !== "access" || mayExplain);
   return (
     <>
       <AgentCrumbs>
         <span className="mono">{agentId}</span>
       </AgentCrumbs>
       <PageHead title={agent?.spec?.name ?? agentId}>
-        <Link to="/start" search={{ agent: agentId }} className="button primary">
-          Start a run
-        </Link>
+        {mayStart && (
+          <Link to="/start" search={{ agent: agentId }} className="button primary">
+            Start a run
+          </Link>
+        )}
         <Link to="/runs" search={{ agent: agentId }}>
           Runs
         </Link>
@@ -61,7 +70,7 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
             they were started.
           </p>
           <div className="tabs plain" role="group" aria-label="Parts of the agent">
-            {Object.entries(parts).map(([key, name]) => (
+            {shownParts.map(([key, name]) => (
               <button
                 key={key}
                 type="button"

@@ -41,7 +41,7 @@ export function Chat({ threadId = "", agentId }: ChatProps) {
       {isMissing && <Empty title="There is no such thread">It may have been deleted.</Empty>}
       {!isNew && !isMissing && <PastTurns threadId={threadId} turns={turns} activeRunId={active} />}
       {active !== "" && <LiveTurn key={active} runId={active} />}
-      <Permitted method={RunService.method.startRun}>
+      <Permitted method={RunService.method.startRun} action="Sending a message">
         <ChatComposer
           threadId={threadId}
           agentId={agentId ?? last?.agentId}

@@ -67,7 +67,7 @@ export function PasskeysScreen() {
         </div>
       )}
       <h2 className="section">Register a passkey</h2>
-      <Permitted method={PasskeyService.method.registerPasskey}>
+      <Permitted method={PasskeyService.method.registerPasskey} action="Registering a passkey">
         <RegisterPasskey onRegistered={() => void refetch()} />
       </Permitted>
     </>

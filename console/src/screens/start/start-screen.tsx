@@ -28,7 +28,7 @@ export function StartScreen() {
         }
       >
         {(agents) => (
-          <Permitted method={RunService.method.startRun}>
+          <Permitted method={RunService.method.startRun} action="Starting a run">
             <StartForm agents={agents} chosen={agent} />
           </Permitted>
         )}

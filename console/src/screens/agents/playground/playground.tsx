@@ -28,7 +28,7 @@ interface PlaygroundProps {
 export function Playground({ spec }: PlaygroundProps) {
   return (
     <Disclosure summary={<strong>Try the draft</strong>}>
-      <Permitted method={AgentService.method.updateAgent}>
+      <Permitted method={AgentService.method.updateAgent} action="Trying a draft">
         <Trial spec={spec} />
       </Permitted>
     </Disclosure>
