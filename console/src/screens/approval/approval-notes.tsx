@@ -2,6 +2,7 @@ import { useMutation } from "@connectrpc/connect-query";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { useState } from "react";
+import { useAccess } from "../../access/use-access.ts";
 import { newId } from "../../api/new-id.ts";
 import { problemOf } from "../../api/problem.ts";
 import { msOf } from "../../format/time.ts";
@@ -21,6 +22,9 @@ export function ApprovalNotes({ approval, onNoted }: ApprovalNotesProps) {
   const comment = useMutation(ApprovalService.method.commentApproval);
   const assign = useMutation(ApprovalService.method.assignApproval);
   const error = comment.error ?? assign.error;
+  const mayNote = useAccess().whyNot(ApprovalService.method.commentApproval) === undefined;
+  const isEmpty = comments.length === 0 && (assignment?.assignee ?? "") === "";
+  if (!mayNote && isEmpty) return null;
   const send = () =>
     comment.mutate(
       { approvalId, text, commentId: newId() },
@@ -47,39 +51,43 @@ export function ApprovalNotes({ approval, onNoted }: ApprovalNotesProps) {
         </ul>
       )}
       {error !== null && <ProblemView problem={problemOf(error)} />}
-      <div className="row">
-        <input
-          className="input"
-          aria-label="Comment"
-          placeholder="Comment, for those who decide"
-          maxLength={500}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <button
-          type="button"
-          className="button quiet"
-          disabled={comment.isPending || text.trim() === ""}
-          onClick={send}
-        >
-          Comment
-        </button>
-        <input
-          className="input"
-          aria-label="Assignee"
-          placeholder="Who takes care of it"
-          value={assignee}
-          onChange={(event) => setAssignee(event.target.value)}
-        />
-        <button
-          type="button"
-          className="button quiet"
-          disabled={assign.isPending || assignee === (assignment?.assignee ?? "")}
-          onClick={() => assign.mutate({ approvalId, assignee }, { onSuccess: () => onNoted?.() })}
-        >
-          Assign
-        </button>
-      </div>
+      {mayNote && (
+        <div className="row">
+          <input
+            className="input"
+            aria-label="Comment"
+            placeholder="Comment, for those who decide"
+            maxLength={500}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <button
+            type="button"
+            className="button quiet"
+            disabled={comment.isPending || text.trim() === ""}
+            onClick={send}
+          >
+            Comment
+          </button>
+          <input
+            className="input"
+            aria-label="Assignee"
+            placeholder="Who takes care of it"
+            value={assignee}
+            onChange={(event) => setAssignee(event.target.value)}
+          />
+          <button
+            type="button"
+            className="button quiet"
+            disabled={assign.isPending || assignee === (assignment?.assignee ?? "")}
+            onClick={() =>
+              assign.mutate({ approvalId, assignee }, { onSuccess: () => onNoted?.() })
+            }
+          >
+            Assign
+          </button>
+        </div>
+      )}
     </section>
   );
 }

@@ -1,5 +1,7 @@
+import { createConnectQueryKey } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, Navigate, getRouteApi, useNavigate } from "@tanstack/react-router";
-import { ApprovalState } from "@reeve/contracts/approval";
+import { ApprovalService, ApprovalState } from "@reeve/contracts/approval";
 import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { pendingCount, useApprovalCounts } from "../../api/use-approval-counts.ts";
@@ -18,6 +20,11 @@ import { NamedApproval } from "./named-approval.tsx";
 import { firstApproval, nextApproval } from "./shown-approval.ts";
 import { WaitingChoices } from "./waiting-choices.tsx";
 import "../../styles/inbox.css";
+
+const countsKey = createConnectQueryKey({
+  schema: ApprovalService.method.countApprovals,
+  cardinality: "finite",
+});
 
 const route = getRouteApi("/inbox/{-$approvalId}");
 
@@ -43,6 +50,7 @@ export function InboxScreen() {
   const approvals = read.filter((each) => !closed.has(each.approvalId));
   const [notice, setNotice] = useState<Notice>({ text: "", runId: undefined });
   const [decidedId, setDecidedId] = useState("");
+  const client = useQueryClient();
   const navigate = useNavigate();
   const first = firstApproval(approvals, more);
   return (
@@ -89,6 +97,7 @@ export function InboxScreen() {
                   void navigate(toInbox(next?.approvalId ?? decided.approvalId));
                 }
                 refetch();
+                void client.invalidateQueries({ queryKey: countsKey });
               }}
             />
           ) : (

@@ -42,7 +42,7 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
         <CallDetails call={call} run={run} />
       </Disclosure>
       {approval?.decision !== undefined && (
-        <p className="card-line">
+        <p className="card-line decided">
           {nameOfApproval(approval.state).name} by {votersOf(approval)} at{" "}
           <Clock ms={msOf(approval.decision.decidedAt)} />
           {approval.decision.editedArguments !== undefined && (

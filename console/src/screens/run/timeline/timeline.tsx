@@ -82,11 +82,11 @@ function Axis({ scale, totalMs }: { readonly scale: TimeScale; readonly totalMs:
       <div className="timeline-track">
         <span className="axis-end">{formatDuration(totalMs)}</span>
         {labelled(scale.segments.filter(({ isIdle, from, to }) => isIdle && to - from > 0.02)).map(
-          ({ startMs, endMs, from, to, hasLabel }) => (
+          ({ startMs, endMs, from, to, hasLabel, align }) => (
             <span
               key={startMs}
               className="idle"
-              style={{ left: percent(from), width: percent(to - from) }}
+              style={{ left: percent(from), width: percent(to - from), justifyContent: align }}
             >
               {hasLabel && <span>{formatDuration(endMs - startMs)}</span>}
             </span>
@@ -179,6 +179,8 @@ function labelled(idle: readonly TimeSegment[]) {
     const center = (segment.from + segment.to) / 2;
     const hasLabel = center - labelShare / 2 >= free;
     if (hasLabel) free = center + labelShare / 2;
-    return { ...segment, hasLabel };
+    const isAtEnd = center + labelShare / 2 > 1;
+    const align = isAtEnd ? "flex-end" : center < labelShare / 2 ? "flex-start" : "center";
+    return { ...segment, hasLabel, align };
   });
 }
