@@ -1,6 +1,8 @@
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
 import { expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
+import { approver } from "../support/console-fixture.ts";
+import { expectAccessible } from "../support/expect-accessible.ts";
 
 /** What the inbox shows and what it decides, of several decisions. */
 export function describeInbox(fixture: () => ConsoleFixture): void {
@@ -35,6 +37,35 @@ export function describeInbox(fixture: () => ConsoleFixture): void {
     expect(await choice.isChecked()).toBe(false);
     await reeve.runs.cancelRun({ runId: runOfApproval(waitingId) });
     // An approval may be named before the inbox has it.
+    expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
+  });
+
+  test("offers a decision to those who may make it, and leads to the next one of theirs", async () => {
+    const { reeve } = fixture().deployment;
+    const votedId = await fixture().waiting("two-payers");
+    const nextId = await fixture().waiting("two-payers");
+    await using shown = await fixture().open(
+      `/inbox/${votedId}?agent=two-payers`,
+      "light",
+      approver,
+    );
+    const { page } = shown;
+    const next = page.locator(`a[href*="${nextId}"]`);
+    await next.waitFor();
+    await page.getByRole("heading", { name: "waits for your decision" }).waitFor();
+    await page.getByLabel("Reason").fill("Ann has worked.");
+    await page.getByRole("button", { name: "Approve", exact: true }).click();
+    const notice = page.getByRole("status").filter({ hasText: "Your vote about add_todo" });
+    await notice.getByText("anyone with the role approver, but not paula").waitFor();
+    await page.locator(`a[href*="${nextId}"][aria-current]:focus`).waitFor();
+    await page.locator(`a[href*="${votedId}"]`).click();
+    await page.getByRole("heading", { name: "waits for the decision of somebody else" }).waitFor();
+    await page.getByLabel("Votes").getByText("Ann has worked.").waitFor();
+    expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0);
+    await expectAccessible(page);
+    for (const id of [votedId, nextId]) {
+      await reeve.runs.cancelRun({ runId: runOfApproval(id) });
+    }
     expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
   });
 }

@@ -29,7 +29,14 @@ export function describeListOfRuns(fixture: () => ConsoleFixture): void {
     expect(new URL(page.url()).searchParams.get("label")).toBe("team=blue");
     await page.getByLabel("Label, such as team=blue").fill("no-such-label");
     await page.getByText("No run matches the filters").waitFor();
+    const { url } = fixture().deployment;
+    await page.goto(`${url}/runs?status=completed&cost=much&since=4&agent=[1]&other=1`);
+    await page.getByRole("link", { name: "Filter me too." }).waitFor();
+    const chip = page.getByRole("button", { name: /^completed \d/ });
+    expect(await chip.getAttribute("aria-pressed")).toBe("true");
     expect(shown.problems).toEqual([]);
+    await page.goto(`${url}/runz/run_1`);
+    await page.getByText("There is no such screen").waitFor();
   });
 
   test("cancels the chosen runs and starts them again, with one result each", async () => {

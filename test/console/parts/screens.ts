@@ -103,6 +103,11 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
       await page.getByRole("link", { name: "Nest the work." }).first().waitFor();
       await expectAccessible(page);
       if (theme === "light") await fixture().picture(shown, "runs");
+      await expectLayout(page);
+      await page.setViewportSize({ width: 400, height: 860 });
+      const row = page.getByRole("row").filter({ hasText: runId });
+      await row.getByRole("link", { name: "Nest the work." }).waitFor();
+      await row.getByText("helper", { exact: true }).first().waitFor();
       const views = [
         [`/runs/${runId}`, ".message.agent", "conversation"],
         [`/runs/${runId}/timeline`, ".timeline-row", "timeline"],

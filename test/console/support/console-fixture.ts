@@ -95,6 +95,11 @@ export class ConsoleFixture implements AsyncDisposable {
       hitlTools: ["add_todo"],
       approvalPolicy: { allowEditedArguments: true },
     });
+    await deployment.agent("two-payers", {
+      model: playedModel,
+      hitlTools: ["add_todo"],
+      approvalPolicy: { alternatives: [{ name: "two", approvals: 2, denials: 2 }] },
+    });
     const stepUp = { tools: ["add_todo"] };
     await deployment.agent("passkey-payer", {
       model: playedModel,

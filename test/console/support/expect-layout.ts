@@ -2,12 +2,13 @@ import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
 const sizes = [
+  { width: 400, height: 860 },
   { width: 640, height: 860 },
   { width: 1280, height: 860 },
 ] as const;
 
 /**
- * Expects that a screen fits into a small and a large window: nothing is cut off at the side, and no control covers another. Compares
+ * Expects that a screen fits into the windows of a telephone, a half screen, and a screen: nothing is cut off at the side, and no control covers another. Compares
  * places and not pixels, which differ between versions of the browser and its fonts.
  */
 export async function expectLayout(page: Page): Promise<void> {
