@@ -13,7 +13,7 @@ const maxSkills = 200;
 const maxTotalBytes = 67_108_864;
 
 /** The skills of a folder, and the names of folders in it that have no `SKILL.md`. */
-export interface SkillFolderContent {
+interface SkillFolderContent {
   readonly skills: readonly Skill[];
   readonly skipped: readonly string[];
 }
