@@ -2,6 +2,7 @@ import { HookPhase, HookPhaseSchema } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
+import { executionId } from "../calls/execution-id.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { PluginState } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
@@ -35,9 +36,23 @@ export function runEnd({ frames }: RunState): HookPoint {
 }
 
 /** How often the arguments of a call were replaced: a gate decides on each form of a call anew. */
-export function gateRound({ rewrittenBy, approval }: Call): number {
-  const isEdited = approval?.decision?.editedArguments !== undefined;
-  return (rewrittenBy === undefined ? 0 : 1) + (isEdited ? 1 : 0);
+export function gateRound(call: Call): number {
+  return (call.rewrittenBy === undefined ? 0 : 1) + (isEdited(call) ? 1 : 0);
+}
+
+function isEdited({ approval }: Call): boolean {
+  return approval?.decision?.editedArguments !== undefined;
+}
+
+/** Returns the parts of the id of a hook that tell apart what it decides on: each approval of a call may have other edited arguments. */
+function formOf(phase: HookPhase, call: Call | undefined): readonly string[] {
+  if (call === undefined) return [];
+  const round = phase === HookPhase.TOOL_GATE ? gateRound(call) : 0;
+  const isDecision = phase === HookPhase.TOOL_GATE || phase === HookPhase.BEFORE_TOOL;
+  return [
+    ...(round === 0 ? [] : [`round-${round}`]),
+    ...(isDecision && isEdited(call) ? [`edited-${executionId(call)}`] : []),
+  ];
 }
 
 /** Returns the id of the hook of a plugin at a point: the same for every worker, and different for every point of every run. */
@@ -46,14 +61,13 @@ export function hookIdOf(
   { phase, frame, step, call }: HookPoint,
   pluginId: string,
 ): string {
-  const round = call !== undefined && phase === HookPhase.TOOL_GATE ? gateRound(call) : 0;
   return [
     runId,
     frame === rootId ? "root" : frame,
     step,
     phaseName(phase),
     ...(call === undefined ? [] : [call.call.callId]),
-    ...(round === 0 ? [] : [`round-${round}`]),
+    ...formOf(phase, call),
     pluginId,
   ].join("/");
 }
