@@ -18,6 +18,7 @@ import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
+import { wakeRun } from "@reeve/run/commands/wake-run";
 import { expireCalls } from "@reeve/run/client-calls/expire-calls";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { authenticate } from "@reeve/platform/rpc/principal";
@@ -174,7 +175,10 @@ function startBackground(
   background.run((signal) => ports.shards.share(signal));
   const deadlines: Deadlines = {
     now: systemClock.now,
-    expire: (...due) => expireCalls(ports, ...due),
+    expire: async (key, nowMs, signal) => {
+      const head = await expireCalls(ports, key, nowMs, signal);
+      await wakeRun(ports, key, head, { nowMs, signal });
+    },
   };
   background.run((signal) => sweepRuns({ ...ports, deadlines }, systemClock, log, signal));
   // All processes get all batches of a positioned feed, which is too much for many gateways.

@@ -85,7 +85,8 @@ export function nextEffects(state: RunState): readonly Effect[] {
   return all.every(awaitsPerson) ? [] : all;
 }
 
-function awaitsPerson(effect: Effect): boolean {
+/** Whether an effect only waits for the answer of a person, or for its deadline. */
+export function awaitsPerson(effect: Effect): boolean {
   return effect.kind === "await_client" && effect.isAnsweredByPerson;
 }
 

@@ -12,7 +12,7 @@
  * C5. Another message claims a run only if the message of its owner is no longer in the queue.
  *     Test: claim-run.test.ts, "is refused while another message has an owner"
  *     Test: claim-run.test.ts, "succeeds when the owner's message is gone from the queue"
- * C6. A parked run is claimed only if a fact came after the park, and never by the message that brought it to the park.
+ * C6. A parked run is claimed only if a fact came after the park or its time to wake has come, and never by the message that brought it to the park.
  *     Test: claim-run.test.ts, "is refused for a message that the run has spent"
  *     Test: claim-run.test.ts, "is refused for another message while nothing came after the park"
  * C7. The log counts claims without progress after a crash, including those of workers that die while they prepare the run.
@@ -50,7 +50,7 @@ import { appendFacts, failOversized } from "./append-facts.ts";
 import type { ClaimedRun } from "./owned-run.ts";
 import { prepareRun } from "../perform/prepare-run.ts";
 import { startClaimSpan } from "../tracing/claim-span.ts";
-import { isParked } from "@reeve/run/head/ownership";
+import { isParked, isWakeDue } from "@reeve/run/head/ownership";
 
 type Refusal = "ended" | "absent" | "owned" | "spent" | "lost" | "no_room";
 
@@ -102,8 +102,10 @@ async function claimListened(
     tail = missed.tail;
     if (hasEnded(state)) return { kind: "ended", state };
     if (state.head.created === undefined) return { kind: "absent", state };
-    // No fact came after the park: the message came late, or twice.
-    if (isParked(state.head)) return { kind: "spent", state };
+    // No fact came after the park, and it is not over: the message came late, or twice.
+    if (isParked(state.head) && !isWakeDue(state.head, ports.clock.now())) {
+      return { kind: "spent", state };
+    }
     const refusal = await refusalOf(state, delivery, ports, signal);
     if (refusal !== undefined) return { kind: refusal, state };
     const isNew = !isOwnClaim(state, delivery, ports);

@@ -22,7 +22,7 @@
  *     park is an append like any other, so a fact that arrives just before it makes it fail.
  *     Test: decided-runs.test.ts, "continues the run when it arrives just before the park"
  * O8. A draining owner appends no new `model_call_started`, performs each call that is already in the log, and releases
- *     the run when no model is answering.
+ *     the run when no model is answering, and no plugin has a call or a hook in progress.
  *     Test: worker-hands-over.test.ts, "when its worker drains while it appends the model call, which is then made"
  * O9. An owner keeps no run that only waits for its providers for longer than `maxHeldWaitMs`: its message returns to the
  *     queue for the time of the wait, and so does the run if every worker dies meanwhile.
@@ -48,6 +48,7 @@ import type { Fact } from "../domain/state/fact.ts";
 import { fact, rootScope } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import { nextEffects, onlyProviderWaitMs, openWaits } from "../domain/next-effects.ts";
+import { timerDueMs, withoutFarTimers } from "../domain/plugins/pending-timers.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { hasEnded } from "../domain/state/run-state.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
@@ -137,7 +138,7 @@ class OwnedRun implements AsyncDisposable {
     this.#mayDeriveFacts = !isComplete;
     this.#effects = new RunningEffects(
       (effect, signal) =>
-        this.#spans.within(this.#state, effect, () => perform(this.#state, effect, ports, signal)),
+        this.#spans.within(this.#state, effect, () => perform(() => this.#state, effect, ports, signal)),
       (message) => this.#mailbox.post(message),
     );
   }
@@ -154,7 +155,7 @@ class OwnedRun implements AsyncDisposable {
         return { kind: "lost", state: this.#state };
       if (hasEnded(this.#state)) return { kind: "ended", state: this.#state };
       this.#spans.observe(this.#state);
-      const wanted = nextEffects(this.#state);
+      const wanted = this.#wanted();
       this.#outbox.keepOnly(new Set(wanted.map(({ id }) => id)));
       const delayMs = this.#longWaitMs(wanted);
       if (delayMs !== undefined) return { kind: "delayed", state: this.#state, delayMs };
@@ -164,7 +165,7 @@ class OwnedRun implements AsyncDisposable {
       else this.#effects.reconcile(due);
       if (this.#mayDeriveFacts) await this.#append([], signal);
       else if (!this.#outbox.isEmpty) await this.#flush(signal);
-      else if (drain.aborted && !this.#effects.isCallingModel) {
+      else if (drain.aborted && !this.#effects.awaitsAnswers(this.#ports.clock.now())) {
         return { kind: "released", state: this.#state };
       } else if (this.#effects.isIdle) {
         if (await this.#park(signal)) return { kind: "parked", state: this.#state };
@@ -174,6 +175,12 @@ class OwnedRun implements AsyncDisposable {
         await endOfTurn();
       }
     }
+  }
+
+  /** Returns the effects to run now: a run that waits for people does not keep a worker for the timers of its plugins. */
+  #wanted(): readonly Effect[] {
+    const { clock, maxHeldWaitMs } = this.#ports;
+    return withoutFarTimers(nextEffects(this.#state), clock.now() + maxHeldWaitMs);
   }
 
   /** Returns the time for which the run only waits for its providers, if that is too long to keep the run. */
@@ -193,7 +200,9 @@ class OwnedRun implements AsyncDisposable {
 
   async #park(signal: AbortSignal): Promise<boolean> {
     const waitingFor = [...openWaits(this.#state)];
-    const wakeAtMs = personDeadlineMs(this.#state);
+    const times = [personDeadlineMs(this.#state), timerDueMs(this.#state)];
+    const known = times.filter((time) => time !== undefined);
+    const wakeAtMs = known.length === 0 ? undefined : Math.min(...known);
     if (waitingFor.length === 0 && wakeAtMs === undefined) {
       throw new Error(`run ${this.#key.run} has nothing to do and nothing to wait for`);
     }

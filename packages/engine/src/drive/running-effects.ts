@@ -8,7 +8,7 @@ export type EffectMessage =
   | { readonly kind: "failed"; readonly effectId: string; readonly error: unknown };
 
 interface RunningEffect {
-  readonly kind: Effect["kind"];
+  readonly effect: Effect;
   readonly abort: AbortController;
   readonly done: Promise<void>;
 }
@@ -33,11 +33,9 @@ export class RunningEffects implements AsyncDisposable {
     return this.#running.size === 0;
   }
 
-  /** Whether a model call or a review is in progress, whose answer an abort would lose. */
-  get isCallingModel(): boolean {
-    return [...this.#running.values()].some(
-      ({ kind }) => kind === "call_model" || kind === "review_call",
-    );
+  /** Whether a model or a plugin is answering, whose answer an abort would lose. A timer that is not due at `nowMs` is none. */
+  awaitsAnswers(nowMs: number): boolean {
+    return [...this.#running.values()].some(({ effect }) => isAnswering(effect, nowMs));
   }
 
   /** Starts the wanted effects that are not in progress, and aborts those in progress that are not wanted. */
@@ -49,7 +47,7 @@ export class RunningEffects implements AsyncDisposable {
       if (this.#running.has(effect.id) || this.#ended.has(effect.id)) continue;
       const abort = new AbortController();
       const done = this.#run(effect, abort.signal);
-      this.#running.set(effect.id, { kind: effect.kind, abort, done });
+      this.#running.set(effect.id, { effect, abort, done });
     }
   }
 
@@ -89,6 +87,11 @@ export class RunningEffects implements AsyncDisposable {
     for (const { abort } of running) abort.abort(notWanted);
     await Promise.allSettled(running.map(({ done }) => done));
   }
+}
+
+function isAnswering(effect: Effect, nowMs: number): boolean {
+  if (effect.kind === "run_hook") return (effect.due.action?.dueAtMs ?? nowMs) <= nowMs;
+  return ["call_model", "review_call", "call_plugin_tool"].includes(effect.kind);
 }
 
 const notWanted = new DOMException("the run no longer needs this effect", "AbortError");

@@ -15,13 +15,14 @@ import { inspectCall } from "./inspect-call.ts";
 import { runHook } from "./plugins/run-hook.ts";
 import { countTokens } from "./count-tokens.ts";
 
-/** Performs an effect, and yields its facts: the only part of a run that is not a pure function. */
+/** Performs an effect, and yields its facts: the only part of a run that is not a pure function. `current` returns the state of now. */
 export function perform(
-  state: RunState,
+  current: () => RunState,
   effect: Effect,
   ports: RunPorts,
   signal: AbortSignal,
 ): AsyncIterable<readonly Fact[]> {
+  const state = current();
   switch (effect.kind) {
     case "call_model":
       return callModel(state, effect, ports, signal);
@@ -38,7 +39,7 @@ export function perform(
     case "call_plugin_tool":
       return callPluginTool(state, effect, ports, signal);
     case "run_hook":
-      return runHook(state, effect, ports, signal);
+      return runHook(current, effect, ports, signal);
     case "answer_question":
       return answerQuestion(state, effect, ports, signal);
     case "await_client":

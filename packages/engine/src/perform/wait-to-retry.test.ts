@@ -23,7 +23,7 @@ test.each([
   const [effect] = nextEffects(run.state);
   if (effect?.kind !== "wait_to_retry") throw new Error("the run does not wait");
   const ports = { ...new WorkerBench(countingModel(0)).ports("w"), clock };
-  const facts = perform(run.state, effect, ports, never)[Symbol.asyncIterator]();
+  const facts = perform(() => run.state, effect, ports, never)[Symbol.asyncIterator]();
   const due = facts.next();
   await clock.advance(expectedMs);
   expect(clock.delaysMs).toEqual([expectedMs]);

@@ -3,17 +3,18 @@ import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { AppendExternalPorts } from "../commands/append-external.ts";
 import { appendExternal } from "../commands/append-external.ts";
 import { hasEnded } from "../head/client-calls.ts";
+import type { RunHead } from "../head/run-head.ts";
 import { isParked } from "../head/ownership.ts";
 
-/** Records that the calls of a parked run whose deadline is over have expired, so that a worker takes up the run. May be repeated. */
+/** Records that the calls of a parked run whose deadline is over have expired, so that a worker takes up the run. Returns its head. May be repeated. */
 export async function expireCalls(
   ports: AppendExternalPorts,
   key: RunKey,
   nowMs: number,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<RunHead> {
   const isDue = (deadlineMs: number) => deadlineMs <= nowMs;
-  await appendExternal(
+  return await appendExternal(
     ports,
     key,
     (before) =>

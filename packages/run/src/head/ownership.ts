@@ -113,6 +113,11 @@ export function ownershipParkedAt(sequence: number): Ownership {
   return { ...noOwnership, isCreated: true, lastSequence: sequence, parkedAt: sequence };
 }
 
+/** Returns whether a parked run has to be woken at `nowMs`, in milliseconds since the epoch. */
+export function isWakeDue(owned: Ownership, nowMs: number): boolean {
+  return isParked(owned) && owned.wakeAtMs !== undefined && owned.wakeAtMs <= nowMs;
+}
+
 /** Returns whether the run is parked and nothing came after: it needs no dispatch until something does. */
 export function isParked({ parkedAt, lastSequence }: Ownership): boolean {
   return parkedAt !== undefined && parkedAt === lastSequence;

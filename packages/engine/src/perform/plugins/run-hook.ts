@@ -22,10 +22,11 @@ const maxErrorBytes = 1_000;
 
 /**
  * Runs a hook, waits first for the time of an action, and yields how it ended: once, in the log. Until then, every attempt and every
- * worker calls the plugin with the same id of the hook. A plugin that gives no answer, or one that does not fit, fails its hook only.
+ * worker calls the plugin with the same id of the hook, and with a snapshot of the state of now. A plugin that gives no answer, or
+ * one that does not fit, fails its hook only.
  */
 export async function* runHook(
-  state: RunState,
+  current: () => RunState,
   { due, scope }: Extract<Effect, { kind: "run_hook" }>,
   ports: RunPorts,
   signal: AbortSignal,
@@ -33,11 +34,11 @@ export async function* runHook(
   const { pluginId, hookId, point, action } = due;
   const waitMs = (action?.dueAtMs ?? 0) - ports.clock.now();
   if (waitMs > 0) await ports.clock.sleep(waitMs, signal);
-  const pinned = state.plugins?.pinned.find((each) => idOf(each) === pluginId);
-  if (pinned === undefined) throw new Error(`run ${state.head.runId} has no plugin ${pluginId}`);
-  const { answer, error, attempts } = await outcomeOf(state, { due, pinned }, ports, signal);
+  const { runId } = current().head;
+  const pinned = current().plugins?.pinned.find((each) => idOf(each) === pluginId);
+  if (pinned === undefined) throw new Error(`run ${runId} has no plugin ${pluginId}`);
+  const { answer, error, attempts } = await outcomeOf(current, { due, pinned }, ports, signal);
   if (error !== "") {
-    const { runId } = state.head;
     ports.logger.warn(
       { runId, plugin: pluginId, hook: hookId, error },
       "a hook of a plugin failed",
@@ -63,7 +64,7 @@ interface Outcome {
 }
 
 async function outcomeOf(
-  state: RunState,
+  current: () => RunState,
   { due, pinned }: { readonly due: DueHook; readonly pinned: PinnedPlugin },
   ports: RunPorts,
   signal: AbortSignal,
@@ -73,22 +74,27 @@ async function outcomeOf(
     const error = `worker ${ports.worker} has no plugins; set REEVE_PLUGINS of all runtimes to the same file`;
     return { error, attempts: 0 };
   }
-  const traceparent = traceparentOf() || (state.head.created?.traceparent ?? "");
+  const traceparent = traceparentOf() || (current().head.created?.traceparent ?? "");
   for (let attempt = 1; ; attempt++) {
-    const request = hookRequest(state, due, pinned, { attempt, traceparent });
     try {
+      const request = hookRequest(current(), due, pinned, { attempt, traceparent });
       const answer = await ports.plugins.runHook(plugin, request, signal);
-      const problem = answerProblem(state, due, pinned, answer);
+      const problem = answerProblem(current(), due, pinned, answer);
       return problem === undefined
         ? { answer, error: "", attempts: attempt }
         : { error: problem, attempts: attempt };
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof PluginFailure)) throw error;
+      // One hook that cannot be asked must not cost the run its worker.
+      if (!(error instanceof PluginFailure)) return { error: messageOf(error), attempts: attempt };
       if (!error.retryable || attempt === maxAttempts) {
         return { error: error.message, attempts: attempt };
       }
     }
     await ports.clock.sleep(delayAfter(attempt, backoff), signal);
   }
+}
+
+function messageOf(error: unknown): string {
+  return `it could not be asked: ${error instanceof Error ? error.message : String(error)}`;
 }
