@@ -15,6 +15,8 @@ const maxInstructionBytes = 16_384;
 const maxValueBytes = 65_536;
 const maxActions = 16;
 const maxRounds = 16;
+const maxPending = 64;
+const maxScheduled = 256;
 const minDelayMs = 1_000;
 const maxDelayMs = 604_800_000;
 
@@ -33,8 +35,8 @@ export function answerProblem(
   return (
     verdictProblem(phase, answer) ??
     transformProblem(phase, answer) ??
-    actionsProblem(due, pinned, answer) ??
-    first(answer.patches.map((patch) => patchProblem(state, pinned, patch)))
+    actionsProblem(state, due, pinned, answer) ??
+    patchesProblem(state, pinned, answer.patches)
   );
 }
 
@@ -69,7 +71,8 @@ function transformProblem(phase: HookPhase, { transform }: RunHookResponse): str
 }
 
 function actionsProblem(
-  { action: handled }: DueHook,
+  { plugins }: RunState,
+  { hookId, action: handled }: DueHook,
   { plugin }: PinnedPlugin,
   { actions }: RunHookResponse,
 ): string | undefined {
@@ -78,6 +81,14 @@ function actionsProblem(
     return "it scheduled an action, and its description does not say handles_actions";
   }
   if (actions.length > maxActions) return `it scheduled more than ${maxActions} actions`;
+  const pending = (plugins?.actions.length ?? 0) - (handled === undefined ? 0 : 1);
+  if (pending + actions.length > maxPending) {
+    return `more than ${maxPending} actions of the run would wait`;
+  }
+  const scheduled = plugins?.scheduled.get(handled?.rootId ?? hookId) ?? 0;
+  if (scheduled + actions.length > maxScheduled) {
+    return `more than ${maxScheduled} actions would follow one hook, with the actions that they schedule`;
+  }
   for (const { name, payload, delay } of actions) {
     const ms = delay === undefined ? undefined : durationMs(delay);
     if (ms !== undefined && !(ms >= minDelayMs && ms <= maxDelayMs)) {
@@ -93,8 +104,23 @@ function actionsProblem(
   return undefined;
 }
 
+/** Several patches of one answer may change one key. */
+function patchesProblem(
+  { plugins }: RunState,
+  pinned: PinnedPlugin,
+  patches: readonly StatePatch[],
+): string | undefined {
+  const values = new Map(plugins?.values);
+  for (const patch of patches) {
+    const problem = patchProblem(values, pinned, patch);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Returns why a patch does not fit. If it does, applies it to `values`. */
 function patchProblem(
-  state: RunState,
+  values: Map<string, JsonValue>,
   { plugin }: PinnedPlugin,
   patch: StatePatch,
 ): string | undefined {
@@ -110,7 +136,12 @@ function patchProblem(
   }
   const problem = key.schema && valueProblem(key.schema, value);
   if (problem !== undefined) return `${where} does not fit its schema: ${problem}`;
-  const after = merged(state.plugins?.values.get(key.name), patch, key.merge);
+  const before = values.get(key.name);
+  if (key.merge === MergeMode.SUM && !Number.isFinite(Number(before ?? 0) + Number(value))) {
+    return `${where} makes the sum larger than a number can be`;
+  }
+  const after = merged(before, patch, key.merge);
+  values.set(key.name, after);
   return encoder.encode(JSON.stringify(after)).length > maxValueBytes
     ? `${where} makes the value larger than ${maxValueBytes} bytes`
     : undefined;
@@ -118,8 +149,4 @@ function patchProblem(
 
 function wrapped(value: JsonValue) {
   return { value };
-}
-
-function first(problems: readonly (string | undefined)[]): string | undefined {
-  return problems.find((problem) => problem !== undefined);
 }

@@ -75,13 +75,15 @@ function finished(
   };
   const action = plugins.actions.find((each) => each.hookId === hookId);
   const isAction = phase === HookPhase.ACTION;
+  const actions = [
+    ...plugins.actions.filter((each) => each !== action),
+    ...actionsOf(value, action, msOf(envelope)),
+  ];
   const after: PluginState = {
     ...plugins,
     outcomes: isAction ? plugins.outcomes : new Map(plugins.outcomes).set(hookId, outcome),
-    actions: [
-      ...plugins.actions.filter((each) => each !== action),
-      ...actionsOf(value, action, msOf(envelope)),
-    ],
+    actions,
+    scheduled: scheduledAfter(plugins, actions),
     stop: plugins.stop ?? stopOf(plugins, value),
   };
   if (isAction) return { ...state, plugins: withPatches(after, [outcome]) };
@@ -114,13 +116,15 @@ function withPatches(plugins: PluginState, outcomes: readonly HookOutcome[]): Pl
 }
 
 function actionsOf(
-  { hookId, pluginId, answer }: PluginHookFinished,
+  { hookId, pluginId, phase, answer }: PluginHookFinished,
   before: PendingAction | undefined,
   nowMs: number,
 ): readonly PendingAction[] {
   return (answer?.actions ?? []).map(({ name, payload, delay }, index) => ({
     hookId: `${hookId}/${index}`,
     originId: delay === undefined ? (before?.originId ?? hookId) : "",
+    rootId: before?.rootId ?? hookId,
+    rootPhase: before?.rootPhase ?? phase,
     pluginId,
     name,
     payload,
@@ -128,6 +132,19 @@ function actionsOf(
     round: delay === undefined ? (before?.round ?? 0) + 1 : 1,
     dueAtMs: delay === undefined ? undefined : nowMs + durationMs(delay),
   }));
+}
+
+function scheduledAfter(
+  { scheduled, actions: before }: PluginState,
+  actions: readonly PendingAction[],
+): ReadonlyMap<string, number> {
+  const known = new Set(before.map(({ hookId }) => hookId));
+  const counts = new Map<string, number>();
+  for (const { hookId, rootId } of actions) {
+    const count = counts.get(rootId) ?? scheduled.get(rootId) ?? 0;
+    counts.set(rootId, count + (known.has(hookId) ? 0 : 1));
+  }
+  return counts;
 }
 
 function stopOf(
@@ -150,8 +167,9 @@ function stopOf(
 
 /** Gives a call the arguments of the plugin that replaces them. What follows decides on the call as it will be executed. */
 function withRewrite(state: RunState, outcomes: readonly HookOutcome[], callId: string): RunState {
-  const rewrite = rewriteAmong(outcomes);
   const frame = state.frames.get(outcomes[0]?.frame ?? "");
+  const call = frame?.calls.find((each) => each.call.callId === callId);
+  const rewrite = call && rewriteAmong(outcomes, call);
   if (rewrite?.verdict.case !== "rewrite" || frame === undefined) return state;
   const args = rewrite.verdict.value.arguments ?? {};
   const calls = frame.calls.map((each) =>

@@ -14,6 +14,7 @@ import {
   awaitsHooks,
   hookedPlugins,
   hookIdOf,
+  isPointOver,
   runEnd,
   runStart,
   stepPoint,
@@ -53,7 +54,8 @@ function dueActions({ plugins }: RunState): readonly DueHook[] {
   if (plugins === undefined) return [];
   // What only waits must not delay the end of a run.
   const due = plugins.actions.filter(
-    ({ dueAtMs }) => plugins.ending === undefined || dueAtMs === undefined,
+    (each) =>
+      (plugins.ending === undefined || each.dueAtMs === undefined) && isPointOver(plugins, each),
   );
   return due.map((action) => ({
     hookId: action.hookId,

@@ -1,7 +1,9 @@
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { RunHookResponse } from "@reeve/contracts/extensions/plugin";
+import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { approvedCall } from "../calls/approved-call.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { awaitsHooks, gateRound, hookedPlugins, hookIdOf, stepPoint } from "./hook-points.ts";
@@ -27,11 +29,11 @@ export function gateVerdict(state: RunState, frame: Frame, call: Call): GateVerd
   if (awaitsHooks(state, stepPoint(frame, HookPhase.TOOL_GATE, call))) return { kind: "pending" };
   const outcomes = [
     ...outcomesAt(state, frame, call, HookPhase.TOOL_GATE),
-    ...outcomesAt(state, frame, call, HookPhase.BEFORE_TOOL),
+    ...outcomesOfAll(state, frame, call, HookPhase.BEFORE_TOOL),
   ];
   const problem = outcomes.map(denialIn).find((text) => text !== undefined);
   if (problem !== undefined) return { kind: "denied", problem };
-  const rewriting = outcomes.filter(({ answer }) => answer?.verdict.case === "rewrite");
+  const rewriting = outcomes.filter((outcome) => replaces(outcome, call));
   // The rewrite of the first round is a part of the call already.
   if (rewriting.length > 0) {
     const names = rewriting.map(({ pluginId }) => pluginId).join(", ");
@@ -59,6 +61,20 @@ function outcomesAt(
   );
 }
 
+/** Returns the outcomes at a point whose hooks have all ended. A refusal before would lose the patches of all of them. */
+function outcomesOfAll(
+  state: RunState,
+  frame: Frame,
+  call: Call,
+  phase: HookPhase,
+): readonly HookOutcome[] {
+  const outcomes = outcomesAt(state, frame, call, phase);
+  const { plugins } = state;
+  const isOver =
+    plugins !== undefined && outcomes.length === hookedPlugins(plugins, phase).length;
+  return isOver ? outcomes : [];
+}
+
 /** Returns why an outcome refuses a call. A gate that failed refuses: nobody knows what it would have said. */
 function denialIn({ pluginId, phase, answer, error }: HookOutcome): string | undefined {
   if (error !== "") {
@@ -82,10 +98,18 @@ function reasonToAsk({ pluginId, answer }: HookOutcome): readonly string[] {
 /** Returns the single rewrite among the answers of the first round, with its plugin. Undefined: there is none, or more than one. */
 export function rewriteAmong(
   outcomes: readonly HookOutcome[],
+  call: Call,
 ): { readonly pluginId: string; readonly verdict: RunHookResponse["verdict"] } | undefined {
   const isRefused = outcomes.some((outcome) => denialIn(outcome) !== undefined);
-  const rewriting = outcomes.filter(({ answer }) => answer?.verdict.case === "rewrite");
+  const rewriting = outcomes.filter((outcome) => replaces(outcome, call));
   const [only] = rewriting;
   if (isRefused || rewriting.length !== 1 || only?.answer === undefined) return undefined;
   return { pluginId: only.pluginId, verdict: only.answer.verdict };
+}
+
+/** Whether an outcome gives a call other arguments than those of now. The same ones are no replacement. */
+function replaces({ answer }: HookOutcome, call: Call): boolean {
+  if (answer?.verdict.case !== "rewrite") return false;
+  const given = answer.verdict.value.arguments ?? {};
+  return canonicalJson(given) !== canonicalJson(approvedCall(call).arguments ?? {});
 }

@@ -4,7 +4,7 @@ import type { Call, Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import { executionId } from "../calls/execution-id.ts";
 import type { RunState } from "../state/run-state.ts";
-import type { PluginState } from "./plugin-state.ts";
+import type { PendingAction, PluginState } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
 
 /** A point of a run at which each of its plugins may have a hook. */
@@ -86,6 +86,18 @@ export function awaitsHooks(state: RunState, point: HookPoint): boolean {
     const id = hookIdOf(state, point, idOf(each));
     return !plugins.outcomes.has(id) || plugins.actions.some(({ originId }) => originId === id);
   });
+}
+
+/** Whether all hooks of the point at which a row of actions began have ended. The hooks of earlier steps have. */
+export function isPointOver(
+  plugins: PluginState,
+  { rootId, rootPhase, pluginId }: PendingAction,
+): boolean {
+  if (!plugins.outcomes.has(rootId)) return true;
+  const point = rootId.slice(0, -pluginId.length);
+  return hookedPlugins(plugins, rootPhase).every((each) =>
+    plugins.outcomes.has(point + idOf(each)),
+  );
 }
 
 /** Whether hooks before the model call of the open step have not ended. */

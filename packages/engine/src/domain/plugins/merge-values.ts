@@ -24,7 +24,7 @@ export function jsonOf(value: Value | undefined): JsonValue | undefined {
   }
 }
 
-/** Returns the value of a key after a patch. The order of patches does not matter, unless only one plugin may change the key. */
+/** Returns the value of a key after a patch. A sum that no number can hold stays as it was. The order of patches does not matter, unless only one plugin may change the key. */
 export function merged(
   before: JsonValue | undefined,
   { value }: StatePatch,
@@ -33,7 +33,7 @@ export function merged(
   const patch = jsonOf(value) ?? null;
   switch (mode) {
     case MergeMode.SUM:
-      return (typeof before === "number" ? before : 0) + (typeof patch === "number" ? patch : 0);
+      return finiteSum(typeof before === "number" ? before : 0, patch);
     case MergeMode.UNION: {
       const known = Array.isArray(before) ? before : [];
       const byText = new Map<string, JsonValue>();
@@ -47,4 +47,9 @@ export function merged(
       return patch;
   }
   return patch;
+}
+
+function finiteSum(before: number, patch: JsonValue): number {
+  const sum = before + (typeof patch === "number" ? patch : 0);
+  return Number.isFinite(sum) ? sum : before;
 }

@@ -12,6 +12,8 @@ export interface PluginState {
   readonly values: ReadonlyMap<string, JsonValue>;
   /** The actions that are not handled yet, in the order in which they were scheduled. */
   readonly actions: readonly PendingAction[];
+  /** How many actions each hook of a phase has scheduled, with those that its actions scheduled. Without hooks whose actions are all handled. */
+  readonly scheduled: ReadonlyMap<string, number>;
   /** The number of the claim under which each call in progress started, by id of the call. */
   readonly startEpochs: ReadonlyMap<string, number>;
   /** The end of the run for which hooks have to run. Undefined: the run is not about to end. */
@@ -38,6 +40,9 @@ export interface PendingAction {
   readonly hookId: string;
   /** Id of the hook that cannot end without it. Empty: nothing waits for it. */
   readonly originId: string;
+  /** Id of the hook of a phase with which its row of actions began, and the phase. */
+  readonly rootId: string;
+  readonly rootPhase: HookPhase;
   readonly pluginId: string;
   readonly name: string;
   readonly payload: JsonObject | undefined;
@@ -58,6 +63,7 @@ export function pluginState(pinned: readonly PinnedPlugin[]): PluginState {
     outcomes: new Map(),
     values: new Map(),
     actions: [],
+    scheduled: new Map(),
     startEpochs: new Map(),
     ending: undefined,
     stop: undefined,
