@@ -8,6 +8,8 @@ import type {
 
 /** Calls the plugins of the operator. */
 export interface PluginHost {
+  /** Whether nothing is known of a plugin because it did not answer, so that a run should be prepared later. Absent: never. */
+  isAway?(pluginId: string): boolean;
   /**
    * Runs a hook of the plugin that a run is pinned to, within its deadline. Throws a PluginFailure when there is no answer, and the
    * signal's reason when `signal` aborts.

@@ -1,19 +1,25 @@
+import { toBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import { permissionClassOf } from "@reeve/agent/tools/permission-classes";
 import { schemaProblem } from "@reeve/agent/schema/schema-problem";
 import type { PluginDescriptor } from "@reeve/contracts/extensions/plugin";
-import { HookPhase } from "@reeve/contracts/extensions/plugin";
+import { HookPhase, PluginDescriptorSchema } from "@reeve/contracts/extensions/plugin";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 
 const maxKeys = 32;
 const maxTools = 64;
 const maxDeadlineMs = 300_000;
+const maxTimeLimitMs = 3_600_000;
+/** All descriptions share one record with the models. */
+const maxBytes = 262_144;
 const keyPattern = /^[A-Za-z0-9_.-]{1,64}$/;
 const toolPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Returns why a plugin cannot be used as it describes itself. Undefined: it can. */
 export function descriptorProblem(id: string, descriptor: PluginDescriptor): string | undefined {
   const { phases, stateKeys, tools, deadline, sectionSchema } = descriptor;
+  const bytes = toBinary(PluginDescriptorSchema, descriptor).length;
+  if (bytes > maxBytes) return `its description has ${bytes} bytes, more than ${maxBytes}`;
   if (descriptor.id !== id) return `it says that its id is "${descriptor.id}"`;
   if (descriptor.version === "") return "it has no version";
   if (!isStorable(descriptor.version) || descriptor.version.length > 64) {
@@ -55,12 +61,16 @@ function keysProblem({ stateKeys }: PluginDescriptor): string | undefined {
 function toolsProblem({ id, tools }: PluginDescriptor): string | undefined {
   const names = tools.map(({ name }) => name);
   if (new Set(names).size < names.length) return "it has two tools with one name";
-  for (const { name, inputSchema, permissionClass } of tools) {
+  for (const { name, inputSchema, permissionClass, timeLimit } of tools) {
     if (!toolPattern.test(name) || `${id}__${name}`.length > 64) {
       return `the name of its tool "${name}" has other characters than letters, digits, _, and -, or is too long`;
     }
     if (permissionClass !== "" && permissionClassOf(permissionClass) === undefined) {
       return `its tool "${name}" has the unknown permission class "${permissionClass}"`;
+    }
+    const limitMs = timeLimit === undefined ? undefined : durationMs(timeLimit);
+    if (limitMs !== undefined && !(limitMs > 0 && limitMs <= maxTimeLimitMs)) {
+      return `the time limit of its tool "${name}" is not above 0 and at most one hour`;
     }
     if (inputSchema === undefined) continue;
     if (inputSchema["type"] !== "object") {

@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, fromBinary, fromJson, toBinary, toJson } from "@bufbuild/protobuf";
 import type { ChannelOptions, ServiceError } from "@grpc/grpc-js";
 import { Client, Metadata, credentials, status } from "@grpc/grpc-js";
 import type {
@@ -89,11 +89,11 @@ export class GrpcPlugin implements Supplier {
     deadlineMs: number,
     signal: AbortSignal,
   ): Promise<MessageShape<O>> {
-    const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
+    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     const call = this.#client.makeUnaryRequest(
       `/${PluginService.typeName}/${method.name}`,
       (message: MessageShape<I>) => Buffer.from(toBinary(method.input, message)),
-      (bytes: Buffer) => fromBinary(method.output, bytes),
+      (bytes: Buffer) => bytes,
       request,
       this.#metadata,
       { deadline: Date.now() + deadlineMs },
@@ -103,11 +103,25 @@ export class GrpcPlugin implements Supplier {
       },
     );
     using _ = onAbort(signal, () => call.cancel());
-    return await promise;
+    return redacted(method.output, await promise);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#client.close();
+  }
+}
+
+/** A plugin may repeat the secrets of its metadata. What it returns is written to logs. */
+function redacted<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): MessageShape<Desc> {
+  try {
+    const message = fromBinary(schema, bytes);
+    // The same bytes: there is no secret in them.
+    if (processRedaction.bytes(bytes) === bytes) return message;
+    return fromJson(schema, processRedaction.json(toJson(schema, message)));
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause);
+    const message = `its answer is not what the contract describes: ${processRedaction.text(problem)}`;
+    throw new PluginFailure(message, { retryable: false, cause });
   }
 }
 
@@ -119,6 +133,10 @@ const temporary: ReadonlySet<number> = new Set([
   status.CANCELLED,
 ]);
 
+/** What the client says of a request that it has not sent. A connection that drops later may have carried it. */
+const unsent = /No connection established|Name resolution failed|ECONNREFUSED/;
+const tooLarge = /larger than max/i;
+
 function failureOf(error: ServiceError, deadlineMs: number): PluginFailure {
   const details = processRedaction.text(error.details).slice(0, maxCharacters);
   const message =
@@ -127,14 +145,12 @@ function failureOf(error: ServiceError, deadlineMs: number): PluginFailure {
       : `it ended the request with ${status[error.code]}: ${details}`;
   // A status with metadata comes from a server.
   const isOurs = Object.keys(error.metadata.getMap()).length === 0;
-  const mayHaveBegun = !(
-    error.code === status.UNAVAILABLE &&
-    isOurs &&
-    /connect|resol/i.test(details)
-  );
+  const isUnsent = error.code === status.UNAVAILABLE && isOurs && unsent.test(error.details);
+  // The same message would be too large again.
+  const isTooLarge = error.code === status.RESOURCE_EXHAUSTED && tooLarge.test(error.details);
   return new PluginFailure(message, {
-    retryable: temporary.has(error.code),
-    mayHaveBegun,
+    retryable: temporary.has(error.code) && !isTooLarge,
+    mayHaveBegun: !isUnsent,
     cause: error,
   });
 }

@@ -19,36 +19,22 @@ import {
   RunHookResponseSchema,
 } from "@reeve/contracts/extensions/plugin";
 import { PluginFailure } from "@reeve/engine/ports/plugin-host";
-import { onAbort } from "@reeve/platform/async/on-abort";
-import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { Supplier } from "./supplier.ts";
-import type { ThreadAnswer, ThreadRequest } from "./thread.ts";
+import { PluginThread } from "./plugin-thread.ts";
 import { threadProgram } from "./thread.ts";
 
 const describeTimeoutMs = 10_000;
 const maxHeapMiB = 256;
 
-type Question = ThreadRequest extends infer Each
-  ? Each extends { readonly kind: "abort" }
-    ? never
-    : Omit<Each, "id">
-  : never;
-
-interface Waiting {
-  readonly resolve: (answer: unknown) => void;
-  readonly reject: (error: PluginFailure) => void;
-}
-
 /**
- * A plugin whose module runs in a thread of this process, with an empty environment. A hook that exceeds its deadline ends the thread,
- * so that an endless loop stops nothing else; the next request starts another one.
+ * A plugin whose module runs in threads of this process, with an empty environment: one for hooks, and one for tools, so that a long call
+ * delays no hook. An endless loop ends its thread only; the next request starts another one.
  */
 export class PackagePlugin implements Supplier {
   readonly origin = "package";
   readonly #module: URL;
-  readonly #waiting = new Map<number, Waiting>();
-  #thread: Worker | undefined;
-  #lastId = 0;
+  readonly #hooks = new PluginThread(() => this.#open());
+  readonly #tools = new PluginThread(() => this.#open());
   /** SHA-256 of the module that this process runs. */
   #code: string | undefined;
 
@@ -57,13 +43,12 @@ export class PackagePlugin implements Supplier {
   }
 
   async describe(signal: AbortSignal): Promise<PluginDescriptor> {
-    const answer = await this.#ask({ kind: "describe" }, describeTimeoutMs, signal);
+    const answer = await this.#hooks.ask({ kind: "describe" }, describeTimeoutMs, signal);
     return parsed(PluginDescriptorSchema, answer);
   }
 
   async codeDigest(): Promise<string> {
-    this.#started();
-    return this.#code ?? "";
+    return (this.#code ??= this.#readCode());
   }
 
   async runHook(
@@ -72,7 +57,7 @@ export class PackagePlugin implements Supplier {
     signal: AbortSignal,
   ): Promise<RunHookResponse> {
     const json = asObject(toJson(RunHookRequestSchema, request, allFields));
-    const answer = await this.#ask({ kind: "hook", request: json }, deadlineMs, signal);
+    const answer = await this.#hooks.ask({ kind: "hook", request: json }, deadlineMs, signal);
     return parsed(RunHookResponseSchema, answer);
   }
 
@@ -82,37 +67,11 @@ export class PackagePlugin implements Supplier {
     signal: AbortSignal,
   ): Promise<ExecutePluginToolResponse> {
     const json = asObject(toJson(ExecutePluginToolRequestSchema, request, allFields));
-    const answer = await this.#ask({ kind: "tool", request: json }, deadlineMs, signal);
+    const answer = await this.#tools.ask({ kind: "tool", request: json }, deadlineMs, signal);
     return parsed(ExecutePluginToolResponseSchema, answer);
   }
 
-  async #ask(question: Question, deadlineMs: number, signal: AbortSignal): Promise<unknown> {
-    signal.throwIfAborted();
-    const thread = this.#started();
-    const id = ++this.#lastId;
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    this.#waiting.set(id, { resolve, reject });
-    thread.postMessage({ ...question, id }, []);
-    const timer = setTimeout(() => {
-      reject(
-        new PluginFailure(`it did not answer within ${deadlineMs / 1_000} s`, { retryable: false }),
-      );
-      void this.#end(thread, "its thread was ended because another request took too long");
-    }, deadlineMs);
-    using _ = onAbort(signal, () => {
-      thread.postMessage({ id, kind: "abort" }, []);
-      reject(new PluginFailure("the request was aborted", { retryable: true }));
-    });
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#waiting.delete(id);
-    }
-  }
-
-  #started(): Worker {
-    if (this.#thread !== undefined) return this.#thread;
+  #open(): Worker {
     const code = this.#readCode();
     // Runs are pinned to the code with which this process began.
     if (this.#code !== undefined && this.#code !== code) {
@@ -120,19 +79,13 @@ export class PackagePlugin implements Supplier {
       throw new PluginFailure(message, { retryable: false, mayHaveBegun: false });
     }
     this.#code = code;
-    const thread = new Worker(threadProgram(), {
+    return new Worker(threadProgram(), {
       eval: true,
       workerData: { module: this.#module.href },
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMiB },
       name: "plugin",
     });
-    thread.unref();
-    thread.on("message", (answer: ThreadAnswer) => this.#take(answer));
-    thread.on("error", (error) => void this.#end(thread, `its thread broke: ${error.message}`));
-    thread.on("exit", () => void this.#end(thread, "its thread ended"));
-    this.#thread = thread;
-    return thread;
   }
 
   #readCode(): string {
@@ -145,27 +98,8 @@ export class PackagePlugin implements Supplier {
     }
   }
 
-  #take(answer: ThreadAnswer): void {
-    const waiting = this.#waiting.get(answer.id);
-    if (waiting === undefined) return;
-    if ("error" in answer) {
-      const message = processRedaction.text(answer.error);
-      waiting.reject(new PluginFailure(message, { retryable: false }));
-    } else waiting.resolve(answer.answer);
-  }
-
-  async #end(thread: Worker, reason: string): Promise<void> {
-    if (this.#thread !== thread) return;
-    this.#thread = undefined;
-    for (const { reject } of this.#waiting.values()) {
-      reject(new PluginFailure(reason, { retryable: true }));
-    }
-    this.#waiting.clear();
-    await thread.terminate();
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#thread !== undefined) await this.#end(this.#thread, "the runtime ends");
+    await Promise.all([this.#hooks, this.#tools].map((each) => each[Symbol.asyncDispose]()));
   }
 }
 

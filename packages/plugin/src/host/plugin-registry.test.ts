@@ -10,6 +10,7 @@ import {
   RunHookResponseSchema,
 } from "@reeve/contracts/extensions/plugin";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { expect, test } from "vitest";
 import type { PluginServerAnswers } from "../../test/support/plugin-server.ts";
 import { PluginServer } from "../../test/support/plugin-server.ts";
@@ -113,4 +114,101 @@ test("a plugin that was removed is a problem by name for the runs that have it",
   await using registry = await configuredPlugins([], log, never);
   const refused = { message: expect.stringContaining("does not have it"), mayHaveBegun: false };
   await expect(registry.runHook(pinned, request, never)).rejects.toMatchObject(refused);
+});
+
+test.each([
+  ["the time limit of its tool", { name: "x", timeLimit: { seconds: 1_000_000_000_000n } }],
+  ["description has", { name: "x", description: "d".repeat(300_000) }],
+])("a plugin whose description does not fit is unusable by name: %s", async (problem, tool) => {
+  const plugins = [{ id: "guard", version: "1", tools: [tool] }];
+  const answers = {
+    describe: () => create(DescribePluginsResponseSchema, { plugins }),
+    hook: refusing,
+  };
+  await using server = await PluginServer.start(answers);
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  expect(registry.offers).toMatchObject([{ problem: expect.stringContaining(problem) }]);
+  expect(registry.isAway("guard")).toBe(false);
+});
+
+test("the descriptions of all plugins fit into the record of the models", async () => {
+  const ids = ["a", "b", "c"];
+  const tools = [{ name: "x", description: "d".repeat(250_000) }];
+  const answers = {
+    describe: () =>
+      create(DescribePluginsResponseSchema, {
+        plugins: ids.map((id) => ({ id, version: "1", tools })),
+      }),
+    hook: refusing,
+  };
+  await using server = await PluginServer.start(answers);
+  const configs = ids.flatMap((id) => configOf(server.target).map((each) => ({ ...each, id })));
+  await using registry = await configuredPlugins(configs, log, never);
+  expect(registry.offers.map(({ problem }) => problem === "")).toEqual([true, true, false]);
+});
+
+test("a secret that a plugin repeats is redacted in what it describes and answers", async () => {
+  const secret = "topsecret-0123456789";
+  processRedaction.keep(secret);
+  const tools = [{ name: "t", description: `uses ${secret}` }];
+  const answers = {
+    describe: () =>
+      create(DescribePluginsResponseSchema, { plugins: [{ id: "guard", version: "1", tools }] }),
+    hook: async () => create(RunHookResponseSchema, { transform: { instructions: secret } }),
+  };
+  await using server = await PluginServer.start(answers);
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  expect(offer.descriptor?.tools[0]?.description).toBe("uses [redacted]");
+  const { transform } = await registry.runHook(offer, request, never);
+  expect(transform?.instructions).toBe("[redacted]");
+});
+
+test("an answer that is too large is not asked for again", async () => {
+  const instructions = "x".repeat(5_000_000);
+  const answers = answersOf({ version: "1" }, async () =>
+    create(RunHookResponseSchema, { transform: { instructions } }),
+  );
+  await using server = await PluginServer.start(answers);
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  await expect(registry.runHook(offer, request, never)).rejects.toMatchObject({
+    retryable: false,
+  });
+});
+
+test("a connection that drops during a hook may have begun it", async () => {
+  const started = Promise.withResolvers<void>();
+  const answers = answersOf({ version: "1" }, () => {
+    started.resolve();
+    return new Promise(() => undefined);
+  });
+  const server = await PluginServer.start(answers);
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  const dropped = registry.runHook(offer, request, never);
+  const outcome = expect(dropped).rejects.toMatchObject({ mayHaveBegun: true, retryable: true });
+  await started.promise;
+  await server[Symbol.asyncDispose]();
+  await outcome;
+});
+
+test("a plugin that is away is known to be, until it answers", async () => {
+  const server = await PluginServer.start(answersOf({ version: "1" }));
+  const { target } = server;
+  await server[Symbol.asyncDispose]();
+  await using registry = await configuredPlugins(configOf(target), log, never);
+  expect(registry.isAway("guard")).toBe(true);
+});
+
+test("a change whose report fails is reported again", async () => {
+  await using server = await PluginServer.start(answersOf({ version: "1" }));
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  await registry.report(() => Promise.reject(new Error("the store is full")));
+  expect(await registry.refresh(never)).toBe(true);
+  await registry.report(async () => undefined);
+  expect(await registry.refresh(never)).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { create, equals, toJson } from "@bufbuild/protobuf";
+import { create, equals, toBinary } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { OfferedPlugin } from "@reeve/contracts/agent";
 import { OfferedPluginSchema } from "@reeve/contracts/agent";
@@ -10,7 +10,6 @@ import type {
   RunHookRequest,
   RunHookResponse,
 } from "@reeve/contracts/extensions/plugin";
-import { PluginDescriptorSchema } from "@reeve/contracts/extensions/plugin";
 import type { PluginHost } from "@reeve/engine/ports/plugin-host";
 import { PluginFailure } from "@reeve/engine/ports/plugin-host";
 import { sleep } from "@reeve/platform/async/sleep";
@@ -21,6 +20,7 @@ import type { Supplier } from "./supplier.ts";
 const describeIntervalMs = 30_000;
 const defaultDeadlineMs = 10_000;
 const defaultToolMs = 60_000;
+const maxTotalBytes = 524_288;
 
 /** A configured plugin. */
 export interface RegisteredPlugin {
@@ -34,6 +34,8 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   readonly #plugins: ReadonlyMap<string, RegisteredPlugin>;
   readonly #log: Logger;
   #offers: readonly OfferedPlugin[] = [];
+  /** The ids of the plugins that did not answer when they were last asked. */
+  readonly #away = new Set<string>();
   /** What `refresh` last said has changed. */
   #reported: readonly OfferedPlugin[] = [];
 
@@ -51,7 +53,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   async refresh(signal: AbortSignal): Promise<boolean> {
     const before = this.#reported;
     const asked = [...this.#plugins.values()].map((plugin) => this.#offerOf(plugin, signal));
-    const offers = (await Promise.all(asked)).toSorted(byId);
+    const offers = withinLimit((await Promise.all(asked)).toSorted(byId));
     const isSame =
       offers.length === before.length &&
       offers.every((offer, index) => {
@@ -60,7 +62,6 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
       });
     this.#offers = offers;
     if (isSame) return false;
-    this.#reported = offers;
     for (const { descriptor, problem } of offers) {
       const { id, version } = descriptor ?? {};
       if (problem === "") this.#log.info({ plugin: id, version }, "plugin is available");
@@ -69,12 +70,28 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     return true;
   }
 
+  /** Reports a change. One whose report fails is reported again. */
+  async report(onChange: () => Promise<void>): Promise<void> {
+    const offers = this.#offers;
+    try {
+      await onChange();
+      this.#reported = offers;
+    } catch (error) {
+      this.#log.warn({ err: error }, "plugins were not announced; trying again later");
+    }
+  }
+
   /** Asks the plugins again and again, and reports each change, until `signal` aborts. */
   async watch(onChange: () => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await sleep(describeIntervalMs, signal);
-      if (await this.refresh(signal)) await onChange();
+      if (await this.refresh(signal)) await this.report(onChange);
     }
+  }
+
+  /** Whether a plugin did not answer when it was last asked, and nothing is known of what it offers. */
+  isAway(pluginId: string): boolean {
+    return this.#away.has(pluginId) && this.#offerNamed(pluginId)?.problem !== "";
   }
 
   async runHook(
@@ -119,7 +136,8 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     const [was, is] = [pinned.descriptor?.version, offer.descriptor?.version];
     throw notSent(
       `the run started with version ${was}, and the deployment has ${was === is ? "another code of this version" : `version ${is}`} now; offer the earlier one under this id until its runs have ended`,
-      false,
+      // Another runtime may still have it, while a deployment is rolled out.
+      true,
     );
   }
 
@@ -134,19 +152,24 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     const common = { origin: supplier.origin, ignoresFailures };
     try {
       const descriptor = await supplier.describe(signal);
+      this.#away.delete(id);
       const problem = descriptorProblem(id, descriptor);
       if (problem !== undefined) return unusable(id, common, problem);
       const code = await supplier.codeDigest();
-      const json = canonicalJson(toJson(PluginDescriptorSchema, descriptor));
-      const digest = createHash("sha256").update(`${json}\0${code}`).digest("hex");
+      // Not the description: a runtime of another version may know other fields of it.
+      const content = canonicalJson([id, descriptor.version, code]);
+      const digest = createHash("sha256").update(content).digest("hex");
       return create(OfferedPluginSchema, { ...common, descriptor, digest });
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof PluginFailure)) throw error;
+      const isAway = error instanceof PluginFailure && error.retryable;
+      if (isAway) this.#away.add(id);
+      else this.#away.delete(id);
       const before = this.#offerNamed(id);
       // A server that is away for a moment is asked by each hook. What it said stays.
-      if (error.retryable && before?.problem === "") return before;
-      return unusable(id, common, error.message);
+      if (isAway && before?.problem === "") return before;
+      const problem = error instanceof Error ? error.message : String(error);
+      return unusable(id, common, problem);
     }
   }
 
@@ -164,12 +187,23 @@ function byId(a: OfferedPlugin, b: OfferedPlugin): number {
   return idOf(a) < idOf(b) ? -1 : 1;
 }
 
+/** All offers share one record with the models. Those that do not fit are unusable by name. */
+function withinLimit(offers: readonly OfferedPlugin[]): readonly OfferedPlugin[] {
+  let total = 0;
+  return offers.map((offer) => {
+    total += toBinary(OfferedPluginSchema, offer).length;
+    if (total <= maxTotalBytes) return offer;
+    const problem = `the descriptions of all plugins have more than ${maxTotalBytes} bytes`;
+    return unusable(idOf(offer), offer, problem);
+  });
+}
+
 function unusable(
   id: string,
-  common: Pick<OfferedPlugin, "origin" | "ignoresFailures">,
+  { origin, ignoresFailures }: Pick<OfferedPlugin, "origin" | "ignoresFailures">,
   problem: string,
 ): OfferedPlugin {
-  return create(OfferedPluginSchema, { ...common, descriptor: { id }, problem });
+  return create(OfferedPluginSchema, { origin, ignoresFailures, descriptor: { id }, problem });
 }
 
 function notSent(message: string, retryable: boolean): PluginFailure {

@@ -8,6 +8,9 @@ export type ThreadRequest =
   | { readonly id: number; readonly kind: "abort" };
 
 export type ThreadAnswer =
+  /** The thread has received the request, and is not blocked. */
+  | { readonly id: number; readonly began: true }
+  | { readonly id: number; readonly aborted: true }
   | { readonly id: number; readonly answer: unknown }
   | { readonly id: number; readonly error: string };
 
@@ -100,10 +103,12 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     const { id } = request;
     if (request.kind === "abort") {
       running.get(id)?.abort();
+      port.postMessage({ id, aborted: true });
       return;
     }
     const abort = new AbortController();
     running.set(id, abort);
+    port.postMessage({ id, began: true });
     answerTo(request, abort.signal)
       // As text, because an answer may have what cannot be sent to another thread.
       .then((answer) => port.postMessage({ id, answer: JSON.parse(JSON.stringify(answer)) }))

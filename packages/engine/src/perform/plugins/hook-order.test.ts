@@ -245,6 +245,21 @@ test("a draining worker lets a tool of a plugin finish", async () => {
   expect([executions, await resultsOf(bench)]).toEqual([1, ["paid"]]);
 });
 
+test("a run whose plugin is away is prepared later", async () => {
+  const memory = new MemoryPlugins({ guard: {} });
+  let isAway = true;
+  const bench = new WorkerBench(countingModel(0));
+  const host = { ...memory.host, isAway: () => isAway };
+  bench.plugins = { offers: memory.offers, host };
+  await bench.create({ pluginIds: ["guard"] });
+  const away = bench.drive("w1");
+  await away.catch(() => undefined);
+  expect((await endOf(bench)).endSequence).toBeUndefined();
+  isAway = false;
+  await bench.drive("w1", 1, undefined, 2);
+  expectWhole(await bench.events(), RunStatus.COMPLETED);
+});
+
 function patch(value: number) {
   return { key: "n", value: create(ValueSchema, { kind: { case: "numberValue", value } }) };
 }
