@@ -1,6 +1,7 @@
 """A plugin in Python that limits the calls and the time of a run. It has a hook in every phase.
 
-The first argument is the address to listen on. If PLUGIN_TOKEN is set, callers must send it as a bearer token.
+The first argument is the address to listen on. If PLUGIN_TOKEN is set, callers must send it as a bearer token. If
+PLUGIN_JOURNAL is set, each hook adds a line to this file.
 """
 
 import hmac
@@ -47,7 +48,6 @@ DESCRIPTOR = messages.PluginDescriptor(
             "properties": {
                 "max_calls": {"type": "integer", "minimum": 0},
                 "time_limit_seconds": {"type": "integer", "minimum": 1},
-                "journal": {"type": "string"},
             },
             "additionalProperties": False,
         }
@@ -86,12 +86,13 @@ class Journal:
 
     def __init__(self):
         self._lock = threading.Lock()
+        self._path = os.environ.get("PLUGIN_JOURNAL", "")
 
-    def record(self, path: str | None, hook_id: str) -> None:
-        if path is None:
+    def record(self, hook_id: str) -> None:
+        if self._path == "":
             return
         with self._lock:
-            file = Path(path)
+            file = Path(self._path)
             before = file.read_text().splitlines() if file.exists() else []
             if hook_id not in before:
                 with file.open("a") as lines:
@@ -107,7 +108,7 @@ class Plugin(services.PluginServiceServicer):
 
     def RunHook(self, request, context):
         require_version(request, context)
-        self._journal.record(section_of(request).get("journal"), request.hook_id)
+        self._journal.record(request.hook_id)
         answer = messages.RunHookResponse()
         if request.phase == messages.HOOK_PHASE_RUN_START:
             seconds = int(section_of(request)["time_limit_seconds"])
@@ -117,8 +118,8 @@ class Plugin(services.PluginServiceServicer):
         elif request.phase == messages.HOOK_PHASE_TOOL_GATE:
             if calls_left(request) == 0:
                 answer.deny.reason = "the run has made as many calls as it may"
-        elif request.phase == messages.HOOK_PHASE_AFTER_TOOL:
-            answer.patches.add(key=CALLS, value=Value(number_value=1))
+            else:
+                answer.patches.add(key=CALLS, value=Value(number_value=1))
         elif request.phase == messages.HOOK_PHASE_ACTION:
             answer.stop.reason = "its time is over"
         return answer

@@ -90,22 +90,24 @@ describe.each(languages)("a tool provider in %s", (language, prepared, isRight) 
 
 // Requirement: RES-5, RES-7
 test.skipIf(pythonPlugin.kind === "missing")(
-  "a plugin in Python that is killed is asked again when it is back, and repeats no effect",
+  "a plugin in Python that was killed is asked when it is back, and repeats no effect",
   async () => {
     if (pythonPlugin.kind === "missing" || plugin === undefined) return;
     const { address } = plugin;
     const journal = join(mkdtempSync(join(tmpdir(), "reeve-plugin-")), "journal");
     await deployment.agent("plugin-python", {
       pluginIds: ["call-limit-python"],
-      sections: { "call-limit-python": fromJson(ValueSchema, { max_calls: 3, journal }) },
+      sections: { "call-limit-python": fromJson(ValueSchema, { max_calls: 3 }) },
     });
     await plugin[Symbol.asyncDispose]();
     const request = { agentId: "plugin-python", input: "go" };
     const { run } = await deployment.reeve.runs.startRun(request);
     await eventOf(deployment, run?.runId ?? "", "pluginsPinned");
-    plugin = resources.use(await LanguageProvider.start(pythonPlugin, token, address));
+    const env = { ...pythonPlugin.env, PLUGIN_JOURNAL: journal };
+    const recording = { ...pythonPlugin, env };
+    plugin = resources.use(await LanguageProvider.start(recording, token, address));
     const events = await watched(run?.runId ?? "");
-    expect(resultsOf(events).map(({ content }) => content)).toEqual(["3"]);
+    expect(resultsOf(events).map(({ content }) => content)).toEqual(["2"]);
     const hooks = readFileSync(journal, "utf8").trimEnd().split("\n");
     expect(new Set(hooks).size).toBe(hooks.length);
     // Those of the run, of two steps, and of one call.

@@ -31,7 +31,9 @@ export interface Plugin {
    * another process.
    */
   readonly hooks?: {
-    readonly runStart?: Hook<{ readonly runStart: { readonly input: string } }>;
+    readonly runStart?: Hook<{
+      readonly runStart: { /** Cut at 512 KiB. */ readonly input: string };
+    }>;
     readonly stepStart?: Hook;
     readonly beforeInference?: Hook<{ readonly inference: Inference }>;
     readonly afterInference?: Hook<{ readonly turn: Turn }>;
@@ -93,6 +95,7 @@ export interface Inference {
 }
 
 export interface Turn {
+  /** Cut at 512 KiB. */
   readonly text: string;
   readonly calls: readonly Call[];
 }
@@ -103,7 +106,7 @@ export interface Call {
   readonly arguments?: JsonObject;
   readonly permissionClass: string;
   readonly source: string;
-  /** Empty before there is a result. */
+  /** Empty before there is a result. Cut at 512 KiB; in a turn, all results together are. */
   readonly result: string;
   readonly isError: boolean;
 }
@@ -125,7 +128,7 @@ export interface Answer {
     readonly instructions?: string;
     readonly removedTools?: readonly string[];
   };
-  /** At most 16. Without a delay (`"30s"`, from 1 s to 7 days) they are handled before the run continues. */
+  /** At most 16, 64 that wait in a run, and 256 that follow one hook. Without a delay (`"30s"`, from 1 s to 7 days) they are handled before the run continues. */
   readonly actions?: readonly {
     readonly name: string;
     readonly payload?: JsonObject;
@@ -141,7 +144,7 @@ export interface PluginTool {
   readonly permissionClass?: string;
   /** Whether a call whose outcome is unknown may be executed again, with the same `callId`. Default: false. */
   readonly idempotent?: boolean;
-  /** In milliseconds. Default: 60,000. */
+  /** In milliseconds, at most 3,600,000. Default: 60,000. */
   readonly timeLimitMs?: number;
   /** Returns what the model reads. An exception is an error that the model reads. */
   execute(call: ToolCall, signal: AbortSignal): string | Promise<string>;

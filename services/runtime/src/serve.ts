@@ -61,6 +61,7 @@ export async function startRuntime(
   const skills = new SkillStore(loaded.skills, { settleMs: isWatched ? skillSettleMs : 0 });
   const configs = await readPluginConfig(config.REEVE_PLUGINS, environment);
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
+  plugins.remember((await models.get("default", signal))?.record.plugins ?? []);
   const catalogWith = (offered: readonly SkillDescriptor[]) => ({
     ...withPlugins(providers.catalog, plugins.offers),
     skills: [...offered],

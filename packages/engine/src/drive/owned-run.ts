@@ -138,7 +138,9 @@ class OwnedRun implements AsyncDisposable {
     this.#mayDeriveFacts = !isComplete;
     this.#effects = new RunningEffects(
       (effect, signal) =>
-        this.#spans.within(this.#state, effect, () => perform(() => this.#state, effect, ports, signal)),
+        this.#spans.within(this.#state, effect, () =>
+          perform(() => this.#state, effect, ports, signal),
+        ),
       (message) => this.#mailbox.post(message),
     );
   }

@@ -33,6 +33,16 @@ test.each<[string, DescriptorInit, string]>([
   ["a tool without a name", { tools: [{ name: "" }] }, "the name of its tool"],
   ["two tools with one name", { tools: [{ name: "a" }, { name: "a" }] }, "one name"],
   ["a list as arguments", { tools: [{ name: "a", inputSchema: { type: "array" } }] }, "object"],
+  [
+    "a tool that starts subtasks",
+    { tools: [{ name: "a", permissionClass: "subagent" }] },
+    "cannot",
+  ],
+  [
+    "a long time limit",
+    { tools: [{ name: "a", timeLimit: durationFromMs(3_600_001) }] },
+    "one hour",
+  ],
   ["an unknown class", { tools: [{ name: "a", permissionClass: "root" }] }, `class "root"`],
 ])("a plugin with %s cannot be used, by name", (_, init, problem) => {
   expect(problemOf(init)).toContain(problem);

@@ -68,6 +68,9 @@ function toolsProblem({ id, tools }: PluginDescriptor): string | undefined {
     if (permissionClass !== "" && permissionClassOf(permissionClass) === undefined) {
       return `its tool "${name}" has the unknown permission class "${permissionClass}"`;
     }
+    if (permissionClass === "subagent" || permissionClass === "editor_mutate") {
+      return `its tool "${name}" has the permission class "${permissionClass}", which plugins cannot have`;
+    }
     const limitMs = timeLimit === undefined ? undefined : durationMs(timeLimit);
     if (limitMs !== undefined && !(limitMs > 0 && limitMs <= maxTimeLimitMs)) {
       return `the time limit of its tool "${name}" is not above 0 and at most one hour`;

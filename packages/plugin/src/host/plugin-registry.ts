@@ -89,6 +89,14 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     }
   }
 
+  /** Takes over what other runtimes know of plugins that do not answer this one, so that an unusable offer replaces none of them. */
+  remember(known: readonly OfferedPlugin[]): void {
+    this.#offers = this.#offers.map((offer) => {
+      const other = known.find((each) => idOf(each) === idOf(offer) && each.problem === "");
+      return offer.problem !== "" && this.#away.has(idOf(offer)) ? (other ?? offer) : offer;
+    });
+  }
+
   /** Whether a plugin did not answer when it was last asked, and nothing is known of what it offers. */
   isAway(pluginId: string): boolean {
     return this.#away.has(pluginId) && this.#offerNamed(pluginId)?.problem !== "";

@@ -70,8 +70,7 @@ function outcomesOfAll(
 ): readonly HookOutcome[] {
   const outcomes = outcomesAt(state, frame, call, phase);
   const { plugins } = state;
-  const isOver =
-    plugins !== undefined && outcomes.length === hookedPlugins(plugins, phase).length;
+  const isOver = plugins !== undefined && outcomes.length === hookedPlugins(plugins, phase).length;
   return isOver ? outcomes : [];
 }
 

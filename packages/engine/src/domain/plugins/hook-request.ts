@@ -2,6 +2,7 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Value } from "@bufbuild/protobuf/wkt";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { nameOfClass } from "@reeve/agent/tools/permission-classes";
 import type { RunHookRequest } from "@reeve/contracts/extensions/plugin";
 import {
@@ -20,6 +21,9 @@ import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
 import type { DueHook } from "./due-hooks.ts";
 import type { HookPoint } from "./hook-points.ts";
+
+/** Size of a text in a snapshot, and of all results of a turn together: a request has to fit into a message of gRPC. */
+const maxTextBytes = 524_288;
 
 type Data = NonNullable<MessageInitShape<typeof RunHookRequestSchema>["data"]>;
 
@@ -73,7 +77,10 @@ export function valuesFor({ plugins }: RunState, { plugin }: PinnedPlugin): Reco
 function dataAt(state: RunState, frame: Frame, { phase, call }: HookPoint): Data {
   switch (phase) {
     case HookPhase.RUN_START:
-      return { case: "runStart", value: { input: state.head.created?.input ?? "" } };
+      return {
+        case: "runStart",
+        value: { input: truncateToBytes(state.head.created?.input ?? "", maxTextBytes) },
+      };
     case HookPhase.BEFORE_INFERENCE: {
       const { messages, tools } = answerRequest(state, frame, undefined);
       const value = {
@@ -85,15 +92,17 @@ function dataAt(state: RunState, frame: Frame, { phase, call }: HookPoint): Data
     }
     case HookPhase.AFTER_INFERENCE:
     case HookPhase.STEP_END: {
-      const calls = frame.calls.map((each) => callData(frame, each));
-      return { case: "turn", value: { text: frame.text, calls } };
+      const maxResultBytes = Math.floor(maxTextBytes / Math.max(1, frame.calls.length));
+      const calls = frame.calls.map((each) => callData(frame, each, maxResultBytes));
+      const text = truncateToBytes(frame.text, maxTextBytes);
+      return { case: "turn", value: { text, calls } };
     }
     case HookPhase.TOOL_GATE:
     case HookPhase.BEFORE_TOOL:
     case HookPhase.AFTER_TOOL:
       return call === undefined
         ? { case: undefined }
-        : { case: "call", value: callData(frame, call) };
+        : { case: "call", value: callData(frame, call, maxTextBytes) };
     case HookPhase.RUN_END: {
       const { status, message = "" } = state.plugins?.ending ?? {};
       const name = status === RunStatus.COMPLETED ? "completed" : "error";
@@ -104,7 +113,7 @@ function dataAt(state: RunState, frame: Frame, { phase, call }: HookPoint): Data
   }
 }
 
-function callData({ tools }: Frame, pending: Call) {
+function callData({ tools }: Frame, pending: Call, maxBytes: number) {
   const { callId, name, arguments: args } = approvedCall(pending);
   const tool = tools.get(name);
   return create(CallDataSchema, {
@@ -113,7 +122,7 @@ function callData({ tools }: Frame, pending: Call) {
     ...(args && { arguments: args }),
     permissionClass: tool === undefined ? "" : nameOfClass(tool.permissionClass),
     source: tool?.source ?? "",
-    result: pending.result?.content ?? "",
+    result: truncateToBytes(pending.result?.content ?? "", maxBytes),
     isError: pending.result?.isError ?? false,
   });
 }

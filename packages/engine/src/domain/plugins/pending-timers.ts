@@ -6,10 +6,7 @@ import type { RunState } from "../state/run-state.ts";
  * Returns `effects`, or none if each of them only waits: for a person, or for a timer of a plugin that is due after `untilMs`, in
  * milliseconds since the epoch. The run is then parked, and woken for its first timer.
  */
-export function withoutFarTimers(
-  effects: readonly Effect[],
-  untilMs: number,
-): readonly Effect[] {
+export function withoutFarTimers(effects: readonly Effect[], untilMs: number): readonly Effect[] {
   return effects.every((effect) => awaitsPerson(effect) || isFarTimer(effect, untilMs))
     ? []
     : effects;

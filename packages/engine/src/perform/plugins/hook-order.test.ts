@@ -171,15 +171,18 @@ describe("the actions of a plugin do not multiply", () => {
 
   test("beyond 256 that follow one hook, also with delays", async () => {
     let hooks = 0;
-    const bench = await benchWith({
-      guard: {
-        descriptor: { phases: [HookPhase.RUN_START] },
-        hook() {
-          hooks++;
-          return { actions: [later(1_000)] };
+    const bench = await benchWith(
+      {
+        guard: {
+          descriptor: { phases: [HookPhase.RUN_START] },
+          hook() {
+            hooks++;
+            return { actions: [later(1_000)] };
+          },
         },
       },
-    }, { hitlTools: ["count"] });
+      { hitlTools: ["count"] },
+    );
     await bench.drive("w");
     expect(hooks).toBe(257);
     expect((await endOf(bench)).error?.message).toContain("more than 256 actions");
