@@ -58,7 +58,8 @@ test("this version checks every rule of the contract", () => {
 test.each(Object.entries(statements))(
   "rule %s is refused by the name of a runtime that ignores it",
   async (number, { field, spec = {}, start = {} }) => {
-    const rule = Number(number);
+    // oxlint-disable-next-line no-unsafe-type-assertion -- a key of the table
+    const rule = Number(number) as CheckedRule;
     const rules = ignorableRules(create(AgentSpecSchema, spec), create(RunCreatedSchema, start));
     expect(rules).toEqual([rule]);
     await expect(assertChecked(await holdersWithout(rule), rules, never)).rejects.toMatchObject({

@@ -3,12 +3,11 @@ import { assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
 import type { Artifact } from "@reeve/contracts/artifact";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
-import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Violation } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
 import { startViolations } from "@reeve/run/commands/start-violations";
 import type { GatewayPorts } from "./gateway-ports.ts";
-import type { CheckedParts } from "./parts/check-parts.ts";
+import type { CheckedParts, PartsKey } from "./parts/check-parts.ts";
 import { checkParts } from "./parts/check-parts.ts";
 
 /** A request to start a run that is valid. */
@@ -25,7 +24,7 @@ export interface CheckedStart {
 /** Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. */
 export async function checkStartRequest(
   { artifacts }: Pick<GatewayPorts, "artifacts">,
-  key: RunKey,
+  key: PartsKey,
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<CheckedStart> {

@@ -83,7 +83,8 @@ export async function retryRun(
     { ...failed, reason: "the run ended with an error" },
     signal,
   );
-  const run = await createRun(ports, key, created, OnBusy.REJECT, signal);
+  const start = { created, onBusy: OnBusy.REJECT, key: { ...key, nonce: "" }, contents: [] };
+  const run = await createRun(ports, start, signal);
   return await unlessOriginDeleted(ports, principal, origin, run, signal);
 }
 

@@ -41,7 +41,9 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound } from "./read-run.ts";
 import type { CheckedStart } from "./check-start-request.ts";
 import { checkStartRequest } from "./check-start-request.ts";
-import { storeParts } from "./parts/store-parts.ts";
+import type { PartsToStore } from "./parts/store-parts.ts";
+import type { Commit } from "./parts/with-stored-parts.ts";
+import { withStoredParts } from "./parts/with-stored-parts.ts";
 import { startTurn } from "./start-turn.ts";
 
 /** A run that a request started, or had started before. */
@@ -63,7 +65,6 @@ export async function startRun(
 ): Promise<StartedRun> {
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
   const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
-  const checked = await checkStartRequest(ports, key, request, signal);
   // The hash of the request needs its JSON.
   if (request.clientTools !== undefined) assertEncodable(request.clientTools, "client_tools");
   const requestHash = hashOf(request);
@@ -71,21 +72,23 @@ export async function startRun(
   const known =
     request.requestId === "" ? undefined : await knownRun(ports, key, requestHash, signal);
   if (known !== undefined) return { run: known, warnings: [] };
+  const partsKey = { ...key, nonce: randomUUID() };
+  const checked = await checkStartRequest(ports, partsKey, request, signal);
   ports.assertRoom();
   const agent = await getAgent(ports, tenant, request.agentId, signal);
   const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
   const offered = await offeredTools(ports, { tenant, subject }, request, signal);
-  const start = { ...request, delegates, offeredTools: [...offered.tools] };
-  const ofAgent = resolvable(ports, agent.spec, start, { tenant, roles }, checked);
+  const resolved = { ...request, delegates, offeredTools: [...offered.tools] };
+  const ofAgent = resolvable(ports, agent.spec, resolved, { tenant, roles }, checked);
   const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent];
-  await assertChecked(ports.holders, ignorableRules(agent.spec, start), signal);
+  await assertChecked(ports.holders, ignorableRules(agent.spec, resolved), signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId: request.agentId,
     agentRevision: agent.revision,
     ...(agent.spec && { spec: agent.spec }),
     delegates,
-    offeredTools: start.offeredTools,
+    offeredTools: resolved.offeredTools,
     input: request.input,
     parts: [...checked.input.parts],
     messages: request.messages.map((message, index) =>
@@ -107,13 +110,8 @@ export async function startRun(
     ...(request.outputSchema && { outputSchema: request.outputSchema }),
   });
   const contents = [checked.input, ...checked.messages].flatMap((each) => each.contents);
-  const withdraw = await storeParts(ports, { tenant, subject }, key, contents, signal);
-  try {
-    return { run: await createRun(ports, key, created, request.onBusy, signal), warnings };
-  } catch (error) {
-    if (hasNoRun(error)) await withdraw().catch(() => undefined);
-    throw error;
-  }
+  const start = { created, onBusy: request.onBusy, key: partsKey, contents };
+  return { run: await createRun(ports, start, signal), warnings };
 }
 
 /** Returns warnings about fields of an earlier protocol, which choose nothing: the agent decides whether it divides its work. */
@@ -123,27 +121,54 @@ function routeWarnings({ agentMode }: StartRunRequest): readonly string[] {
     : ["agent_mode: deprecated, and without effect; the agent decides whether it divides its work"];
 }
 
+/** A run that is to be created, with the files that came with its request. */
+interface RunToCreate extends Pick<PartsToStore, "key" | "contents"> {
+  readonly created: RunCreated;
+  readonly onBusy: OnBusy;
+}
+
+/** How long the room of a refused run may take to be given back, whether or not its client is still there. */
+const withdrawMs = 10_000;
+
 /**
  * Stores and dispatches a run, in its thread if it has one. Returns the run if a concurrent request created it first. Throws a
- * Failure with reason QUOTA_EXCEEDED if a quota of the principal has no room for it.
+ * Failure with reason QUOTA_EXCEEDED if a quota of the principal has no room for it, or for its files, which are stored after it was admitted.
  */
 export async function createRun(
   ports: GatewayPorts,
-  key: RunKey,
-  created: RunCreated,
-  onBusy: OnBusy,
+  { created, onBusy, key, contents }: RunToCreate,
   signal: AbortSignal,
 ): Promise<RunHead> {
   const principal = { tenant: key.tenant, subject: created.startedBy };
   const admission = await ports.runQuotas.admit(principal, key.run, signal);
+  let hasBegun = false;
+  const commit: Commit<RunHead> = {
+    append: async () => {
+      hasBegun = true;
+      return created.threadId === ""
+        ? await append(ports, key, created, signal)
+        : await startTurn(ports, key, created, onBusy, signal);
+    },
+    partsOf: (run) => run.created && partsOfRun(run.created),
+    isRefused: (error) => hasNoRun(error) || isReused(error),
+  };
   try {
-    return created.threadId === ""
-      ? await append(ports, key, created, signal)
-      : await startTurn(ports, key, created, onBusy, signal);
+    return await withStoredParts(ports, { principal, key, contents }, commit, signal);
   } catch (error) {
-    if (hasNoRun(error)) await admission.withdraw(signal).catch(() => undefined);
+    if (!hasBegun || hasNoRun(error)) {
+      await admission.withdraw(AbortSignal.timeout(withdrawMs)).catch(() => undefined);
+    }
     throw error;
   }
+}
+
+function partsOfRun({ parts, messages }: RunCreated) {
+  return [...parts, ...messages.flatMap((message) => message.parts)];
+}
+
+/** Whether the run of this id is that of another request. */
+function isReused(error: unknown): boolean {
+  return error instanceof Failure && error.reason === ErrorReason.REQUEST_ID_REUSED;
 }
 
 /** Whether an error shows that no run was stored. After any other, the run may exist, or belong to another request. */

@@ -13,6 +13,15 @@ import { headBytes, inspectMedia } from "@reeve/jetstream/objects/inspect-media"
 /** The maximum size of a file, and of all files of a message. */
 const maxBytes = 20 * 1024 * 1024;
 
+/** The run that gets files, and the request with which they come. */
+export interface PartsKey extends RunKey {
+  /**
+   * A random value of this attempt of a request. Two attempts never share an artifact, so that one that is refused can delete its own without
+   * looking for references.
+   */
+  readonly nonce: string;
+}
+
 /** A file that came with a request. */
 export interface GivenContent {
   readonly file: FilePart;
@@ -34,7 +43,7 @@ export interface CheckedParts {
  */
 export async function checkParts(
   artifacts: Pick<GatewayPorts["artifacts"], "get" | "read">,
-  key: RunKey,
+  key: PartsKey,
   { field, parts }: { readonly field: string; readonly parts: readonly ContentPart[] },
   signal: AbortSignal,
 ): Promise<CheckedParts> {
@@ -78,7 +87,7 @@ interface Given {
 
 async function checkFile(
   artifacts: Pick<GatewayPorts["artifacts"], "get" | "read">,
-  key: RunKey,
+  key: PartsKey,
   given: Given,
   signal: AbortSignal,
 ): Promise<CheckedFile> {
@@ -92,12 +101,15 @@ async function checkFile(
     : await checkArtifact(artifacts, key.tenant, given, signal);
 }
 
-/** The same content is the same artifact of a run, so that a repeated request stores it once. */
-function checkContent({ tenant, run }: RunKey, { field, file }: Given): CheckedFile {
+/** The same content is the same artifact of a request, which stores it once. */
+function checkContent(key: PartsKey, { field, file }: Given): CheckedFile {
   const { content, mediaType, name } = file;
   const sha256 = createHash("sha256").update(content).digest("hex");
-  const draft = { name: name || "file", mediaType, runId: run };
-  const artifactId = artifactIdOf(tenant, { ...draft, idempotencyKey: contentKey(run, sha256) });
+  const draft = { name: name || "file", mediaType, runId: key.run };
+  const artifactId = artifactIdOf(key.tenant, {
+    ...draft,
+    idempotencyKey: contentKey(key, sha256),
+  });
   const named = draftViolations(draft, field);
   const described = create(FilePartSchema, {
     artifactId,
@@ -110,9 +122,9 @@ function checkContent({ tenant, run }: RunKey, { field, file }: Given): CheckedF
   return { ...checked, content, violations: [...named, ...checked.violations] };
 }
 
-/** Returns what the id of the artifact with a file of a run is derived from. */
-export function contentKey(runId: string, sha256: string): string {
-  return `part:${runId}:${sha256}`;
+/** Returns what the id of the artifact with a file of a request is derived from. */
+export function contentKey({ run, nonce }: PartsKey, sha256: string): string {
+  return `part:${run}:${nonce}:${sha256}`;
 }
 
 async function checkArtifact(

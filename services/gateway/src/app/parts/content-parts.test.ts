@@ -4,10 +4,12 @@ import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { OnBusy, StartRunRequestSchema } from "@reeve/contracts/run";
-import type { FilePartSchema } from "@reeve/contracts/content/parts";
+import type { ContentPart, FilePartSchema } from "@reeve/contracts/content/parts";
 import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
+import { Failure } from "@reeve/platform/failure";
+import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { describe, expect, test } from "vitest";
 import { png } from "@reeve/jetstream/test/support/files/png";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
@@ -193,4 +195,130 @@ describe("a message with an image", () => {
     });
     expect(await storedIn(all)).toEqual([]);
   });
+
+  test("keeps its file when another message with the same file fails", async () => {
+    const all = await ports();
+    const { run } = await start(all, {});
+    const send = (messageId: string, ...parts: readonly ContentPart[]) =>
+      sendMessage(all, ann, { runId: run.runId, text: "see", messageId, parts }, never);
+    const full = new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, "full");
+    const second = file({ content: png(2, 2), mediaType: "image/png", name: "second" });
+    const put = putIn(all.artifacts, async (draft) => {
+      if (draft.name !== "second") return;
+      await send("b", image());
+      throw full;
+    });
+    await expect(
+      sendMessage(
+        { ...all, artifacts: put },
+        ann,
+        { runId: run.runId, text: "see", messageId: "a", parts: [image(), second] },
+        never,
+      ),
+    ).rejects.toBe(full);
+    const stored = await storedIn(all);
+    expect(stored.map(({ artifactId }) => artifactId)).toEqual(await sentFiles(all, run.runId));
+  });
+
+  test("is known when it is repeated after its artifact was deleted", async () => {
+    const all = await ports();
+    const { run } = await start(all, {});
+    const message = { runId: run.runId, text: "and this?", messageId: "m", parts: [image()] };
+    const sent = await sendMessage(all, ann, message, never);
+    for (const { artifactId } of await storedIn(all)) {
+      await all.artifacts.delete("acme", artifactId, never);
+    }
+    expect(await sendMessage(all, ann, message, never)).toEqual(sent);
+    expect(await storedIn(all)).toEqual([]);
+  });
+
+  test("leaves no file if the run ends before it is appended", async () => {
+    const all = await ports();
+    const { run } = await start(all, {});
+    const artifacts = putIn(all.artifacts, async () => {
+      await cancelRun(all, { tenant: "acme", run: run.runId }, { requestedBy: "ann" }, never);
+    });
+    const message = { runId: run.runId, text: "and this?", messageId: "m", parts: [image()] };
+    await expect(sendMessage({ ...all, artifacts }, ann, message, never)).rejects.toMatchObject({
+      reason: ErrorReason.RUN_ENDED,
+    });
+    expect(await storedIn(all)).toEqual([]);
+  });
 });
+
+test("the files of a request are deleted although its client left", async () => {
+  const all = await ports();
+  const client = new AbortController();
+  const artifacts = putIn(all.artifacts, (draft) => {
+    if (draft.name === "second") client.abort();
+    return Promise.resolve();
+  });
+  const second = file({ content: png(2, 2), mediaType: "image/png", name: "second" });
+  const request = create(StartRunRequestSchema, {
+    agentId: "writer",
+    input: "look",
+    parts: [image(), second],
+  });
+  await expect(startRun({ ...all, artifacts }, ann, request, client.signal)).rejects.toThrow();
+  expect(await storedIn(all)).toEqual([]);
+});
+
+test("a request that is repeated after its artifact was deleted returns its run", async () => {
+  const all = await ports();
+  const draft = { name: "a.png", mediaType: "image/png", runId: "" };
+  const { artifactId } = await all.artifacts.put("acme", draft, smallImage(), never);
+  const init = { parts: [file({ artifactId })], requestId: "r" };
+  const { run } = await start(all, init);
+  await all.artifacts.delete("acme", artifactId, never);
+  expect((await start(all, init)).run.runId).toBe(run.runId);
+});
+
+test("a run that no quota admits stores nothing", async () => {
+  const all = await ports();
+  const full = new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, "full");
+  const put = () => Promise.reject(new Error("stored"));
+  const limited = {
+    ...all,
+    artifactQuotas: { store: put },
+    runQuotas: { ...all.runQuotas, admit: () => Promise.reject(full) },
+  };
+  const request = create(StartRunRequestSchema, {
+    agentId: "writer",
+    input: "look",
+    parts: [image()],
+  });
+  await expect(startRun(limited, ann, request, never)).rejects.toBe(full);
+});
+
+/** Returns a store in which `before` precedes each put. As a remote store does, it checks the signal of every call. */
+function putIn(
+  store: MemoryPorts["artifacts"],
+  before: (draft: { readonly name: string }) => Promise<void>,
+): MemoryPorts["artifacts"] {
+  const put: MemoryPorts["artifacts"]["put"] = async (tenant, draft, content, signal) => {
+    await before(draft);
+    signal.throwIfAborted();
+    return await store.put(tenant, draft, content, signal);
+  };
+  const remove: MemoryPorts["artifacts"]["delete"] = async (tenant, id, signal) => {
+    signal.throwIfAborted();
+    return await store.delete(tenant, id, signal);
+  };
+  return new Proxy(store, {
+    get: (target, name) => {
+      if (name === "put") return put;
+      if (name === "delete") return remove;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+async function sentFiles(all: MemoryPorts, run: string): Promise<readonly string[]> {
+  const { events } = await all.log.read({ tenant: "acme", run }, emptyTail, never);
+  return events
+    .flatMap(({ event }) =>
+      event.case === "messageSubmitted" ? (event.value.message?.parts ?? []) : [],
+    )
+    .flatMap(({ part }) => (part.case === "file" ? [part.value.artifactId] : []));
+}

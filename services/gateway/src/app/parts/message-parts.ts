@@ -5,17 +5,13 @@ import { CheckedRule } from "@reeve/contracts/queue";
 import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { Message } from "@reeve/contracts/thread";
 import { MessageSchema, Role } from "@reeve/contracts/thread";
-import type { RunKey } from "@reeve/jetstream/log/run-log";
-import type { Principal } from "@reeve/platform/rpc/principal";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { textBytesOf } from "@reeve/run/parts/part-note";
 import { assertChecked } from "@reeve/run/policy/runtime-checks";
 import type { GatewayPorts } from "../gateway-ports.ts";
-import { readRun } from "../read-run.ts";
-import type { CheckedParts } from "./check-parts.ts";
+import type { CheckedParts, PartsKey } from "./check-parts.ts";
 import { checkParts } from "./check-parts.ts";
-import { storeParts } from "./store-parts.ts";
 
 /** What a message with parts needs, beside the log of its run. */
 export type PartsPorts = Pick<
@@ -26,35 +22,32 @@ export type PartsPorts = Pick<
 interface PartsToSend {
   readonly text: string;
   readonly parts: readonly ContentPart[];
-  /** Throws a Failure if the run does not take the message. Returns whether it has the message already. */
-  check(head: RunHead, message: Message): boolean;
+  /** Throws a Failure if the run does not take the message. */
+  check(message: Message): void;
 }
 
 /** The maximum total size of the text of a message, in bytes. */
 const maxTextBytes = 262_144;
 
 /**
- * Checks the parts of a message to a run, and stores their files. Returns the parts as the log records them. A message that the run does not take
- * stores nothing.
+ * Checks the parts of a new message to a run. Returns them as the log records them, with the files that came with it. Nothing is stored. Throws a
+ * Failure if the run does not take the message.
  */
 export async function partsToSend(
   ports: PartsPorts,
-  principal: Principal,
-  key: RunKey,
+  key: PartsKey,
+  head: RunHead,
   { text, parts, check }: PartsToSend,
   signal: AbortSignal,
-): Promise<readonly ContentPart[]> {
+): Promise<CheckedParts> {
   const checked = await checkParts(ports.artifacts, key, { field: "parts", parts }, signal);
   const violations = [...checked.violations, ...textViolations(text, parts)];
   if (violations.length > 0) throw invalidRequest(violations);
-  const message = create(MessageSchema, { role: Role.USER, text, parts: [...checked.parts] });
-  const head = await readRun(ports.log, key, signal);
-  if (check(head, message)) return checked.parts;
+  check(create(MessageSchema, { role: Role.USER, text, parts: [...checked.parts] }));
   assertRunReads(ports, head, checked);
   await assertChecked(ports.holders, [CheckedRule.CONTENT_PARTS], signal);
   ports.assertRoom();
-  await storeParts(ports, principal, key, checked.contents, signal);
-  return checked.parts;
+  return checked;
 }
 
 function textViolations(text: string, parts: readonly ContentPart[]) {

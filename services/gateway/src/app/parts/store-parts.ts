@@ -1,58 +1,70 @@
-import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "../gateway-ports.ts";
-import type { GivenContent } from "./check-parts.ts";
+import type { GivenContent, PartsKey } from "./check-parts.ts";
 import { contentKey } from "./check-parts.ts";
 
 type StorePorts = Pick<GatewayPorts, "artifacts" | "artifactQuotas">;
 
+/** The files of a request, and for whom they are stored. */
+export interface PartsToStore {
+  readonly principal: Principal;
+  readonly key: PartsKey;
+  readonly contents: readonly GivenContent[];
+}
+
+/** How long deleting the files of a refused request may take, whether or not its client is still there. */
+const withdrawMs = 10_000;
+
 /**
- * Stores the files that came with a request as artifacts of its run: all of them, or none. A repeated request stores nothing again. Returns a
- * function that deletes what was stored. Throws a Failure with reason QUOTA_EXCEEDED if a quota of the principal has no room for them.
+ * Stores the files that came with a request as artifacts of its run: all of them, or none. Returns a function that deletes what was stored,
+ * and throws nothing. Throws a Failure with reason QUOTA_EXCEEDED if a quota of the principal has no room for them.
  */
 export async function storeParts(
   ports: StorePorts,
-  principal: Principal,
-  key: RunKey,
-  contents: readonly GivenContent[],
+  toStore: PartsToStore,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  const stored: string[] = [];
+  const { key, contents } = toStore;
+  const stored = new Set<string>();
   const withdraw = async () => {
-    for (const id of stored) await ports.artifacts.delete(key.tenant, id, signal);
+    // The signal of the request may have aborted: that may be why the files are withdrawn.
+    const until = AbortSignal.timeout(withdrawMs);
+    for (const id of stored) {
+      await ports.artifacts.delete(key.tenant, id, until).catch(() => undefined);
+    }
   };
   try {
     for (const given of contents) {
-      if (await storeOne(ports, principal, key, given, signal)) stored.push(given.file.artifactId);
+      const { artifactId } = given.file;
+      if (stored.has(artifactId)) continue;
+      await storeOne(ports, toStore, given, signal);
+      stored.add(artifactId);
     }
   } catch (error) {
-    await withdraw().catch(() => undefined);
+    await withdraw();
     throw error;
   }
   return withdraw;
 }
 
-/** Returns whether the file was stored; false: an earlier request had stored it. */
 async function storeOne(
   { artifacts, artifactQuotas }: StorePorts,
-  principal: Principal,
-  { tenant, run }: RunKey,
+  { principal, key }: PartsToStore,
   { file, content }: GivenContent,
   signal: AbortSignal,
-): Promise<boolean> {
-  if ((await artifacts.get(tenant, file.artifactId, signal)) !== undefined) return false;
+): Promise<void> {
   const { name, mediaType, sha256 } = file;
   const draft = {
     name,
     mediaType,
-    runId: run,
+    runId: key.run,
     createdBy: principal.subject,
-    idempotencyKey: contentKey(run, sha256),
+    idempotencyKey: contentKey(key, sha256),
   };
   async function* chunks() {
     yield content;
   }
-  const put = (counted: AsyncIterable<Uint8Array>) => artifacts.put(tenant, draft, counted, signal);
+  const put = (counted: AsyncIterable<Uint8Array>) =>
+    artifacts.put(key.tenant, draft, counted, signal);
   await artifactQuotas.store(principal, chunks(), put, signal);
-  return true;
 }
