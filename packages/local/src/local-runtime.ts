@@ -21,6 +21,7 @@ import type { PluginRegistry } from "@reeve/plugin/host/plugin-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
 import { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
+import { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
@@ -52,6 +53,9 @@ const ackWaitMs = 60_000;
 const concurrency = 16;
 const pool = "local";
 const maxArtifactBytes = 100 * 2 ** 20;
+
+/** The memory for the files of model requests that are in progress. */
+const maxFileMemoryBytes = 256 * 1024 * 1024;
 
 /** A runtime and a toolhost in one process, connected by logs and queues in memory. */
 export class LocalRuntime {
@@ -92,6 +96,7 @@ export class LocalRuntime {
       provider: (name) => providers.get(name),
       plugins: parts.plugins,
       artifacts: this.#artifacts,
+      fileMemory: new ByteBudget(maxFileMemoryBytes),
       skills,
       memory: new LongTermMemory(new MemoryTable(), systemClock.now),
       threads: memoryThreadLog(),

@@ -22,6 +22,7 @@ import { circuitProvider } from "@reeve/models/registry/circuit-provider";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
 import type { Providers } from "@reeve/models/registry/provider-registry";
 import { tracedProvider } from "@reeve/models/registry/traced-provider";
+import { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import type { StandstillMeter } from "@reeve/platform/async/standstill-meter";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -59,7 +60,7 @@ interface PortDependencies {
 
 /** Opens the ports of a runtime on NATS. Their live view follows NATS until `signal` aborts. */
 export async function openPorts(
-  { REEVE_ACK_WAIT_MS: ackWaitMs }: RuntimeConfig,
+  { REEVE_ACK_WAIT_MS: ackWaitMs, REEVE_RUNTIME_FILE_MEMORY_BYTES: fileBytes }: RuntimeConfig,
   {
     nats,
     holder,
@@ -98,6 +99,7 @@ export async function openPorts(
     reportActiveRuns,
     // A runtime only reads artifacts.
     artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
+    fileMemory: new ByteBudget(fileBytes),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder }),

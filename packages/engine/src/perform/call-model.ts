@@ -38,10 +38,10 @@ export async function* callModel(
     const request = modelRequest(state, frame, call);
     assertModelAllowed(state, request.model, ports);
     const called = providerOf(request.model.provider, ports);
-    const files = await loadFiles(state, request, ports, signal);
+    using loaded = await loadFiles(state, request, ports, signal);
     let answer = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
-    for await (const part of called.stream({ ...request, ...files }, signal)) {
+    for await (const part of called.stream({ ...request, ...loaded.files }, signal)) {
       if (part.kind === "turn") {
         const taken: ReceivedTurn = {
           call,

@@ -36,8 +36,8 @@ export async function* countTokens(
   const request = { model, ...answerRequest(state, frame, undefined) };
   try {
     const until = AbortSignal.any([signal, timeout]);
-    const files = await loadFiles(state, request, ports, until);
-    const inputTokens = await counting({ ...request, ...files }, until);
+    using loaded = await loadFiles(state, request, ports, until);
+    const inputTokens = await counting({ ...request, ...loaded.files }, until);
     yield [fact(scope, { case: "tokensCounted", value: { inputTokens } })];
   } catch (error) {
     signal.throwIfAborted();

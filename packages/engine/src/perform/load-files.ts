@@ -1,30 +1,45 @@
 import { Failure } from "@reeve/platform/failure";
-import type { PromptMessage, PromptPart, RenderedRequest } from "../domain/model/model.ts";
+import type { PromptFile, PromptMessage, PromptPart, RenderedRequest } from "../domain/model/model.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { ModelRequest } from "../ports/model-provider.ts";
+import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
+/** The files of a request. Disposing them gives their memory to other requests. */
+export type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };
+
+/** How many copies of a file a request has: its bytes and chunks, as base64, in JSON, and as the body that is sent. */
+const copies = 5;
+
 /**
- * Returns the bytes of the files in a request. A file that was deleted is missing. Throws a Failure of kind `unavailable` if the store does
- * not answer.
+ * Returns the bytes of the files in a request. Waits until this process has memory for them. A file that was deleted, or that is damaged, is
+ * missing. Throws a ModelFailure that may be retried if the store does not answer.
  */
 export async function loadFiles(
   { head: { created } }: RunState,
   { messages }: Pick<RenderedRequest, "messages">,
-  { artifacts }: Pick<RunPorts, "artifacts">,
+  { artifacts, fileMemory }: Pick<RunPorts, "artifacts" | "fileMemory">,
   signal: AbortSignal,
-): Promise<Pick<ModelRequest, "files">> {
-  const ids = messages
-    .flatMap(partsOf)
-    .flatMap((part) => (part.kind === "file" ? [part.artifactId] : []));
-  if (ids.length === 0) return {};
-  const tenant = created?.tenant ?? "";
-  const files = new Map<string, Uint8Array>();
-  for (const id of new Set(ids)) {
-    const chunks = await bytesOf(artifacts.read(tenant, id, signal));
-    if (chunks !== undefined) files.set(id, chunks);
+): Promise<LoadedFiles> {
+  const wanted = new Map<string, PromptFile>();
+  for (const part of messages.flatMap(partsOf)) {
+    if (part.kind === "file") wanted.set(part.artifactId, part);
   }
-  return { files };
+  if (wanted.size === 0) return { files: {}, [Symbol.dispose]: () => undefined };
+  const bytes = [...wanted.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const memory = await fileMemory?.acquire(bytes * copies, signal);
+  try {
+    const tenant = created?.tenant ?? "";
+    const files = new Map<string, Uint8Array>();
+    for (const id of wanted.keys()) {
+      const content = await bytesOf(id, artifacts.read(tenant, id, signal));
+      if (content !== undefined) files.set(id, content);
+    }
+    return { files: { files }, [Symbol.dispose]: () => memory?.[Symbol.dispose]() };
+  } catch (error) {
+    memory?.[Symbol.dispose]();
+    throw error;
+  }
 }
 
 const none: readonly PromptPart[] = [];
@@ -34,11 +49,16 @@ function partsOf(message: PromptMessage): readonly PromptPart[] {
   return message.role === "tool" ? (message.files ?? none) : none;
 }
 
-async function bytesOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
+async function bytesOf(
+  artifactId: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<Uint8Array | undefined> {
   try {
     return Buffer.concat(await Array.fromAsync(chunks));
   } catch (error) {
-    if (error instanceof Failure && error.kind === "not_found") return undefined;
-    throw error;
+    if (!(error instanceof Failure)) throw error;
+    if (error.kind !== "unavailable") return undefined;
+    const message = `file ${artifactId} was not read: ${error.message}`;
+    throw new ModelFailure("unavailable", message, { cause: error });
   }
 }

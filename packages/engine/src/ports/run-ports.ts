@@ -10,6 +10,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Catalogs } from "./catalogs.ts";
 import type { Clock } from "@reeve/platform/async/clock";
+import type { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import type { ModelProvider } from "./model-provider.ts";
 import type { SkillSource } from "./skill-source.ts";
 import type { PluginHost } from "./plugin-host.ts";
@@ -33,6 +34,8 @@ export interface RunPorts {
   /** The plugins of the operator. Default: none. */
   readonly plugins?: PluginHost | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
+  /** The memory of this process for the files of model requests, from before they are read until the call has ended. Default: without limit. */
+  readonly fileMemory?: Pick<ByteBudget, "acquire">;
   readonly memory: LongTermMemory;
   /** The skills of this process. Default: none. */
   readonly skills?: SkillSource;

@@ -22,8 +22,8 @@ export interface LoadedImage extends LoadedFile {
 export type LoadedFiles = ModelRequest["files"];
 
 /**
- * Returns a message of the user as parts: its text, its own parts, and the notes of the runtime. Empty texts are left out. A file that was deleted is
- * a note.
+ * Returns a message of the user as parts: its text, its own parts, and the notes of the runtime. Empty texts are left out. A file that was deleted, or is
+ * damaged, is a note.
  */
 export function loadedParts(
   { text, parts = [], notes = [] }: Extract<PromptMessage, { role: "user" }>,
@@ -53,7 +53,7 @@ function loaded(file: Extract<PromptPart, { kind: "file" }>, files: LoadedFiles)
   const { artifactId, mediaType, name } = file;
   const bytes = files?.get(artifactId);
   const modality = modalityOf(mediaType);
-  if (bytes === undefined) return { kind: "text", text: fileNote(file, "it was deleted") };
+  if (bytes === undefined) return { kind: "text", text: fileNote(file, "it was deleted, or is damaged") };
   if (modality === undefined || modality === "text") return { kind: "text", text: fileNote(file) };
   return { kind: modality, mediaType, name, base64: Buffer.from(bytes).toString("base64") };
 }
