@@ -39,7 +39,7 @@ const talk = requestFor({
   messages: [{ role: "user", text: "", parts: [part("talk", "audio/wav")] }],
   files,
 });
-const deleted = `[image "gone": it was deleted]`;
+const deleted = `[image "gone": it was deleted, or is damaged]`;
 
 describe("the files of a message are sent", () => {
   test("over chat completions as data URLs, between the text and the notes", () => {
@@ -179,4 +179,16 @@ test("a script quotes the files that it received", async () => {
   expect(text).toBe(
     "I see photo (image/png, 2 bytes), paper (application/pdf, 2 bytes), gone (image/png, 0 bytes)",
   );
+});
+
+test("the Messages API gets a note instead of an image that it would refuse", () => {
+  const large = new Map([["photo", new Uint8Array(3.75 * 1024 * 1024 + 1)]]);
+  const shot = requestFor({
+    messages: [{ role: "user", text: "", parts: [part("photo", "image/png")] }],
+    files: large,
+  });
+  const [sent] = anthropicRequest(shot, undefined).messages;
+  expect(sent?.content).toMatchObject([
+    { type: "text", text: expect.stringContaining("at most 3.75 MiB") },
+  ]);
 });

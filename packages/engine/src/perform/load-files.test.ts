@@ -64,7 +64,12 @@ test("a store that does not answer is a failure that may be retried", async () =
 });
 
 test("a damaged file is missing", async () => {
-  const loaded = await loadFiles(state, request("art_a"), { artifacts: failing("internal") }, never);
+  const loaded = await loadFiles(
+    state,
+    request("art_a"),
+    { artifacts: failing("internal") },
+    never,
+  );
   expect(loaded.files.files?.size).toBe(0);
 });
 
@@ -72,7 +77,12 @@ test("requests with files wait until there is memory for them, also after one th
   const fileMemory = new ByteBudget(15);
   const artifacts = new MemoryArtifactStore({ maxBytes: 10 });
   const ports = { artifacts, fileMemory };
-  const failed = loadFiles(state, request("art_a"), { ...ports, artifacts: failing("unavailable") }, never);
+  const failed = loadFiles(
+    state,
+    request("art_a"),
+    { ...ports, artifacts: failing("unavailable") },
+    never,
+  );
   await expect(failed).rejects.toThrow("art_a");
   const first = await loadFiles(state, request("art_b"), ports, never);
   const second = loadFiles(state, request("art_c"), ports, never);

@@ -1,5 +1,10 @@
 import { Failure } from "@reeve/platform/failure";
-import type { PromptFile, PromptMessage, PromptPart, RenderedRequest } from "../domain/model/model.ts";
+import type {
+  PromptFile,
+  PromptMessage,
+  PromptPart,
+  RenderedRequest,
+} from "../domain/model/model.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { ModelRequest } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";

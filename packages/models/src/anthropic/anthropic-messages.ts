@@ -81,11 +81,11 @@ function partsOf(message: PromptMessage, files: LoadedFiles): Parts {
     }
     case "tool": {
       const { providerCallId, content, isError, notes = [] } = message;
-      const images = loadedImages(message, files);
+      const images = loadedImages(message, files).map(imageBlock);
       const result = {
         type: "tool_result" as const,
         tool_use_id: safeId(providerCallId),
-        content: images.length === 0 ? content : [...texts([content]), ...images.map(imageBlock)],
+        content: images.length === 0 ? content : [...texts([content]), ...images],
         ...(isError && { is_error: true }),
       };
       return { role: "user", results: [result], others: texts(notes) };
@@ -112,7 +112,19 @@ function blockOf(part: LoadedPart): readonly ContentBlockParam[] {
   }
 }
 
-function imageBlock({ mediaType, base64: data }: LoadedImage): ImageBlockParam {
+/** The maximum size of an image that the API accepts, in base64: the limit of 5 MiB, which is 3.75 MiB before the encoding. */
+const maxImageLength = 5 * 1024 * 1024;
+
+/** Returns an image, or a note for one that the API would refuse with the whole request. */
+function imageBlock({
+  mediaType,
+  name,
+  base64: data,
+}: LoadedImage): ImageBlockParam | TextBlockParam {
+  if (data.length > maxImageLength) {
+    const why = "left out: this API transfers images of at most 3.75 MiB";
+    return { type: "text", text: fileNote({ mediaType, name }, why) };
+  }
   // The media types of images are those that the API accepts.
   const type = mediaType as Base64ImageSource["media_type"];
   return { type: "image", source: { type: "base64", media_type: type, data } };

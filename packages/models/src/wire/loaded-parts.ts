@@ -53,7 +53,8 @@ function loaded(file: Extract<PromptPart, { kind: "file" }>, files: LoadedFiles)
   const { artifactId, mediaType, name } = file;
   const bytes = files?.get(artifactId);
   const modality = modalityOf(mediaType);
-  if (bytes === undefined) return { kind: "text", text: fileNote(file, "it was deleted, or is damaged") };
+  if (bytes === undefined)
+    return { kind: "text", text: fileNote(file, "it was deleted, or is damaged") };
   if (modality === undefined || modality === "text") return { kind: "text", text: fileNote(file) };
   return { kind: modality, mediaType, name, base64: Buffer.from(bytes).toString("base64") };
 }

@@ -2,22 +2,23 @@ import { tokensIn } from "@reeve/agent/text/count-tokens";
 import { modalityOf } from "@reeve/contracts/content/media";
 import type { ContentPart, FilePart } from "@reeve/contracts/content/parts";
 
-/** Returns an estimate of the tokens of parts for a provider. */
-export function partsTokens(parts: readonly ContentPart[], provider: string): number {
+/** Returns an estimate of the tokens of parts. */
+export function partsTokens(parts: readonly ContentPart[]): number {
   return parts.reduce((sum, { part }) => {
     if (part.case === "text") return sum + tokensIn(part.value);
-    return part.case === "file" ? sum + fileTokens(part.value, provider) : sum;
+    return part.case === "file" ? sum + fileTokens(part.value) : sum;
   }, 0);
 }
 
 /**
- * Returns an estimate of the tokens of a file. Providers publish rules for images only: documents and audio are estimated by their size. Once
- * a provider has reported the size of a conversation, that counts instead.
+ * Returns the tokens of a file. For an image it is at most what any API counts by its published rules: the name of a provider does not tell its
+ * API, and a budget reserves this. For documents and audio it is an estimate by their size, and no bound: a PDF may have more pages than its size
+ * suggests, and audio a lower bit rate. Once a provider has reported the size of a conversation, that counts instead.
  */
-export function fileTokens(file: FilePart, provider: string): number {
+export function fileTokens(file: FilePart): number {
   switch (modalityOf(file.mediaType)) {
     case "image":
-      return provider === "anthropic" ? anthropicImage(file) : openaiImage(file);
+      return Math.max(anthropicImage(file), openaiImage(file));
     case "audio":
       // Ten tokens a second, at 32 kbit/s.
       return Math.max(100, Math.ceil(file.sizeBytes / 400));

@@ -4,7 +4,7 @@ import { treeOf } from "../tree/execution-tree.ts";
 import { fitTree } from "../tree/fit-tree.ts";
 import type { RunEvent } from "@reeve/contracts/run";
 import { IncompleteReason, RunStatus } from "@reeve/contracts/run";
-import type { TurnEnded, TurnEndedSchema } from "@reeve/contracts/thread";
+import type { HistoryMessage, TurnEnded, TurnEndedSchema } from "@reeve/contracts/thread";
 import { TurnIncompleteReason, TurnOutcome } from "@reeve/contracts/thread";
 import { costSummaryOf } from "../head/ledger.ts";
 import { newerVersion } from "../head/newer-version.ts";
@@ -12,6 +12,7 @@ import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead } from "../head/run-head.ts";
 import { outputOf } from "../head/run-of.ts";
 import { isTerminal } from "../head/run-status.ts";
+import { isRequestRefused, messagesWithoutFiles } from "../parts/refused-files.ts";
 import { fitHistory } from "./history/fit-history.ts";
 import { turnHistory } from "./history/turn-history.ts";
 import { withoutMemories } from "./history/without-memories.ts";
@@ -38,12 +39,20 @@ export function turnEnded(
     runId,
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
     incompleteReason: incompleteReasons[head.incompleteReason] ?? TurnIncompleteReason.UNSPECIFIED,
-    messages: [...fitHistory(withoutMemories(turnHistory(own)), maxBytes.messages)],
+    messages: [...fitHistory(withoutMemories(historyOf(head, own)), maxBytes.messages)],
     ...outputFor(head),
     executionTree: fitTree(treeOf(head.tree), maxBytes.tree),
     cost: costSummaryOf(head.cost ?? head.spent),
     error: truncateToBytes(head.error?.message ?? "", maxBytes.error),
   };
+}
+
+/** A file that a provider refuses would make each later turn of the thread fail too. */
+function historyOf({ status }: RunHead, events: readonly RunEvent[]): readonly HistoryMessage[] {
+  const history = turnHistory(events);
+  return status === RunStatus.ERROR && isRequestRefused(events)
+    ? messagesWithoutFiles(history)
+    : history;
 }
 
 /** Returns the answer of a turn. A typed answer is JSON, of which a part would be none: one that does not fit is left out. */

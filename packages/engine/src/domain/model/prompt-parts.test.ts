@@ -36,12 +36,12 @@ describe("an image in the input", () => {
   test("is a part of the prompt, and counts", () => {
     const run = runWith(sees);
     expect(promptOf(run)).toMatchObject([
-      { role: "user", text: "go", parts: [{ kind: "file", artifactId: "photo", tokens: 1_000 }] },
+      { role: "user", text: "go", parts: [{ kind: "file", artifactId: "photo", tokens: 1_890 }] },
     ]);
     const plain = runWith(sees, []);
     const added = countedTokens(run.state, run.frame()) - countedTokens(plain.state, plain.frame());
-    expect(added).toBeGreaterThanOrEqual(1_000);
-    expect(added).toBeLessThan(1_100);
+    expect(added).toBeGreaterThanOrEqual(1_890);
+    expect(added).toBeLessThan(2_000);
   });
 
   test("is a note for a model that does not read it, also for one that takes over", () => {
@@ -103,7 +103,7 @@ test("an image in the result of a call is a part of the prompt, and stays one in
   const prompted = {
     role: "tool",
     content: "done",
-    files: [{ artifactId: "shot", tokens: 1_000 }],
+    files: [{ artifactId: "shot", tokens: 1_890 }],
   };
   expect(promptOf(run).at(-1)).toMatchObject(prompted);
   expect(turnHistory(run.events).at(-1)?.message.value).toMatchObject({

@@ -59,7 +59,7 @@ export function promptParts(
       ? modalityProblem(file, model)
       : "left out, because the conversation has too many files";
     return problem === undefined
-      ? [promptFile(file, model?.provider ?? "")]
+      ? [promptFile(file)]
       : [{ kind: "text", text: fileNote(file, problem) }];
   });
 }
@@ -72,12 +72,12 @@ export function promptFiles(
 ): readonly PromptFile[] {
   return files
     .filter((file) => fitting.has(file) && modalityProblem(file, model) === undefined)
-    .map((file) => promptFile(file, model?.provider ?? ""));
+    .map(promptFile);
 }
 
-function promptFile(file: FilePart, provider: string): PromptFile {
+function promptFile(file: FilePart): PromptFile {
   const { artifactId, mediaType, name, sizeBytes, sha256 } = file;
-  const tokens = fileTokens(file, provider);
+  const tokens = fileTokens(file);
   return { kind: "file", artifactId, mediaType, name, sizeBytes, sha256, tokens };
 }
 

@@ -10,6 +10,11 @@ import {
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { workspaceIdOf } from "@reeve/contracts/rules/workspace-id";
 import { oldestFirst } from "@reeve/run/head/linked";
+import {
+  inputWithoutFiles,
+  isRequestRefused,
+  messagesWithoutFiles,
+} from "@reeve/run/parts/refused-files";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
 import { turnHistory, userMessage } from "@reeve/run/thread/history/turn-history";
 import { isBudgetRefusal } from "../budget/over-budget.ts";
@@ -50,8 +55,11 @@ export function retryOf(
     isPlanned: before?.isPlanned === true || isPlanned(state),
     ...(compaction && { summary: compaction.summary, summarizedRunId: compaction.runId }),
   });
+  // The same files would be refused again.
+  const isRefused = isRequestRefused(allEvents);
   const derived: RunCreated = {
     ...created,
+    ...(isRefused && inputWithoutFiles(created)),
     origin: create(RunOriginSchema, { runId, sequence: lastGood(events) }),
     inherited,
     workspaceId: workspaceIdOf(runId, created),
@@ -60,7 +68,8 @@ export function retryOf(
   const roomIn = () => maxCreatedBytes - toBinary(RunCreatedSchema, derived).length;
   // The conversation matters more to the model than what it may look up.
   inherited.memory = fitMemory(memoryOf(state), roomIn() / 2);
-  const messages = messagesOf(state, before, events, compaction);
+  const own = messagesOf(state, before, events, compaction);
+  const messages = isRefused ? messagesWithoutFiles(own) : own;
   inherited.messages = [...fitHistory(messages, roomIn())];
   return derived;
 }

@@ -28,7 +28,10 @@ export function inspectMedia(head: Uint8Array, mediaType: string): MediaSize | M
   if (modalityOf(mediaType) !== "image") return { width: 0, height: 0 };
   const size = sizes.get(mediaType)?.(head);
   if (size === undefined || size.width === 0 || size.height === 0) {
-    return ["MALFORMED", "is an image whose header has no size, or that ends with it; store it anew"];
+    return [
+      "MALFORMED",
+      "is an image whose header has no size, or that ends with it; store it anew",
+    ];
   }
   const { width, height } = size;
   if (Math.max(width, height) <= maxPixels) return size;

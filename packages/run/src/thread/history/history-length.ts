@@ -16,7 +16,7 @@ export function bytesOf(message: HistoryMessage): number {
 export function tokensOf({ message }: HistoryMessage): number {
   switch (message.case) {
     case "user":
-      return tokensIn(message.value.text) + partsTokens(message.value.parts, "");
+      return tokensIn(message.value.text) + partsTokens(message.value.parts);
     case "assistant": {
       const { text, messageJson, calls } = message.value;
       if (messageJson.length > 0) return tokensIn(decoder.decode(messageJson));
@@ -27,7 +27,7 @@ export function tokensOf({ message }: HistoryMessage): number {
     }
     case "toolResult":
       return message.value.files.reduce(
-        (sum, file) => sum + fileTokens(file, ""),
+        (sum, file) => sum + fileTokens(file),
         tokensIn(message.value.content),
       );
     case undefined:

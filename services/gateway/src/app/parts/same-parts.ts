@@ -29,9 +29,7 @@ function isSameFile(given: FilePart, recorded: FilePart): boolean {
     const sha256 = createHash("sha256").update(given.content).digest("hex");
     const name = given.name || "file";
     return (
-      sha256 === recorded.sha256 &&
-      given.mediaType === recorded.mediaType &&
-      name === recorded.name
+      sha256 === recorded.sha256 && given.mediaType === recorded.mediaType && name === recorded.name
     );
   }
   return (
