@@ -1,6 +1,6 @@
 import type { MessageSubmitted } from "@reeve/contracts/run";
 import { StepState } from "@reeve/contracts/run";
-import { textBytesOf } from "@reeve/run/parts/part-note";
+import { recordedBytesOf } from "@reeve/run/parts/part-note";
 import { frameLimits } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
 import { endIfDone, failFrame, hasMessages, failWithoutResult, outsideSteps } from "./end-frame.ts";
@@ -65,7 +65,7 @@ const maxInjectedBytes = 256 * 1024;
 
 function fitting(inbox: readonly MessageSubmitted[]): readonly MessageSubmitted[] {
   let room = maxInjectedBytes;
-  const end = inbox.findIndex(({ message }) => (room -= textBytesOf(message)) < 0);
+  const end = inbox.findIndex(({ message }) => (room -= recordedBytesOf(message)) < 0);
   return end === -1 ? inbox : inbox.slice(0, Math.max(1, end));
 }
 

@@ -11,7 +11,7 @@ import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
 /** The files of a request. Disposing them gives their memory to other requests. */
-export type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };
+type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };
 
 /** How many copies of a file a request has: its bytes and chunks, as base64, in JSON, and as the body that is sent. */
 const copies = 5;

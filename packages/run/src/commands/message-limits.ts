@@ -2,7 +2,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Message } from "@reeve/contracts/thread";
 import { Failure } from "@reeve/platform/failure";
 import type { RunHead } from "../head/run-head.ts";
-import { textBytesOf } from "../parts/part-note.ts";
+import { recordedBytesOf } from "../parts/part-note.ts";
 
 /** Throws a Failure for a message without text. */
 export function assertNotBlank(runId: string, text: string): void {
@@ -24,10 +24,10 @@ export function assertInboxRoom(
   message: Pick<Message, "text" | "parts">,
 ): void {
   const waiting = [...pendingMessages.values()].reduce(
-    (sum, { message: pending }) => sum + textBytesOf(pending),
+    (sum, { message: pending }) => sum + recordedBytesOf(pending),
     0,
   );
-  if (pendingMessages.size < maxPending && waiting + textBytesOf(message) <= maxPendingBytes)
+  if (pendingMessages.size < maxPending && waiting + recordedBytesOf(message) <= maxPendingBytes)
     return;
   throw new Failure(
     "exhausted",

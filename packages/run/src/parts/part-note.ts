@@ -1,5 +1,7 @@
 import { fileNote } from "@reeve/contracts/content/media";
+import { toBinary } from "@bufbuild/protobuf";
 import type { ContentPart } from "@reeve/contracts/content/parts";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 
 /** Returns parts as lines of text, with a note for each file. */
 export function partLines(parts: readonly ContentPart[]): readonly string[] {
@@ -18,6 +20,17 @@ export function textBytesOf(
   const { text = "", parts = [] } = message ?? {};
   return parts.reduce(
     (sum, { part }) => (part.case === "text" ? sum + encoder.encode(part.value).length : sum),
+    encoder.encode(text).length,
+  );
+}
+
+/** Returns how many bytes a message takes in a log, about: those of its text, and of its encoded parts. */
+export function recordedBytesOf(
+  message: { readonly text: string; readonly parts: readonly ContentPart[] } | undefined,
+): number {
+  const { text = "", parts = [] } = message ?? {};
+  return parts.reduce(
+    (sum, part) => sum + toBinary(ContentPartSchema, part).length,
     encoder.encode(text).length,
   );
 }

@@ -12,7 +12,7 @@ import type { RunHead } from "../head/run-head.ts";
 import { emptyHead, foldHead } from "../head/run-head.ts";
 import { outputOf } from "../head/run-of.ts";
 import { isTerminal } from "../head/run-status.ts";
-import { isRequestRefused, messagesWithoutFiles } from "../parts/refused-files.ts";
+import { isRequestRefused, messagesWithoutFiles } from "../parts/without-files.ts";
 import { fitHistory } from "./history/fit-history.ts";
 import { turnHistory } from "./history/turn-history.ts";
 import { withoutMemories } from "./history/without-memories.ts";

@@ -110,3 +110,16 @@ test("an image in the result of a call is a part of the prompt, and stays one in
     files: [{ name: "shot" }],
   });
 });
+
+test("the files of the latest message of the user have room before images of later results", () => {
+  const mebibytes = 1024 * 1024;
+  const run = runWith(sees, [image("asked", 15 * mebibytes)]).turn({ name: "search" });
+  const [call] = run.frame().calls;
+  const shot = image("shot", 15 * mebibytes).part;
+  const files = shot.case === "file" ? [shot.value] : [];
+  const result = { callId: call?.call.callId ?? "", name: "search", content: "done", files };
+  run.write({ case: "toolResult", value: { result, success: true } });
+  const prompt = promptOf(run);
+  expect(prompt[0]).toMatchObject({ parts: [{ kind: "file", artifactId: "asked" }] });
+  expect(prompt.at(-1)).not.toHaveProperty("files");
+});

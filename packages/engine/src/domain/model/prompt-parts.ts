@@ -9,11 +9,14 @@ import type { PromptFile, PromptPart } from "./model.ts";
 const maxRequestBytes = 20 * 1024 * 1024;
 const maxRequestFiles = 50;
 
-/** Returns the files of a conversation that a request has room for: the newest ones. */
+/** Returns the files of a conversation that a request has room for: those of the latest message of the user, then the newest ones. */
 export function fittingFiles(units: readonly Unit[]): ReadonlySet<FilePart> {
   const fitting = new Set<FilePart>();
   let room = maxRequestBytes;
-  for (const file of units.flatMap(filesOf).toReversed()) {
+  const latest = units.findLast(({ kind }) => kind === "user");
+  const others = units.filter((unit) => unit !== latest).flatMap(filesOf);
+  const asked = latest === undefined ? [] : filesOf(latest);
+  for (const file of [...asked.toReversed(), ...others.toReversed()]) {
     room -= file.sizeBytes;
     if (room < 0 || fitting.size === maxRequestFiles) break;
     fitting.add(file);

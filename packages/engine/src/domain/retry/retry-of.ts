@@ -14,7 +14,7 @@ import {
   inputWithoutFiles,
   isRequestRefused,
   messagesWithoutFiles,
-} from "@reeve/run/parts/refused-files";
+} from "@reeve/run/parts/without-files";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
 import { turnHistory, userMessage } from "@reeve/run/thread/history/turn-history";
 import { isBudgetRefusal } from "../budget/over-budget.ts";

@@ -1,8 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { tokensIn } from "@reeve/agent/text/count-tokens";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import type { HistoryMessage, TurnEnded } from "@reeve/contracts/thread";
 import { HistoryMessageSchema, TurnEndedSchema } from "@reeve/contracts/thread";
 import { describe, expect, test } from "vitest";
+import { userMessage } from "./turn-history.ts";
 import { windowHistory } from "./window-history.ts";
 
 const said = (text: string): HistoryMessage =>
@@ -69,4 +71,15 @@ describe("the history of a run", () => {
     const tokens = tokensIn("v".repeat(400));
     expect(windowHistory([turn(answer)], tokens)).toEqual([answer]);
   });
+});
+
+test("a turn that fits only without its files has notes instead of them", () => {
+  const value = { name: "a.pdf", mediaType: "application/pdf", sizeBytes: 5 * 1024 * 1024 };
+  const file = create(ContentPartSchema, { part: { case: "file", value } });
+  const shown = windowHistory([turn(userMessage("see", [file]))], 8_000);
+  expect(shown.map(({ message }) => message.value)).toMatchObject([
+    { text: "see", parts: [{ part: { case: "text", value: expect.stringContaining("a.pdf") } }] },
+  ]);
+  const [whole] = windowHistory([turn(userMessage("see", [file]))], 1_000_000);
+  expect(whole?.message.value).toMatchObject({ parts: [{ part: { case: "file" } }] });
 });

@@ -1,4 +1,5 @@
 import type { HistoryMessage, TurnEnded } from "@reeve/contracts/thread";
+import { messagesWithoutFiles } from "../../parts/without-files.ts";
 import { fitHistory } from "./fit-history.ts";
 import { bytesOf, tokensOf } from "./history-length.ts";
 
@@ -10,7 +11,7 @@ const bytesPerToken = 3;
 
 /**
  * Returns the conversation of the newest of `turns`, which are ordered, that fit in about `maxTokens`, oldest first. A turn is
- * included as a whole or not at all. Only if the newest turn alone exceeds the limit, a part of it is included, so that the
+ * included as a whole or not at all; one that fits only without its files has notes instead of them. Only if the newest turn alone exceeds the limit, a part of it is included, so that the
  * model knows the last question. `maxTokens` 0: nothing.
  */
 export function windowHistory(
@@ -23,16 +24,28 @@ export function windowHistory(
   const shown: (readonly HistoryMessage[])[] = [];
   for (const { messages } of turns.toReversed()) {
     if (messages.length === 0) continue;
-    tokens += sumOf(messages, tokensOf);
-    bytes += sumOf(messages, bytesOf);
-    if (tokens > maxTokens || bytes > maxHistoryBytes) {
+    const left = { tokens: maxTokens - tokens, bytes: maxHistoryBytes - bytes };
+    const noted = messagesWithoutFiles(messages, noRoom);
+    const whole = [messages, noted].find((each) => isWithin(each, left));
+    if (whole === undefined) {
       const room = Math.min(maxTokens * bytesPerToken, maxHistoryBytes);
-      if (shown.length === 0) shown.push(fitHistory(messages, room));
+      if (shown.length === 0) shown.push(fitHistory(noted, room));
       break;
     }
-    shown.push(messages);
+    tokens += sumOf(whole, tokensOf);
+    bytes += sumOf(whole, bytesOf);
+    shown.push(whole);
   }
   return shown.toReversed().flat();
+}
+
+const noRoom = "left out, because the history of the thread has no room for it";
+
+function isWithin(
+  messages: readonly HistoryMessage[],
+  room: { readonly tokens: number; readonly bytes: number },
+): boolean {
+  return sumOf(messages, tokensOf) <= room.tokens && sumOf(messages, bytesOf) <= room.bytes;
 }
 
 function sumOf(

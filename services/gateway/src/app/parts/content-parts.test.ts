@@ -236,7 +236,12 @@ describe("a message with an image", () => {
     const all = await ports();
     const { run } = await start(all, {});
     const artifacts = putIn(all.artifacts, async () => {
-      await cancelRun(all, { tenant: "acme", run: run.runId }, { requestedBy: "ann" }, never);
+      await cancelRun(
+        all,
+        { tenant: "acme", run: run.runId },
+        { requestedBy: "ann", reason: "" },
+        never,
+      );
     });
     const message = { runId: run.runId, text: "and this?", messageId: "m", parts: [image()] };
     await expect(sendMessage({ ...all, artifacts }, ann, message, never)).rejects.toMatchObject({

@@ -19,14 +19,16 @@ export function isRequestRefused(events: readonly RunEvent[]): boolean {
   return last?.event.case === "modelCallFailed" && ofContent.has(last.event.value.reason);
 }
 
-/** Returns messages with notes instead of files. The text of a result names its files already. */
+/**
+ * Returns messages with notes instead of files. The text of a result names its files already. Default reason: the provider refused them.
+ */
 export function messagesWithoutFiles(
   messages: readonly HistoryMessage[],
   reason = why,
 ): readonly HistoryMessage[] {
   return messages.map((history) => {
     const { message } = history;
-    if (message.case === "user") {
+    if (message.case === "user" && message.value.parts.length > 0) {
       const value = {
         ...message.value,
         parts: [...partsWithoutFiles(message.value.parts, reason)],

@@ -3,7 +3,7 @@ import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { userMessage } from "../thread/history/turn-history.ts";
-import { isRequestRefused, messagesWithoutFiles } from "./refused-files.ts";
+import { isRequestRefused, messagesWithoutFiles } from "./without-files.ts";
 
 const failed = (reason: string) =>
   create(RunEventSchema, { event: { case: "modelCallFailed", value: { reason } } });

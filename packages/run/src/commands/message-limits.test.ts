@@ -1,0 +1,22 @@
+import { create } from "@bufbuild/protobuf";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
+import { ErrorReason } from "@reeve/contracts/error";
+import { MessageSubmittedSchema } from "@reeve/contracts/run";
+import { expect, test } from "vitest";
+import { emptyHead } from "../head/run-head.ts";
+import { assertInboxRoom } from "./message-limits.ts";
+
+test("pending messages count with what their files take in the log", () => {
+  const value = { name: "n".repeat(255), artifactId: "a", sha256: "b".repeat(64) };
+  const file = create(ContentPartSchema, { part: { case: "file", value } });
+  const message = { text: "see", parts: Array.from({ length: 100 }, () => file) };
+  const headWith = (count: number) => {
+    const pending = create(MessageSubmittedSchema, { message });
+    const all = Array.from({ length: count }, (_, index) => [`m${index}`, pending] as const);
+    return { ...emptyHead, pendingMessages: new Map(all) };
+  };
+  assertInboxRoom(headWith(10), message);
+  expect(() => assertInboxRoom(headWith(99), message)).toThrow(
+    expect.objectContaining({ reason: ErrorReason.INBOX_FULL }),
+  );
+});
