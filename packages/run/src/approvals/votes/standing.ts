@@ -13,7 +13,7 @@ type Deciding = Pick<Approval, "alternatives" | "excludedSubjects" | "requestedB
 
 /** Why an approval refuses every decision of a person. */
 export interface Refusal {
-  readonly kind: Kind.EXCLUDED | Kind.NOT_NAMED;
+  readonly kind: typeof Kind.EXCLUDED | typeof Kind.NOT_NAMED;
   /** A clause that names the person. */
   readonly reason: string;
 }
