@@ -13,7 +13,7 @@ export function describeDecisions(fixture: () => ConsoleFixture): void {
     const runId = await fixture().started("Pay ann.", "payer");
     await using shown = await fixture().open("/inbox");
     const { page } = shown;
-    await page.getByText("pay 100 to ann").waitFor();
+    await page.locator(".approval").getByText("pay 100 to ann").waitFor();
     await expectAccessible(page);
     await fixture().picture(shown, "inbox");
     // The run names the schemas of all its tools; the deployment lists only those of toolhosts.
