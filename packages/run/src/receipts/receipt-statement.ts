@@ -2,9 +2,11 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
 import { canonicalJson } from "@reeve/contracts/digest/canonical-json";
+import type { FilePart } from "@reeve/contracts/content/parts";
 import type { CallReceipt, ReceiptResult } from "@reeve/contracts/receipt";
 import { CallReceiptSchema } from "@reeve/contracts/receipt";
 import type { BoundContent } from "@reeve/contracts/tool";
+import type { CallHistory } from "./call-history.ts";
 import { gateOf } from "./call-history.ts";
 import type { ReceiptSource } from "./call-receipt.ts";
 import { callReceipt, finalArguments } from "./call-receipt.ts";
@@ -38,6 +40,7 @@ function subjectsOf({ ended }: ReceiptSource): JsonObject[] {
   return [
     subject(`call:${callId}`, callDigest(call, created, gate?.content)),
     ...(result ? resultSubjects(callId, receiptResult(result)) : []),
+    ...attached(result).map(({ artifactId, sha256 }) => subject(`artifact:${artifactId}`, sha256)),
     ...filesOf(content).map(({ path, sha256 }) => subject(`file:${path}`, sha256)),
   ];
 }
@@ -49,6 +52,12 @@ function resultSubjects(
   const content = subject(`result:${callId}`, contentSha256);
   if (offloadedArtifactSha256 === "") return [content];
   return [content, subject(`artifact:${offloadedArtifactId}`, offloadedArtifactSha256)];
+}
+
+/** Returns the files of a result that the model read, without the one that its metadata names. */
+function attached(result: CallHistory["result"]): readonly FilePart[] {
+  const { files = [], metadata } = result?.value.result ?? {};
+  return files.filter(({ artifactId }) => artifactId !== metadata?.offloadedArtifactId);
 }
 
 function filesOf(content: BoundContent | undefined) {
