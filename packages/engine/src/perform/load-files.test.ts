@@ -50,7 +50,8 @@ test("nothing is read for a request without files", async () => {
 });
 
 function failing(kind: "unavailable" | "internal") {
-  async function* fail(): AsyncGenerator<Uint8Array> {
+  async function* fail() {
+    yield Uint8Array.from([1]);
     throw new Failure(kind, ErrorReason.INTERNAL, "the store is in trouble");
   }
   return { read: fail, get: read, getStored: read };

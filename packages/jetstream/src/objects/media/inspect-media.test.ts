@@ -44,8 +44,9 @@ test("the size of a JPEG is that of its first frame", () => {
   expect(inspectMedia(jpeg, "image/jpeg")).toEqual({ width: 0x304, height: 0x102 });
 });
 
+const webp = (chunk: string) => inspectMedia(bytes(`RIFF\0\0\0\0WEBP${chunk}`), "image/webp");
+
 test("the size of a WebP is that of its first chunk", () => {
-  const webp = (chunk: string) => inspectMedia(bytes(`RIFF\0\0\0\0WEBP${chunk}`), "image/webp");
   const size = { width: 640, height: 480 };
   expect(webp("VP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x80\x02\xe0\x01")).toEqual(size);
   expect(webp("VP8L\0\0\0\0\x2f\x7f\xc2\x77\0\0\0\0\0\0")).toEqual(size);
@@ -63,7 +64,7 @@ test("every cut of an image has a size or is refused", () => {
     expect(inspectMedia(content, mediaType)).toHaveProperty("width");
     for (let length = 0; length < content.length; length++) {
       const found = inspectMedia(content.subarray(0, length), mediaType);
-      if (!("width" in found)) expect(found).toContain("MALFORMED");
+      expect("width" in found || found.includes("MALFORMED")).toBe(true);
     }
   }
 });

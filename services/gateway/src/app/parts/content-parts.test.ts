@@ -264,7 +264,9 @@ test("the files of a request are deleted although its client left", async () => 
     input: "look",
     parts: [image(), second],
   });
-  await expect(startRun({ ...all, artifacts }, ann, request, client.signal)).rejects.toThrow();
+  await expect(startRun({ ...all, artifacts }, ann, request, client.signal)).rejects.toMatchObject({
+    name: "AbortError",
+  });
   expect(await storedIn(all)).toEqual([]);
 });
 
@@ -278,13 +280,14 @@ test("a request that is repeated after its artifact was deleted returns its run"
   expect((await start(all, init)).run.runId).toBe(run.runId);
 });
 
+const storesNothing = () => Promise.reject(new Error("stored"));
+
 test("a run that no quota admits stores nothing", async () => {
   const all = await ports();
   const full = new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, "full");
-  const put = () => Promise.reject(new Error("stored"));
   const limited = {
     ...all,
-    artifactQuotas: { store: put },
+    artifactQuotas: { store: storesNothing },
     runQuotas: { ...all.runQuotas, admit: () => Promise.reject(full) },
   };
   const request = create(StartRunRequestSchema, {
