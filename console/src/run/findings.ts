@@ -37,7 +37,7 @@ export interface Decided {
 
 /**
  * Returns the failure that ended the run, or else the one that ended its outermost part, of several the last one. Undefined: only calls
- * failed, and their callers went on.
+ * failed, and their callers continued.
  */
 export function decisiveFailure(failures: readonly Failure[]): Failure | undefined {
   const ended = failures.filter(({ isEnd }) => isEnd);

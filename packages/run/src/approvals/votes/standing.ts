@@ -61,7 +61,7 @@ export function standingOf(approval: Approval, decider: Decider): CallerStanding
   const refusal = refusalOf(approval, decider);
   const mayAnswer = isAgentQuestion(approval) && approval.requestedBy === subject;
   if (!isApprover(decider) && !mayAnswer) {
-    // Whoever sent a message to the run may answer its agent.
+    // People who sent a message to the run may answer its agent, and an approval does not name them.
     if (isAgentQuestion(approval) && refusal === undefined) return undefined;
     return standing(Kind.MISSING_ROLE, `${subject} does not have the role approver`);
   }
