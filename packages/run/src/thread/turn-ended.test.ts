@@ -38,3 +38,21 @@ test("a typed answer that is too large is left out of the turn, which says how l
   const [, answer] = turnMessages(turn, undefined);
   expect(answer).toMatchObject({ text: "", omittedTextBytes: 200_011 });
 });
+
+test.each([
+  ["invalid", "text"],
+  ["unavailable", "file"],
+])("a turn that failed as %s leaves its image as %s", (reason, kind) => {
+  const value = { name: "p.png", mediaType: "image/png" };
+  const inits: NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>[] = [
+    { case: "runCreated", value: { input: "go", parts: [{ part: { case: "file", value } }] } },
+    { case: "modelCallStarted", value: {} },
+    { case: "modelCallFailed", value: { reason } },
+    { case: "status", value: { status: RunStatus.ERROR } },
+  ];
+  const events = inits.map((event, index) =>
+    create(RunEventSchema, { sequence: index + 1, event }),
+  );
+  const { messages } = create(TurnEndedSchema, turnEnded("run_a", events));
+  expect(messages[0]?.message.value).toMatchObject({ parts: [{ part: { case: kind } }] });
+});

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ModelCallPurpose, RunCreatedSchema } from "@reeve/contracts/run";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
@@ -240,4 +241,15 @@ test("the ids of calls have the number that the run was created with", () => {
   const run = new PlayedRun({}, { created: { callOffset: 5_000_000 } }).turn({ name: "search" });
   const started = run.events.findIndex(({ event }) => event.case === "modelCallStarted");
   expect(run.all("toolCall")).toMatchObject([{ callId: `run_test-${5_000_001 + started}-0` }]);
+});
+
+test("a run continues one whose request was refused with notes instead of its files", () => {
+  const value = { artifactId: "art_a", name: "p.png", mediaType: "image/png" };
+  const part = create(ContentPartSchema, { part: { case: "file", value } });
+  const failed = new PlayedRun({}, { created: { parts: [part] } });
+  failed.write({ case: "modelCallFailed", value: { reason: "invalid" } });
+  const { created } = continued(failed).state.head;
+  expect(created?.parts).toMatchObject([
+    { part: { case: "text", value: expect.stringContaining("p.png") } },
+  ]);
 });
