@@ -86,6 +86,7 @@ export const published: readonly Right[] = [
   ["change the list of threads", "$KV.threads.acme.thread_1", ["gateway"]],
   ["announce tools", "$KV.tools.default.toolhost-1", ["toolhost"]],
   ["announce models", "$KV.models.default", ["runtime"]],
+  ["read the announced models", "$JS.API.STREAM.MSG.GET.KV_models", ["gateway", "runtime"]],
   ["store an artifact", "$O.artifacts-bytes.C.1", ["gateway", "toolhost"]],
   ["describe an artifact", "$KV.artifacts.acme.artifact_1", ["gateway", "toolhost"]],
   [
