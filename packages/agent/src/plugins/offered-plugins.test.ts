@@ -14,7 +14,7 @@ import { checkSpec } from "../spec/check-spec.ts";
 type OfferedInit = MessageInitShape<typeof OfferedPluginSchema>;
 
 const guard: OfferedInit = {
-  descriptor: {
+  pluginDescriptor: {
     id: "guard",
     version: "2",
     sectionSchema: { type: "object", properties: { max: { type: "integer" } } },
@@ -43,7 +43,7 @@ function section(value: JsonValue): Pick<SpecInit & object, "sections"> {
 }
 
 function withKey(id: string, merge: MergeMode): OfferedInit {
-  return { descriptor: { id, version: "1", stateKeys: [{ name: "k", merge }] } };
+  return { pluginDescriptor: { id, version: "1", stateKeys: [{ name: "k", merge }] } };
 }
 
 // Requirement: RES-4, RES-5, RES-7
@@ -110,7 +110,7 @@ test("two plugins may share a key that both merge in the same way", () => {
 });
 
 test("a plugin that cannot be used is refused with its problem", () => {
-  const broken: OfferedInit = { descriptor: { id: "guard" }, problem: "it has no version" };
+  const broken: OfferedInit = { pluginDescriptor: { id: "guard" }, problem: "it has no version" };
   expect(violationsOf({ pluginIds: ["guard"] }, broken)).toMatchObject([
     { field: "plugin_ids[0]", description: expect.stringContaining("it has no version") },
   ]);

@@ -13,7 +13,7 @@ export interface NamedPlugin {
 
 /** Returns why a run cannot have a plugin of the operator. Undefined: it can. */
 export function offeredProblem(
-  { descriptor, problem }: OfferedPlugin,
+  { pluginDescriptor: descriptor, problem }: OfferedPlugin,
   field: string,
   isDelegate: boolean,
 ): Violation | undefined {
@@ -38,7 +38,7 @@ export function offeredViolations(
 /** Two plugins may share a key only if the order of their changes does not matter. */
 function keyViolations(named: readonly NamedPlugin[]): readonly Violation[] {
   const owners = new Map<string, { readonly id: string; readonly merge: MergeMode }>();
-  return named.flatMap(({ plugin: { descriptor }, field }) =>
+  return named.flatMap(({ plugin: { pluginDescriptor: descriptor }, field }) =>
     (descriptor?.stateKeys ?? []).flatMap(({ name, merge }): readonly Violation[] => {
       const id = descriptor?.id ?? "";
       const owner = owners.get(name);
@@ -61,7 +61,10 @@ function isShared(merge: MergeMode): boolean {
   return merge === MergeMode.SUM || merge === MergeMode.UNION;
 }
 
-function sectionProblems(spec: AgentSpec, { descriptor }: OfferedPlugin): readonly Violation[] {
+function sectionProblems(
+  spec: AgentSpec,
+  { pluginDescriptor: descriptor }: OfferedPlugin,
+): readonly Violation[] {
   const { id = "", sectionSchema } = descriptor ?? {};
   const section = sectionOf(spec, id);
   if (section === undefined || sectionSchema === undefined) return [];

@@ -39,7 +39,7 @@ export function pluginStage(
   for (const [index, id] of spec.pluginIds.entries()) {
     const field = `plugin_ids[${index}]`;
     const plugin = registry.find((each) => each.id === id);
-    const ofOperator = offered.find(({ descriptor }) => descriptor?.id === id);
+    const ofOperator = offered.find(({ pluginDescriptor: descriptor }) => descriptor?.id === id);
     if (plugin === undefined && ofOperator !== undefined) {
       const broken = named.some((each) => each.plugin === ofOperator)
         ? { field, description: namedTwice(id), reason: invalidPluginConfig }
@@ -86,12 +86,14 @@ function sectionsOf(spec: AgentSpec, name: string | undefined) {
 }
 
 /** A plugin of the operator reads the section with its id, if it has a schema for it. */
-function sectionNames({ plugin: { descriptor } }: NamedPlugin): readonly string[] {
+function sectionNames({
+  plugin: { pluginDescriptor: descriptor },
+}: NamedPlugin): readonly string[] {
   return descriptor?.sectionSchema === undefined ? [] : [descriptor.id];
 }
 
 function plannedPlugin(spec: AgentSpec, { plugin, field }: NamedPlugin): Planned {
-  const { descriptor, origin, digest } = plugin;
+  const { pluginDescriptor: descriptor, origin, digest } = plugin;
   const [section] = sectionNames({ plugin, field });
   return {
     id: descriptor?.id ?? "",
@@ -121,7 +123,7 @@ function knownIds(
 ): readonly string[] {
   return [
     ...registry.map((plugin) => plugin.id),
-    ...offered.flatMap(({ descriptor }) => descriptor?.id ?? []),
+    ...offered.flatMap(({ pluginDescriptor: descriptor }) => descriptor?.id ?? []),
   ];
 }
 

@@ -26,7 +26,7 @@ export function pluginTools(
   { pluginIds }: Pick<AgentSpec, "pluginIds">,
   offered: readonly OfferedPlugin[],
 ): readonly ToolDescriptor[] {
-  return offered.flatMap(({ descriptor, problem }) => {
+  return offered.flatMap(({ pluginDescriptor: descriptor, problem }) => {
     if (descriptor === undefined || problem !== "" || !pluginIds.includes(descriptor.id)) return [];
     return descriptor.tools.map((tool) => toolOf(descriptor.id, tool));
   });

@@ -39,7 +39,7 @@ export class MemoryPlugins {
     this.offers = Object.entries(plugins).map(
       ([id, { descriptor = {}, ignoresFailures = false }]) =>
         create(OfferedPluginSchema, {
-          descriptor: {
+          pluginDescriptor: {
             version: "1",
             phases: [...allPhases],
             handlesActions: true,
@@ -55,11 +55,11 @@ export class MemoryPlugins {
       runHook: async (pinned, request, signal) => {
         signal.throwIfAborted();
         this.requests.push(request);
-        const answer = await plugins[pinned.descriptor?.id ?? ""]?.hook?.(request);
+        const answer = await plugins[pinned.pluginDescriptor?.id ?? ""]?.hook?.(request);
         return create(RunHookResponseSchema, answer ?? {});
       },
       executeTool: async (pinned, request) => {
-        const content = plugins[pinned.descriptor?.id ?? ""]?.tool?.(request) ?? "";
+        const content = plugins[pinned.pluginDescriptor?.id ?? ""]?.tool?.(request) ?? "";
         return create(ExecutePluginToolResponseSchema, { content });
       },
     };

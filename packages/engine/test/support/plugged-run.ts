@@ -13,7 +13,7 @@ type Answer = MessageInitShape<typeof RunHookResponseSchema>;
 const plugins = [
   {
     plugin: {
-      descriptor: {
+      pluginDescriptor: {
         id: "guard",
         version: "1",
         phases: [...allPhases],
@@ -26,7 +26,11 @@ const plugins = [
   },
   {
     plugin: {
-      descriptor: { id: "audit", version: "1", phases: [HookPhase.TOOL_GATE, HookPhase.RUN_END] },
+      pluginDescriptor: {
+        id: "audit",
+        version: "1",
+        phases: [HookPhase.TOOL_GATE, HookPhase.RUN_END],
+      },
       digest: "d",
       origin: "grpc",
       ignoresFailures: true,

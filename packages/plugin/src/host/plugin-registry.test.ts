@@ -104,13 +104,13 @@ test("a server that is no gRPC server is a problem by name, and stops nothing", 
   const { port } = other.address() as { port: number };
   await using registry = await configuredPlugins(configOf(`127.0.0.1:${port}`), log, never);
   expect(registry.offers).toMatchObject([
-    { descriptor: { id: "guard" }, problem: expect.stringContaining("UNAVAILABLE") },
+    { pluginDescriptor: { id: "guard" }, problem: expect.stringContaining("UNAVAILABLE") },
   ]);
   other.close();
 });
 
 test("a plugin that was removed is a problem by name for the runs that have it", async () => {
-  const pinned = create(OfferedPluginSchema, { descriptor: { id: "guard", version: "1" } });
+  const pinned = create(OfferedPluginSchema, { pluginDescriptor: { id: "guard", version: "1" } });
   await using registry = await configuredPlugins([], log, never);
   const refused = { message: expect.stringContaining("does not have it"), mayHaveBegun: false };
   await expect(registry.runHook(pinned, request, never)).rejects.toMatchObject(refused);
@@ -160,7 +160,7 @@ test("a secret that a plugin repeats is redacted in what it describes and answer
   await using registry = await configuredPlugins(configOf(server.target), log, never);
   const [offer] = registry.offers;
   if (offer === undefined) throw new Error("nothing is offered");
-  expect(offer.descriptor?.tools[0]?.description).toBe("uses [redacted]");
+  expect(offer.pluginDescriptor?.tools[0]?.description).toBe("uses [redacted]");
   const { transform } = await registry.runHook(offer, request, never);
   expect(transform?.instructions).toBe("[redacted]");
 });

@@ -62,7 +62,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
       });
     this.#offers = offers;
     if (isSame) return false;
-    for (const { descriptor, problem } of offers) {
+    for (const { pluginDescriptor: descriptor, problem } of offers) {
       const { id, version } = descriptor ?? {};
       if (problem === "") this.#log.info({ plugin: id, version }, "plugin is available");
       else this.#log.warn({ plugin: id, problem }, "plugin cannot be used");
@@ -107,7 +107,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     request: RunHookRequest,
     signal: AbortSignal,
   ): Promise<RunHookResponse> {
-    const { deadline } = pinned.descriptor ?? {};
+    const { deadline } = pinned.pluginDescriptor ?? {};
     const deadlineMs = deadline === undefined ? defaultDeadlineMs : durationMs(deadline);
     const supplier = await this.#pinned(pinned, signal);
     return await supplier.runHook(request, deadlineMs, signal);
@@ -119,7 +119,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ExecutePluginToolResponse> {
     const supplier = await this.#pinned(pinned, signal);
-    const tools = this.#offerNamed(idOf(pinned))?.descriptor?.tools ?? [];
+    const tools = this.#offerNamed(idOf(pinned))?.pluginDescriptor?.tools ?? [];
     const { timeLimit } = tools.find(({ name }) => name === request.name) ?? {};
     const deadlineMs = timeLimit === undefined ? defaultToolMs : durationMs(timeLimit);
     return await supplier.executeTool(request, deadlineMs, signal);
@@ -141,7 +141,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     }
     if (offer.problem !== "") throw notSent(offer.problem, true);
     if (offer.digest === pinned.digest) return plugin.supplier;
-    const [was, is] = [pinned.descriptor?.version, offer.descriptor?.version];
+    const [was, is] = [pinned.pluginDescriptor?.version, offer.pluginDescriptor?.version];
     throw notSent(
       `the run started with version ${was}, and the deployment has ${was === is ? "another code of this version" : `version ${is}`} now; offer the earlier one under this id until its runs have ended`,
       // Another runtime may still have it, while a deployment is rolled out.
@@ -167,7 +167,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
       // Not the description: a runtime of another version may know other fields of it.
       const content = canonicalJson([id, descriptor.version, code]);
       const digest = createHash("sha256").update(content).digest("hex");
-      return create(OfferedPluginSchema, { ...common, descriptor, digest });
+      return create(OfferedPluginSchema, { ...common, pluginDescriptor: descriptor, digest });
     } catch (error) {
       signal.throwIfAborted();
       const isAway = error instanceof PluginFailure && error.retryable;
@@ -187,7 +187,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   }
 }
 
-function idOf({ descriptor }: OfferedPlugin): string {
+function idOf({ pluginDescriptor: descriptor }: OfferedPlugin): string {
   return descriptor?.id ?? "";
 }
 
@@ -211,7 +211,12 @@ function unusable(
   { origin, ignoresFailures }: Pick<OfferedPlugin, "origin" | "ignoresFailures">,
   problem: string,
 ): OfferedPlugin {
-  return create(OfferedPluginSchema, { origin, ignoresFailures, descriptor: { id }, problem });
+  return create(OfferedPluginSchema, {
+    origin,
+    ignoresFailures,
+    pluginDescriptor: { id },
+    problem,
+  });
 }
 
 function notSent(message: string, retryable: boolean): PluginFailure {

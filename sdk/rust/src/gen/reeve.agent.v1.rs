@@ -495,7 +495,9 @@ pub struct DecisionAlternative {
 pub struct OfferedPlugin {
     /// What the plugin says of itself. If it cannot be used, only its id.
     #[prost(message, optional, tag = "1")]
-    pub descriptor: ::core::option::Option<super::super::plugin::v1::PluginDescriptor>,
+    pub plugin_descriptor: ::core::option::Option<
+        super::super::plugin::v1::PluginDescriptor,
+    >,
     /// SHA-256 over the canonical JSON (RFC 8785) of the description and, of a package, over its entry file,
     /// in lowercase hexadecimal. A run uses a plugin with the digest that it started with, or none.
     #[prost(string, tag = "2")]

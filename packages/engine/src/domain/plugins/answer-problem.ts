@@ -77,7 +77,7 @@ function actionsProblem(
   { actions }: RunHookResponse,
 ): string | undefined {
   if (actions.length === 0) return undefined;
-  if (!plugin?.descriptor?.handlesActions) {
+  if (!plugin?.pluginDescriptor?.handlesActions) {
     return "it scheduled an action, and its description does not say handles_actions";
   }
   if (actions.length > maxActions) return `it scheduled more than ${maxActions} actions`;
@@ -125,7 +125,7 @@ function patchProblem(
   patch: StatePatch,
 ): string | undefined {
   const where = `its patch of "${patch.key}"`;
-  const key = keyOf(plugin?.descriptor, patch.key);
+  const key = keyOf(plugin?.pluginDescriptor, patch.key);
   if (key === undefined) return `${where} changes a key that it does not declare`;
   const value = jsonOf(patch.value);
   if (value === undefined) return `${where} has no value that JSON can hold`;

@@ -108,7 +108,7 @@ function withPatches(plugins: PluginState, outcomes: readonly HookOutcome[]): Pl
   for (const { pluginId, answer } of outcomes) {
     const pinned = plugins.pinned.find((each) => idOf(each) === pluginId);
     for (const patch of answer?.patches ?? []) {
-      const key = keyOf(pinned?.plugin?.descriptor, patch.key);
+      const key = keyOf(pinned?.plugin?.pluginDescriptor, patch.key);
       if (key !== undefined) values.set(key.name, merged(values.get(key.name), patch, key.merge));
     }
   }

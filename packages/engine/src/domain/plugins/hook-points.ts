@@ -74,7 +74,7 @@ export function hookIdOf(
 
 /** Returns the plugins that have a hook in a phase. */
 export function hookedPlugins({ pinned }: PluginState, phase: HookPhase): readonly PinnedPlugin[] {
-  return pinned.filter(({ plugin }) => plugin?.descriptor?.phases.includes(phase));
+  return pinned.filter(({ plugin }) => plugin?.pluginDescriptor?.phases.includes(phase));
 }
 
 /** Whether hooks of a point, or actions that they scheduled, have not ended. The planner has hooks for its calls only. */

@@ -41,7 +41,7 @@ export function hookRequest(
     ...more,
     hookId: due.hookId,
     pluginId: due.pluginId,
-    pluginVersion: pinned.plugin?.descriptor?.version ?? "",
+    pluginVersion: pinned.plugin?.pluginDescriptor?.version ?? "",
     phase: point?.phase ?? HookPhase.ACTION,
     tenant: created?.tenant ?? "",
     runId,
@@ -67,7 +67,7 @@ export function hookRequest(
 
 /** Returns the values of the keys that a plugin declares. */
 export function valuesFor({ plugins }: RunState, { plugin }: PinnedPlugin): Record<string, Value> {
-  const entries = (plugin?.descriptor?.stateKeys ?? []).flatMap(({ name }) => {
+  const entries = (plugin?.pluginDescriptor?.stateKeys ?? []).flatMap(({ name }) => {
     const value = plugins?.values.get(name);
     return value === undefined ? [] : [[name, fromJson(ValueSchema, value)] as const];
   });

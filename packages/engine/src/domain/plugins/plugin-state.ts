@@ -72,5 +72,5 @@ export function pluginState(pinned: readonly PinnedPlugin[]): PluginState {
 
 /** Returns the id of a plugin of a run. */
 export function idOf({ plugin }: PinnedPlugin): string {
-  return plugin?.descriptor?.id ?? "";
+  return plugin?.pluginDescriptor?.id ?? "";
 }

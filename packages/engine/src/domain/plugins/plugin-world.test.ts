@@ -8,7 +8,7 @@ import { apply } from "../state/apply.ts";
 import { initialState } from "../state/run-state.ts";
 
 const plugins = ["first", "second"].map((id) => ({
-  plugin: { descriptor: { id, version: "1", phases: [...allPhases], handlesActions: true } },
+  plugin: { pluginDescriptor: { id, version: "1", phases: [...allPhases], handlesActions: true } },
 }));
 
 function withPlugins({ setting, ...world }: World): World {

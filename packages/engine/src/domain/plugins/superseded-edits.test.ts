@@ -14,7 +14,7 @@ import { scopeOf } from "../state/frame.ts";
 
 const phases = [HookPhase.TOOL_GATE, HookPhase.BEFORE_TOOL];
 const descriptor = { id: "guard", version: "1", phases };
-const plugins = [{ plugin: { descriptor, digest: "d", origin: "package" } }];
+const plugins = [{ plugin: { pluginDescriptor: descriptor, digest: "d", origin: "package" } }];
 const tools = [{ name: "publish", pathArguments: ["path"] }];
 const spec = { hitlTools: ["publish"], approvalPolicy: { allowEditedArguments: true } };
 

@@ -77,7 +77,7 @@ async function executed(
   const request = create(ExecutePluginToolRequestSchema, {
     callId,
     pluginId,
-    pluginVersion: pinned.plugin.descriptor?.version ?? "",
+    pluginVersion: pinned.plugin.pluginDescriptor?.version ?? "",
     name,
     ...(args && { arguments: args }),
     tenant: created?.tenant ?? "",

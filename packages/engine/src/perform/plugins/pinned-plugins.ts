@@ -10,7 +10,7 @@ export function pinnedPlugins(
 ): readonly Fact[] {
   if (plugins.length === 0) return [];
   const pinned = plugins.map((plugin) => {
-    const { descriptor } = plugin;
+    const { pluginDescriptor: descriptor } = plugin;
     const section = descriptor?.sectionSchema && sections[descriptor.id];
     // The preparation has the tools, and the section was checked.
     const kept = descriptor && { ...descriptor, tools: [] };

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/offered_plugin.proto.
  */
 export const file_reeve_agent_v1_offered_plugin: GenFile = /*@__PURE__*/
-  fileDesc("CiNyZWV2ZS9hZ2VudC92MS9vZmZlcmVkX3BsdWdpbi5wcm90bxIOcmVldmUuYWdlbnQudjEikQEKDU9mZmVyZWRQbHVnaW4SNQoKZGVzY3JpcHRvchgBIAEoCzIhLnJlZXZlLnBsdWdpbi52MS5QbHVnaW5EZXNjcmlwdG9yEg4KBmRpZ2VzdBgCIAEoCRIOCgZvcmlnaW4YAyABKAkSGAoQaWdub3Jlc19mYWlsdXJlcxgEIAEoCBIPCgdwcm9ibGVtGAUgASgJYgZwcm90bzM", [file_reeve_plugin_v1_plugin]);
+  fileDesc("CiNyZWV2ZS9hZ2VudC92MS9vZmZlcmVkX3BsdWdpbi5wcm90bxIOcmVldmUuYWdlbnQudjEimAEKDU9mZmVyZWRQbHVnaW4SPAoRcGx1Z2luX2Rlc2NyaXB0b3IYASABKAsyIS5yZWV2ZS5wbHVnaW4udjEuUGx1Z2luRGVzY3JpcHRvchIOCgZkaWdlc3QYAiABKAkSDgoGb3JpZ2luGAMgASgJEhgKEGlnbm9yZXNfZmFpbHVyZXMYBCABKAgSDwoHcHJvYmxlbRgFIAEoCWIGcHJvdG8z", [file_reeve_plugin_v1_plugin]);
 
 /**
  * A plugin of the operator, as the runtimes found it.
@@ -23,9 +23,9 @@ export type OfferedPlugin = Message<"reeve.agent.v1.OfferedPlugin"> & {
   /**
    * What the plugin says of itself. If it cannot be used, only its id.
    *
-   * @generated from field: reeve.plugin.v1.PluginDescriptor descriptor = 1;
+   * @generated from field: reeve.plugin.v1.PluginDescriptor plugin_descriptor = 1;
    */
-  descriptor?: PluginDescriptor | undefined;
+  pluginDescriptor?: PluginDescriptor | undefined;
 
   /**
    * SHA-256 over the canonical JSON (RFC 8785) of the description and, of a package, over its entry file,

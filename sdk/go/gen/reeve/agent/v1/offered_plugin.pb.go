@@ -26,7 +26,7 @@ const (
 type OfferedPlugin struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the plugin says of itself. If it cannot be used, only its id.
-	Descriptor_ *v1.PluginDescriptor `protobuf:"bytes,1,opt,name=descriptor,proto3" json:"descriptor,omitempty"`
+	PluginDescriptor *v1.PluginDescriptor `protobuf:"bytes,1,opt,name=plugin_descriptor,json=pluginDescriptor,proto3" json:"plugin_descriptor,omitempty"`
 	// SHA-256 over the canonical JSON (RFC 8785) of the description and, of a package, over its entry file,
 	// in lowercase hexadecimal. A run uses a plugin with the digest that it started with, or none.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
@@ -70,9 +70,9 @@ func (*OfferedPlugin) Descriptor() ([]byte, []int) {
 	return file_reeve_agent_v1_offered_plugin_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *OfferedPlugin) GetDescriptor_() *v1.PluginDescriptor {
+func (x *OfferedPlugin) GetPluginDescriptor() *v1.PluginDescriptor {
 	if x != nil {
-		return x.Descriptor_
+		return x.PluginDescriptor
 	}
 	return nil
 }
@@ -109,11 +109,9 @@ var File_reeve_agent_v1_offered_plugin_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_offered_plugin_proto_rawDesc = "" +
 	"\n" +
-	"#reeve/agent/v1/offered_plugin.proto\x12\x0ereeve.agent.v1\x1a\x1creeve/plugin/v1/plugin.proto\"\xc7\x01\n" +
-	"\rOfferedPlugin\x12A\n" +
-	"\n" +
-	"descriptor\x18\x01 \x01(\v2!.reeve.plugin.v1.PluginDescriptorR\n" +
-	"descriptor\x12\x16\n" +
+	"#reeve/agent/v1/offered_plugin.proto\x12\x0ereeve.agent.v1\x1a\x1creeve/plugin/v1/plugin.proto\"\xd4\x01\n" +
+	"\rOfferedPlugin\x12N\n" +
+	"\x11plugin_descriptor\x18\x01 \x01(\v2!.reeve.plugin.v1.PluginDescriptorR\x10pluginDescriptor\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06origin\x18\x03 \x01(\tR\x06origin\x12)\n" +
 	"\x10ignores_failures\x18\x04 \x01(\bR\x0fignoresFailures\x12\x18\n" +
@@ -138,7 +136,7 @@ var file_reeve_agent_v1_offered_plugin_proto_goTypes = []any{
 	(*v1.PluginDescriptor)(nil), // 1: reeve.plugin.v1.PluginDescriptor
 }
 var file_reeve_agent_v1_offered_plugin_proto_depIdxs = []int32{
-	1, // 0: reeve.agent.v1.OfferedPlugin.descriptor:type_name -> reeve.plugin.v1.PluginDescriptor
+	1, // 0: reeve.agent.v1.OfferedPlugin.plugin_descriptor:type_name -> reeve.plugin.v1.PluginDescriptor
 	1, // [1:1] is the sub-list for method output_type
 	1, // [1:1] is the sub-list for method input_type
 	1, // [1:1] is the sub-list for extension type_name

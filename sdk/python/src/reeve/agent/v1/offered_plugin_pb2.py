@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from reeve.plugin.v1 import plugin_pb2 as reeve_dot_plugin_dot_v1_dot_plugin__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#reeve/agent/v1/offered_plugin.proto\x12\x0ereeve.agent.v1\x1a\x1creeve/plugin/v1/plugin.proto\"\xc7\x01\n\rOfferedPlugin\x12\x41\n\ndescriptor\x18\x01 \x01(\x0b\x32!.reeve.plugin.v1.PluginDescriptorR\ndescriptor\x12\x16\n\x06\x64igest\x18\x02 \x01(\tR\x06\x64igest\x12\x16\n\x06origin\x18\x03 \x01(\tR\x06origin\x12)\n\x10ignores_failures\x18\x04 \x01(\x08R\x0fignoresFailures\x12\x18\n\x07problem\x18\x05 \x01(\tR\x07problemBW\n\x12\x64\x65v.reeve.agent.v1B\x12OfferedPluginProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#reeve/agent/v1/offered_plugin.proto\x12\x0ereeve.agent.v1\x1a\x1creeve/plugin/v1/plugin.proto\"\xd4\x01\n\rOfferedPlugin\x12N\n\x11plugin_descriptor\x18\x01 \x01(\x0b\x32!.reeve.plugin.v1.PluginDescriptorR\x10pluginDescriptor\x12\x16\n\x06\x64igest\x18\x02 \x01(\tR\x06\x64igest\x12\x16\n\x06origin\x18\x03 \x01(\tR\x06origin\x12)\n\x10ignores_failures\x18\x04 \x01(\x08R\x0fignoresFailures\x12\x18\n\x07problem\x18\x05 \x01(\tR\x07problemBW\n\x12\x64\x65v.reeve.agent.v1B\x12OfferedPluginProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,5 +34,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\022dev.reeve.agent.v1B\022OfferedPluginProtoP\001Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1'
   _globals['_OFFEREDPLUGIN']._serialized_start=86
-  _globals['_OFFEREDPLUGIN']._serialized_end=285
+  _globals['_OFFEREDPLUGIN']._serialized_end=298
 # @@protoc_insertion_point(module_scope)

@@ -7,15 +7,15 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class OfferedPlugin(_message.Message):
-    __slots__ = ("descriptor", "digest", "origin", "ignores_failures", "problem")
-    DESCRIPTOR_FIELD_NUMBER: _ClassVar[int]
+    __slots__ = ("plugin_descriptor", "digest", "origin", "ignores_failures", "problem")
+    PLUGIN_DESCRIPTOR_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     IGNORES_FAILURES_FIELD_NUMBER: _ClassVar[int]
     PROBLEM_FIELD_NUMBER: _ClassVar[int]
-    descriptor: _plugin_pb2.PluginDescriptor
+    plugin_descriptor: _plugin_pb2.PluginDescriptor
     digest: str
     origin: str
     ignores_failures: bool
     problem: str
-    def __init__(self, descriptor: _Optional[_Union[_plugin_pb2.PluginDescriptor, _Mapping]] = ..., digest: _Optional[str] = ..., origin: _Optional[str] = ..., ignores_failures: _Optional[bool] = ..., problem: _Optional[str] = ...) -> None: ...
+    def __init__(self, plugin_descriptor: _Optional[_Union[_plugin_pb2.PluginDescriptor, _Mapping]] = ..., digest: _Optional[str] = ..., origin: _Optional[str] = ..., ignores_failures: _Optional[bool] = ..., problem: _Optional[str] = ...) -> None: ...
