@@ -41,6 +41,9 @@ const atOnce = 3;
 const stores = ["packages/jetstream/test/!(replicated-|cluster-|sealed-)*.test.ts"];
 /** The server of suites with three servers. It is of a newer line than the one on the PATH. */
 const newerNats = process.env["REEVE_NATS_SERVER"];
+/** Where components have their stores. Sandboxes have other devices below /dev, so deployments do not use it. */
+const componentFolder = process.env["REEVE_COMPONENT_TMPDIR"];
+const componentPlace = componentFolder === undefined ? {} : { TMPDIR: componentFolder };
 /** These set process-wide state, such as the global tracer. */
 const isolated = ["packages/platform/test/rpc-spans.test.ts", "test/system/local-traces.test.ts"];
 
@@ -76,6 +79,7 @@ export default defineConfig({
           name: "component",
           include: component,
           exclude: isolated,
+          env: componentPlace,
           maxWorkers: atOnce,
           sequence: { groupOrder: 1 },
         },
@@ -88,7 +92,7 @@ export default defineConfig({
                 ...slow,
                 name: "stores on a newer NATS",
                 include: stores,
-                env: { PATH: `${dirname(newerNats)}:${process.env["PATH"]}` },
+                env: { ...componentPlace, PATH: `${dirname(newerNats)}:${process.env["PATH"]}` },
                 maxWorkers: atOnce,
                 sequence: { groupOrder: 1 },
               },

@@ -30,9 +30,9 @@ const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
 });
 if (options.nightly) process.env["REEVE_SEED"] ??= "random";
-// The stores of the tests are short-lived. On a disk, they are a tenth of the time that the tests take.
+// The stores of the components are short-lived. On a disk, they are a tenth of the time that their tests take.
 const memory = process.env["TMPDIR"] ?? memoryFolder();
-if (memory !== undefined) process.env["TMPDIR"] = memory;
+if (memory !== undefined) process.env["REEVE_COMPONENT_TMPDIR"] = memory;
 // Before the suites, of which several start servers at once. The checks do not need it, and leave a processor idle for much of their time.
 const preparing = prepare();
 let failedSteps = (await run(["scripts/check.ts", "--no-tests"])) ? 0 : 1;

@@ -26,7 +26,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
-import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { gatewayConfig } from "@reeve/gateway/config";
 import { startGateway } from "@reeve/gateway/serve";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -44,6 +44,7 @@ const services = [
   ApprovalService,
   ArtifactService,
   AuditService,
+  ClientToolService,
   MemoryService,
   NotificationService,
   PasskeyService,

@@ -9,7 +9,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
-import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
 /** The services that the gateway serves to clients. */
 export const publicServices: readonly string[] = [
@@ -17,6 +17,7 @@ export const publicServices: readonly string[] = [
   ApprovalService,
   ArtifactService,
   AuditService,
+  ClientToolService,
   IdentityService,
   MemoryService,
   NotificationService,

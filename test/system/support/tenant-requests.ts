@@ -37,6 +37,23 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   },
   "AgentService/ValidateAgent": { request: () => ({ spec: { ...spec, instructions: "" } }) },
   "AgentService/ListModels": { request: () => ({}) },
+  "ClientToolService/OfferTools": {
+    request: () => ({
+      target: { case: "runId", value: ids.run },
+      manifest: { clientId: "page", tools: [{ name: "show" }] },
+    }),
+    stranger: "RUN_NOT_FOUND",
+  },
+  "ClientToolService/AnswerToolCall": {
+    request: () => ({
+      runId: ids.run,
+      callId: `${ids.run}-2-0`,
+      clientId: "page",
+      answer: { case: "text", value: "new" },
+    }),
+    stranger: "RUN_NOT_FOUND",
+    owner: "CALL_NOT_FOUND",
+  },
   "ApprovalService/GetApproval": {
     request: () => ({ approvalId: ids.approval }),
     stranger: "APPROVAL_NOT_FOUND",
