@@ -17,7 +17,6 @@ export const publicServices: readonly string[] = [
   ApprovalService,
   ArtifactService,
   AuditService,
-  ClientToolService,
   IdentityService,
   MemoryService,
   NotificationService,
@@ -25,6 +24,7 @@ export const publicServices: readonly string[] = [
   ReceiptService,
   RunService,
   ThreadService,
+  ClientToolService,
   ToolService,
   WorkspaceService,
 ].map(({ typeName }) => typeName);
