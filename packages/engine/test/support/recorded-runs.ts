@@ -15,7 +15,7 @@ import { scopeOf } from "../../src/domain/state/frame.ts";
 import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
 import { recordedClientCalls } from "./recorded-client-calls.ts";
 import { recordedDelegates } from "./delegating-run.ts";
-import { recordedPlugins } from "./plugged-run.ts";
+import { recordedPlugins } from "./plugins/plugged-run.ts";
 import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
-import { allPhases } from "../../../test/support/memory-plugins.ts";
+import { allPhases } from "../../../test/support/plugins/memory-plugins.ts";
 import type { World } from "../../../test/support/random-world.ts";
 import { anyWorld, play, takeOver } from "../../../test/support/random-world.ts";
 import { apply } from "../state/apply.ts";

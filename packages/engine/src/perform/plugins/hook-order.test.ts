@@ -7,8 +7,8 @@ import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { callingModel, countingModel } from "../../../test/support/models.ts";
-import type { MemoryPlugin } from "../../../test/support/memory-plugins.ts";
-import { MemoryPlugins } from "../../../test/support/memory-plugins.ts";
+import type { MemoryPlugin } from "../../../test/support/plugins/memory-plugins.ts";
+import { MemoryPlugins } from "../../../test/support/plugins/memory-plugins.ts";
 import { expectWhole, resultsOf, WorkerBench } from "../../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;

@@ -1,51 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import { ApprovalState, DecisionSchema, GateKind } from "@reeve/contracts/approval";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { HookPhase, MergeMode } from "@reeve/contracts/extensions/plugin";
 import { RunStatus } from "@reeve/contracts/run";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
-import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { expect, describe, test } from "vitest";
-import { callingModel, countingModel } from "../../../test/support/models.ts";
-import type { MemoryPlugin } from "../../../test/support/memory-plugins.ts";
-import { MemoryPlugins } from "../../../test/support/memory-plugins.ts";
+import { countingModel } from "../../../test/support/models.ts";
+import type { MemoryPlugin } from "../../../test/support/plugins/memory-plugins.ts";
+import { benchWith, endOf, hooksIn } from "../../../test/support/plugins/plugin-bench.ts";
 import { expectWhole, resultsOf, WorkerBench } from "../../../test/support/worker-bench.ts";
-import type { ModelRequest } from "../../ports/model-provider.ts";
 import { PluginFailure } from "../../ports/plugin-host.ts";
-
-type Spec = MessageInitShape<typeof AgentSpecSchema>;
-
-/** A run whose model calls `count` once, or the tools that are given, with plugins. */
-async function benchWith(
-  plugins: Readonly<Record<string, MemoryPlugin>>,
-  { calls, spec = {} }: { calls?: readonly (readonly [string, string])[]; spec?: Spec } = {},
-) {
-  const model = calls === undefined ? countingModel(1) : callingModel(calls, () => undefined);
-  const requests: ModelRequest[] = [];
-  const bench = new WorkerBench({
-    ...model,
-    stream(request, signal) {
-      requests.push(request);
-      return model.stream(request, signal);
-    },
-  });
-  const memory = new MemoryPlugins(plugins);
-  bench.plugins = memory;
-  await bench.create({ pluginIds: Object.keys(plugins), ...spec });
-  return { bench, memory, requests };
-}
-
-async function endOf(bench: WorkerBench) {
-  return foldHead(emptyHead, await bench.events());
-}
-
-async function hooksIn(bench: WorkerBench) {
-  return (await bench.events()).flatMap(({ event }) =>
-    event.case === "pluginHookFinished" ? [event.value] : [],
-  );
-}
 
 // Requirement: RES-5
 test("a plugin has a hook in every phase, in the order of the loop, each recorded once", async () => {
@@ -74,126 +37,6 @@ test("a run without plugins has no facts about any", async () => {
   await bench.drive("w");
   const kinds = (await bench.events()).map(({ event }) => event.case);
   expect(kinds.filter((kind) => /^plugin|^runEnding/.test(kind ?? ""))).toEqual([]);
-});
-
-describe("the verdict of a tool gate", () => {
-  const deny = gate({ verdict: { case: "deny", value: { reason: "not today" } } });
-  const ask = gate({ verdict: { case: "ask", value: { reason: "it is late" } } });
-  const allow = gate({ verdict: { case: "allow", value: {} } });
-
-  test("refuses a call, which the model reads by name", async () => {
-    const { bench } = await benchWith({ guard: deny });
-    await bench.drive("w");
-    expect(await resultsOf(bench)).toEqual(["the plugin guard denies this call: not today"]);
-    expect(bench.executed).toEqual([]);
-    expectWhole(await bench.events(), RunStatus.COMPLETED);
-  });
-
-  test("is the strictest of all plugins", async () => {
-    const { bench } = await benchWith({ first: allow, second: deny, third: ask });
-    await bench.drive("w");
-    expect(await resultsOf(bench)).toEqual([expect.stringContaining("second denies")]);
-  });
-
-  test("has a person decide", async () => {
-    const { bench } = await benchWith({ guard: ask });
-    await bench.drive("w");
-    expect(approvalsOf(await endOf(bench))).toMatchObject([
-      { gates: [GateKind.PLUGIN], pluginReasons: ["guard: it is late"] },
-    ]);
-    await bench.decide(ApprovalState.APPROVED);
-    await bench.drive("w", 2);
-    expectWhole(await bench.events(), RunStatus.COMPLETED);
-    expect(bench.executed).toHaveLength(1);
-  });
-
-  test("does not lift the approval that the agent requires", async () => {
-    const { bench } = await benchWith({ guard: allow }, { spec: { hitlTools: ["count"] } });
-    await bench.drive("w");
-    expect(approvalsOf(await endOf(bench))).toMatchObject([{ gates: [GateKind.TOOL] }]);
-    expect(bench.executed).toEqual([]);
-  });
-
-  test("replaces the arguments, on which rules and the gate decide again", async () => {
-    const seen: unknown[] = [];
-    const replacing: MemoryPlugin = {
-      descriptor: { phases: [HookPhase.TOOL_GATE] },
-      hook({ data }) {
-        if (data.case !== "call") return {};
-        seen.push(data.value.arguments);
-        return data.value.arguments?.["path"] === "safe"
-          ? {}
-          : { verdict: { case: "rewrite", value: { arguments: { path: "safe" } } } };
-      },
-    };
-    const { bench } = await benchWith({ guard: replacing }, { spec: { hitlTools: ["count"] } });
-    await bench.drive("w");
-    expect(seen).toEqual([{}, { path: "safe" }]);
-    expect(approvalsOf(await endOf(bench))[0]?.call?.arguments).toEqual({ path: "safe" });
-  });
-
-  test("is given anew for the arguments with which a person approves the call", async () => {
-    const seen: unknown[] = [];
-    const strict: MemoryPlugin = {
-      descriptor: { phases: [HookPhase.TOOL_GATE] },
-      hook({ data }) {
-        if (data.case !== "call") return {};
-        seen.push(data.value.arguments);
-        return data.value.arguments?.["path"] === "secret"
-          ? { verdict: { case: "deny", value: {} } }
-          : {};
-      },
-    };
-    const spec = { hitlTools: ["count"], approvalPolicy: { allowEditedArguments: true } };
-    const { bench } = await benchWith({ guard: strict }, { spec });
-    await bench.drive("w");
-    const editedArguments = { path: "secret" };
-    const decision = create(DecisionSchema, { approved: true, editedArguments });
-    await bench.decide(ApprovalState.APPROVED, undefined, decision);
-    await bench.drive("w", 2);
-    expect(seen).toEqual([{}, editedArguments]);
-    expect(await resultsOf(bench)).toEqual(["the plugin guard denies this call"]);
-    expect(bench.executed).toEqual([]);
-  });
-
-  test("decides on the calls of the planner too", async () => {
-    const calls = [["count", "{}"]] as const;
-    const planned = await benchWith({ guard: deny }, { calls, spec: { planningEnabled: true } });
-    await planned.bench.drive("w");
-    expect(await resultsOf(planned.bench)).toEqual([expect.stringContaining("guard denies")]);
-    expect(planned.bench.executed).toEqual([]);
-  });
-
-  test("is a refusal if two plugins replace the arguments", async () => {
-    const { bench } = await benchWith({ a: rewrite("1"), b: rewrite("2") });
-    await bench.drive("w");
-    expect(await resultsOf(bench)).toEqual([expect.stringContaining("a, b also replaces")]);
-  });
-
-  test("is a refusal if the plugin gives none", async () => {
-    const broken: MemoryPlugin = {
-      descriptor: { phases: [HookPhase.TOOL_GATE] },
-      ignoresFailures: true,
-      hook: () => Promise.reject(new PluginFailure("it threw", { retryable: false })),
-    };
-    const { bench } = await benchWith({ guard: broken });
-    await bench.drive("w");
-    expect(await resultsOf(bench)).toEqual([
-      "the plugin guard did not decide on this call: it threw",
-    ]);
-    expectWhole(await bench.events(), RunStatus.COMPLETED);
-  });
-
-  test("stops the run", async () => {
-    const stop = gate({ verdict: { case: "stop", value: { reason: "enough" } } });
-    const { bench } = await benchWith({ guard: stop });
-    await bench.drive("w");
-    expect((await endOf(bench)).error).toMatchObject({
-      reason: "plugin_stopped",
-      message: "the plugin guard stopped the run: enough",
-    });
-    expect(bench.executed).toEqual([]);
-  });
 });
 
 test("a plugin changes the request of a step: it adds instructions and removes tools", async () => {
@@ -376,15 +219,6 @@ function textValue(value: string) {
 
 function numberOf(value: ReturnType<typeof numberValue> | undefined): unknown {
   return value?.kind.value;
-}
-
-/** A plugin whose tool gate gives a verdict. */
-function gate(verdict: object): MemoryPlugin {
-  return { descriptor: { phases: [HookPhase.TOOL_GATE] }, hook: () => verdict };
-}
-
-function rewrite(path: string): MemoryPlugin {
-  return gate({ verdict: { case: "rewrite", value: { arguments: { path } } } });
 }
 
 /** A plugin that adds to a sum at the start of each step. */

@@ -3,20 +3,15 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
 import type { ExternalFact } from "@reeve/run/commands/append-external";
-import { shardCount } from "@reeve/jetstream/local-index/agenda";
-import type { Clock } from "@reeve/platform/async/clock";
-import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, memoryPorts } from "../../../test/support/memory-ports.ts";
-import { openRunLists } from "../list-runs.ts";
+import type { SweptPorts } from "../../../test/support/swept-runs.ts";
+import { note, run, sweeper, sweeping, withRun } from "../../../test/support/swept-runs.ts";
 import { shardsOf } from "./shared-shards.ts";
-import type { Deadlines, SweepRunsPorts } from "./sweep-runs.ts";
-import { sweepRuns } from "./sweep-runs.ts";
+import type { Deadlines } from "./sweep-runs.ts";
 
 const never = new AbortController().signal;
-const logger = createLogger("test", "silent");
-const run = "run_forgotten";
 
 const created = { case: "runCreated", value: {} } as const;
 const parkedRun = { case: "runParked", value: {} } as const;
@@ -26,80 +21,6 @@ const ended = { case: "status", value: { status: RunStatus.COMPLETED } } as cons
 function claimed(dispatchSequence: number) {
   const value = { worker: "w", epoch: 1, dispatchSequence: BigInt(dispatchSequence) };
   return { case: "runClaimed", value } as const;
-}
-
-/** A clock that a test moves: each `pass` lets the sweeper do one round. */
-class ManualClock implements Clock {
-  #nowMs = 0;
-  #asleep = Promise.withResolvers<{ readonly delayMs: number; readonly wake: () => void }>();
-
-  now(): number {
-    return this.#nowMs;
-  }
-
-  async sleep(delayMs: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-    this.#asleep.resolve({ delayMs, wake: resolve });
-    await promise;
-  }
-
-  /** Lets the sweeper do one round, after more time than it wanted to sleep if given. */
-  async pass(atLeastMs = 0): Promise<void> {
-    const { delayMs, wake } = await this.#asleep.promise;
-    this.#asleep = Promise.withResolvers();
-    this.#nowMs += Math.max(delayMs, atLeastMs);
-    wake();
-    await this.#asleep.promise;
-  }
-}
-
-/** A run with these facts in its log, and a row in the index. */
-async function withRun(...facts: readonly ExternalFact[]): Promise<MemoryPorts> {
-  const ports = memoryPorts();
-  await appendFacts(ports.log, run, ...facts);
-  await note(ports);
-  return ports;
-}
-
-async function note(ports: MemoryPorts, runId = run): Promise<void> {
-  await ports.runs.put(`acme.${runId}`, create(RunSchema, { runId }), never);
-}
-
-type SweptPorts = Pick<MemoryPorts, "dispatch" | "runs"> &
-  Pick<SweepRunsPorts, "log" | "logEnds"> & { readonly expire?: Deadlines["expire"] };
-
-/** A gateway sweeps for this many rounds of five seconds. */
-async function sweeping(ports: SweptPorts, rounds: number): Promise<void> {
-  await using gateway = await sweeper(ports);
-  for (let round = 0; round < rounds; round++) await gateway.clock.pass();
-}
-
-/** A gateway with its own index that sweeps when its clock moves. */
-async function sweeper(
-  { runs, expire = () => Promise.resolve(), ...ports }: SweptPorts,
-  owned: readonly number[] = Array.from({ length: shardCount }, (_, shard) => shard),
-) {
-  const clock = new ManualClock();
-  const ending = new AbortController();
-  const runLists = openRunLists(runs, { folder: undefined, log: logger, clock }, never);
-  const isCurrent = async () => {
-    await runLists.page({ tenant: "acme" }, { pageSize: 1, pageToken: "" }, never);
-  };
-  await isCurrent();
-  const deadlines = { now: () => clock.now(), expire };
-  const swept = { ...ports, runLists, shards: { owned }, deadlines };
-  const sweep = sweepRuns(swept, clock, logger, ending.signal);
-  return {
-    clock,
-    /** Resolves when the index has all rows. */
-    isCurrent,
-    async [Symbol.asyncDispose]() {
-      ending.abort(new Error("enough"));
-      await expect(sweep).rejects.toThrow("enough");
-      await runLists[Symbol.asyncDispose]();
-    },
-  };
 }
 
 /** A worker takes the dispatch and acknowledges it. */

@@ -13,7 +13,7 @@ import {
   HookPhaseSchema,
   RunHookResponseSchema,
 } from "@reeve/contracts/extensions/plugin";
-import type { PluginHost } from "../../src/ports/plugin-host.ts";
+import type { PluginHost } from "../../../src/ports/plugin-host.ts";
 
 type AnswerInit = MessageInitShape<typeof RunHookResponseSchema>;
 

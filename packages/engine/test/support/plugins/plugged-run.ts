@@ -3,10 +3,10 @@ import { create } from "@bufbuild/protobuf";
 import { durationFromMs, ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
 import { HookPhase, MergeMode } from "@reeve/contracts/extensions/plugin";
-import { nextEffects } from "../../src/domain/next-effects.ts";
-import type { DueHook } from "../../src/domain/plugins/due-hooks.ts";
+import { nextEffects } from "../../../src/domain/next-effects.ts";
+import type { DueHook } from "../../../src/domain/plugins/due-hooks.ts";
 import { allPhases } from "./memory-plugins.ts";
-import { PlayedRun } from "./run-player.ts";
+import { PlayedRun } from "../run-player.ts";
 
 type Answer = MessageInitShape<typeof RunHookResponseSchema>;
 
