@@ -164,7 +164,7 @@ describe("a run whose runtime is killed and started again", () => {
     const recorded = events.flatMap(({ event }) =>
       event.case === "pluginHookFinished" ? [event.value.hookId] : [],
     );
-    const last = `${runId}/root/1/run_end/hanging`;
+    const last = `${runId}:root:1:run_end:hanging`;
     expect(recorded).toEqual([first, hanging, last]);
     expect(await linesOf(journal, 4)).toEqual([first, hanging, hanging, last]);
     expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });

@@ -89,7 +89,7 @@ test("a receipt has the arguments with which a plugin replaced those of the mode
       {
         pluginHookFinished: {
           pluginId: "guard",
-          hookId: "h/guard",
+          hookId: "h:tool_gate:guard",
           callId: decidedCallId,
           answer: { rewrite: { arguments: replaced } },
         },

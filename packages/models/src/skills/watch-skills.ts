@@ -5,11 +5,11 @@ import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { readSkillFolder } from "./read-skills.ts";
 
-/** How often the folder is looked at. A change takes effect after at most twice as long. */
+/** The interval at which the folder is checked. A change takes effect after at most two intervals. */
 const defaultIntervalMs = 2_000;
 /** How many times the interval passes before a folder with a mistake is read again although nothing changed: a read may fail for a while. */
 const retryIntervals = 15;
-/** A folder with more files than this is looked at up to there. */
+/** The maximum number of files that a check examines. Changes in further files are not noticed. */
 const maxFiles = 40_000;
 
 export interface SkillFolder {

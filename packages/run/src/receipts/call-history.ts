@@ -138,10 +138,13 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
   }
 }
 
+/** A part of the ids of hooks that decide on replaced arguments. No id of a plugin has a colon. */
+const laterRound = /:round-\d+:/;
+
 /** The arguments of a plugin are those on which people decide, and with which the call is executed. A second replacement is refused. */
 function withRewrite(history: CallHistory, { answer, hookId }: PluginHookFinished): CallHistory {
   const { requested } = history;
-  const isFirst = !hookId.includes("/round-");
+  const isFirst = !laterRound.test(hookId);
   if (answer?.verdict.case !== "rewrite" || requested === undefined || !isFirst) return history;
   const call = create(ToolCallSchema, {
     ...requested.call,

@@ -8,7 +8,7 @@ const record: Hook = async ({ hookId, section }) => {
   const times = readFileSync(journal, "utf8")
     .split("\n")
     .filter((line) => line === hookId).length;
-  if (times === 1 && hookId.includes("/before_inference/")) await new Promise(() => undefined);
+  if (times === 1 && hookId.includes(":before_inference:")) await new Promise(() => undefined);
 };
 
 /** A plugin whose process a test kills in the middle of a hook. */

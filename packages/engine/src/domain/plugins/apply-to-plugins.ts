@@ -121,14 +121,14 @@ function actionsOf(
   nowMs: number,
 ): readonly PendingAction[] {
   return (answer?.actions ?? []).map(({ name, payload, delay }, index) => ({
-    hookId: `${hookId}/${index}`,
+    hookId: `${hookId}:${index}`,
     originId: delay === undefined ? (before?.originId ?? hookId) : "",
     rootId: before?.rootId ?? hookId,
     rootPhase: before?.rootPhase ?? phase,
     pluginId,
     name,
     payload,
-    // A delay ends a row of rounds.
+    // Rounds count only actions without a delay.
     round: delay === undefined ? (before?.round ?? 0) + 1 : 1,
     dueAtMs: delay === undefined ? undefined : nowMs + durationMs(delay),
   }));

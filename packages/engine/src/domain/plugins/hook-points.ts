@@ -69,7 +69,7 @@ export function hookIdOf(
     ...(call === undefined ? [] : [call.call.callId]),
     ...formOf(phase, call),
     pluginId,
-  ].join("/");
+  ].join(":");
 }
 
 /** Returns the plugins that have a hook in a phase. */

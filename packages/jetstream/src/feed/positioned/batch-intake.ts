@@ -10,7 +10,7 @@ import type { BatchOpener } from "../open-batch-content.ts";
 import type { FeedBatch, KindFilter } from "../port.ts";
 import type { DueRetry, ReadProgress } from "./progress.ts";
 
-/** How many batches of a tenant are looked at to find the next one that has to be read again. */
+/** How many batches of a tenant one retry examines to find the next one that has to be read again. */
 const maxWalked = 100;
 
 /** What decides which batches a reader gets. */
