@@ -79,8 +79,9 @@ const lanes: readonly (readonly Check[])[] = [
   [
     {
       name: "unit tests",
-      // One worker loads each module once; the other processor has the checks of the other lane.
-      command: `vitest run --project unit --maxWorkers=1 --reporter=dot ${withoutSlowTests}`,
+      // One worker loads each module once; the other processor has the checks of the other lane. Node reads TypeScript itself,
+      // which saves a third of the time of the first run.
+      command: `vitest run --project unit --maxWorkers=1 --reporter=dot --experimental.viteModuleRunner=false ${withoutSlowTests}`,
     },
   ],
   [
