@@ -90,4 +90,9 @@ pub mod reeve {
             include!("reeve.tool.v1.rs");
         }
     }
+    pub mod workflow {
+        pub mod v1 {
+            include!("reeve.workflow.v1.rs");
+        }
+    }
 }

@@ -148,6 +148,11 @@ pub struct AgentSpec {
     /// `open_skill`. A run keeps the versions with which it was prepared.
     #[prost(string, repeated, tag = "40")]
     pub skills: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The graph that runs in place of the loop of a model: a run of the agent executes the nodes, with the
+    /// tools, delegates, rules, and limits of this spec. `model` then serves nodes that call a model, and may
+    /// be empty without them. If unset, the agent is a loop.
+    #[prost(message, optional, tag = "41")]
+    pub workflow: ::core::option::Option<super::super::workflow::v1::Workflow>,
 }
 /// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
 /// is parked as for an approval.

@@ -13,6 +13,7 @@ import (
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	structpb "google.golang.org/protobuf/types/known/structpb"
+	v1 "reeve.dev/sdk/go/gen/reeve/workflow/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -130,7 +131,11 @@ type AgentSpec struct {
 	// Skills that the agent may open, by name: instructions and files for kinds of work, which the
 	// deployment has. The model sees the name and the description of each, and opens it with the tool
 	// `open_skill`. A run keeps the versions with which it was prepared.
-	Skills        []string `protobuf:"bytes,40,rep,name=skills,proto3" json:"skills,omitempty"`
+	Skills []string `protobuf:"bytes,40,rep,name=skills,proto3" json:"skills,omitempty"`
+	// The graph that runs in place of the loop of a model: a run of the agent executes the nodes, with the
+	// tools, delegates, rules, and limits of this spec. `model` then serves nodes that call a model, and may
+	// be empty without them. If unset, the agent is a loop.
+	Workflow      *v1.Workflow `protobuf:"bytes,41,opt,name=workflow,proto3" json:"workflow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -420,6 +425,13 @@ func (x *AgentSpec) GetOutputSchema() *structpb.Struct {
 func (x *AgentSpec) GetSkills() []string {
 	if x != nil {
 		return x.Skills
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetWorkflow() *v1.Workflow {
+	if x != nil {
+		return x.Workflow
 	}
 	return nil
 }
@@ -1756,7 +1768,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\xc4\x10\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\xfd\x10\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1801,7 +1813,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0ffallback_models\x18\" \x03(\tB\x00R\x0efallbackModels\x12<\n" +
 	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x12<\n" +
 	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x18\n" +
-	"\x06skills\x18( \x03(\tB\x00R\x06skills\x1aC\n" +
+	"\x06skills\x18( \x03(\tB\x00R\x06skills\x127\n" +
+	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -1975,8 +1988,9 @@ var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	nil,                         // 19: reeve.agent.v1.AgentSpec.SectionsEntry
 	(*structpb.ListValue)(nil),  // 20: google.protobuf.ListValue
 	(*structpb.Struct)(nil),     // 21: google.protobuf.Struct
-	(*durationpb.Duration)(nil), // 22: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 23: google.protobuf.Value
+	(*v1.Workflow)(nil),         // 22: reeve.workflow.v1.Workflow
+	(*durationpb.Duration)(nil), // 23: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 24: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
 	18, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
@@ -1992,34 +2006,35 @@ var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
 	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
 	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
 	21, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
-	22, // 13: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	22, // 14: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	22, // 15: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	22, // 16: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	22, // 17: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	6,  // 18: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	20, // 19: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	20, // 20: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	22, // 21: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	22, // 22: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	9,  // 23: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	22, // 24: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	17, // 25: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	16, // 26: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	15, // 27: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	14, // 28: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	12, // 29: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
-	11, // 30: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
-	13, // 31: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
-	22, // 32: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	17, // 33: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	22, // 34: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	23, // 35: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	36, // [36:36] is the sub-list for method output_type
-	36, // [36:36] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	22, // 13: reeve.agent.v1.AgentSpec.workflow:type_name -> reeve.workflow.v1.Workflow
+	23, // 14: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	23, // 15: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	23, // 16: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	23, // 17: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	23, // 18: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	6,  // 19: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	20, // 20: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	20, // 21: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	23, // 22: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	23, // 23: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	9,  // 24: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	23, // 25: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	17, // 26: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	16, // 27: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	15, // 28: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	14, // 29: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	12, // 30: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
+	11, // 31: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
+	13, // 32: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
+	23, // 33: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	17, // 34: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	23, // 35: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	24, // 36: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	37, // [37:37] is the sub-list for method output_type
+	37, // [37:37] is the sub-list for method input_type
+	37, // [37:37] is the sub-list for extension type_name
+	37, // [37:37] is the sub-list for extension extendee
+	0,  // [0:37] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }

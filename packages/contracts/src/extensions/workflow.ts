@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/workflow/v1/workflow_pb.ts";
