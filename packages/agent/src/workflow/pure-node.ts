@@ -1,0 +1,57 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
+import { valueProblem } from "../schema/value-problem.ts";
+import { conditionHolds } from "./condition.ts";
+import type { NodeOutputs } from "./node-inputs.ts";
+import { targetOf } from "./node-target.ts";
+
+/** What a node without effects gives at once. */
+export type PureOutcome =
+  | { readonly kind: "outputs"; readonly outputs: NodeOutputs }
+  | { readonly kind: "failed"; readonly problem: string };
+
+/** Returns the outputs of a node that has no effect, from its inputs and the message that started the run. Undefined: the node has an effect. */
+export function pureOutcome(
+  node: WorkflowNode,
+  inputs: JsonObject,
+  message: string,
+): PureOutcome | undefined {
+  const { properties = {} } = node;
+  switch (targetOf(node)?.kind) {
+    case "input":
+      return inputOutcome(node, message);
+    case "output":
+      return outputs([["value", inputs["value"] ?? null]]);
+    case "merge":
+      return outputs([["value", inputs["values"] ?? null]]);
+    case "condition": {
+      const value = inputs["value"] ?? null;
+      return outputs([[String(conditionHolds(properties, value)), value]]);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function outputs(entries: readonly (readonly [string, JsonValue])[]): PureOutcome {
+  return { kind: "outputs", outputs: new Map(entries) };
+}
+
+function inputOutcome({ id, properties }: WorkflowNode, message: string): PureOutcome {
+  const schema = properties?.["schema"];
+  if (schema === undefined) return outputs([["value", message]]);
+  const value = parsed(message);
+  // The rules of specs accept objects only.
+  const problem = valueProblem(schema as JsonObject, value);
+  if (problem === undefined) return outputs([["value", value]]);
+  return { kind: "failed", problem: `node "${id}": the input of the run does not fit: ${problem}` };
+}
+
+/** A message that is no JSON is a text. */
+function parsed(message: string): JsonValue {
+  try {
+    return JSON.parse(message) as JsonValue;
+  } catch {
+    return message;
+  }
+}
