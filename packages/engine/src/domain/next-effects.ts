@@ -7,7 +7,7 @@ import type { Scope } from "./state/fact.ts";
 import { rootScope } from "./state/fact.ts";
 import type { Call, Frame, ModelCall } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
-import { awaitsContent } from "./calls/call-content.ts";
+import { awaitsContent, schedulableCalls } from "./calls/call-content.ts";
 import { isClientTool, waitingClientCall } from "./client-calls/client-calls.ts";
 import { executionId } from "./calls/execution-id.ts";
 import { awaitsApproval } from "./calls/gate-call.ts";
@@ -23,6 +23,7 @@ import type { DueHook } from "./plugins/due-hooks.ts";
 import { dueHooks } from "./plugins/due-hooks.ts";
 import type { RunState } from "./state/run-state.ts";
 import { frameOf, hasEnded, liveFrames } from "./state/run-state.ts";
+import { openDelays } from "./workflow/delays.ts";
 
 /** Work outside of the log that yields the next facts. Two effects with the same id are the same effect. */
 export type Effect = {
@@ -50,6 +51,8 @@ export type Effect = {
   | { readonly kind: "call_plugin_tool"; readonly call: Call; readonly tool: ToolDescriptor }
   /** A hook of a plugin, or an action that it scheduled. */
   | { readonly kind: "run_hook"; readonly due: DueHook }
+  /** A node of a workflow that waits, until a time in milliseconds since the epoch. */
+  | { readonly kind: "wait_for_delay"; readonly call: Call; readonly dueAtMs: number }
   /** An inspection of the files that a call names, before its approval is requested. */
   | { readonly kind: "inspect_call"; readonly call: Call; readonly tool: ToolDescriptor }
   /** Advice of a model about a call that waits for its approval; one at a time. */
@@ -81,7 +84,8 @@ export function nextEffects(state: RunState): readonly Effect[] {
     call,
     approval,
   }));
-  const all = [...hooks, ...models, ...inspections, ...tools, ...answers, ...reviewEffects(state)];
+  const calls = [...tools, ...delayEffects(state), ...answers, ...reviewEffects(state)];
+  const all = [...hooks, ...models, ...inspections, ...calls];
   return all.every(awaitsPerson) ? [] : all;
 }
 
@@ -101,6 +105,13 @@ function toolEffect({ frame, call, tool }: OutgoingCall): readonly Effect[] {
   return [{ ...place, kind: "await_client", call, deadlineMs, isAnsweredByPerson }];
 }
 
+function delayEffects(state: RunState): readonly Effect[] {
+  return openDelays(state).map(({ frame, call, dueAtMs }) => {
+    const place = { id: `delay:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
+    return { ...place, kind: "wait_for_delay", call, dueAtMs };
+  });
+}
+
 function reviewEffects(state: RunState): readonly Effect[] {
   const due = dueReview(state);
   if (due === undefined) return [];
@@ -112,7 +123,9 @@ function reviewEffects(state: RunState): readonly Effect[] {
 /** The files of a call are inspected when it is the next to run: the calls before it may still change them. */
 function inspectionEffects(state: RunState, frame: Frame): readonly Effect[] {
   if (!frame.stepOpen || !frame.hasTurn) return [];
-  return scheduleCalls(frame, parallelCallLimit(state, frame)).flatMap(
+  const { tools } = frame;
+  const calls = schedulableCalls(frame);
+  return scheduleCalls({ calls, tools }, parallelCallLimit(state, frame)).flatMap(
     (call): readonly Effect[] => {
       const tool = frame.tools.get(call.call.name);
       if (tool === undefined || !awaitsContent(state, frame, call)) return [];
@@ -153,6 +166,7 @@ export function onlyProviderWaitMs(
   if (!effects.some(({ kind }) => kind === "wait_to_retry")) return undefined;
   const rests = effects.map((effect) => {
     if (effect.kind === "wait_to_retry") return restMs(effect, nowMs);
+    if (effect.kind === "wait_for_delay") return effect.dueAtMs - nowMs;
     return effect.kind === "run_hook" ? (effect.due.action?.dueAtMs ?? nowMs) - nowMs : 0;
   });
   const shortest = Math.min(...rests);

@@ -17,6 +17,7 @@ import { hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
 import type { RefusalNow } from "./calls/refusal-now.ts";
 import { refusesNothing } from "./calls/refusal-now.ts";
 import { turnFacts } from "./calls/turn-facts.ts";
+import { workflowFacts } from "./workflow/workflow-facts.ts";
 
 /**
  * Returns the facts that follow from `state` without an effect. Apply them and call it again, until it returns none: then
@@ -64,6 +65,9 @@ function ofFrame(
   refusalNow: RefusalNow,
 ): readonly Fact[] {
   if (!frame.stepOpen) return nextStep(state, frame, nowMs);
+  if (frame.workflow !== undefined) {
+    return workflowFacts(state, frame, frame.workflow, { nowMs, refusalNow });
+  }
   return frame.hasTurn
     ? turnFacts(state, frame, nowMs, refusalNow)
     : modelCallFacts(state, frame, nowMs);

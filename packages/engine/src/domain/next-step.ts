@@ -15,9 +15,11 @@ import type { RunState } from "./state/run-state.ts";
 import { endStopped } from "./stop/end-stopped.ts";
 import { stopAfterTurn } from "./stop/stop-after-turn.ts";
 import { isFinished, requiresResult } from "./subtasks/finish-subtask.ts";
+import { stepOfWorkflow } from "./workflow/end-workflow.ts";
 
 /** Returns the facts that start the next step of a frame, or end it when it is done or out of budget. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
+  if (frame.workflow !== undefined) return stepOfWorkflow(state, frame, frame.workflow, nowMs);
   const ended = endIfDone(state, frame);
   if (ended.length > 0) return ended;
   const stop = stopAfterTurn(state, frame);

@@ -11,6 +11,7 @@ import { callPluginTool } from "./plugins/call-plugin-tool.ts";
 import { callRuntimeTool } from "./runtime-tools/call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
 import { reviewCall } from "./review-call.ts";
+import { waitForDelay } from "./wait-for-delay.ts";
 import { inspectCall } from "./inspect-call.ts";
 import { runHook } from "./plugins/run-hook.ts";
 import { countTokens } from "./count-tokens.ts";
@@ -44,6 +45,8 @@ export function perform(
       return answerQuestion(state, effect, ports, signal);
     case "await_client":
       return awaitClient(effect, ports, signal);
+    case "wait_for_delay":
+      return waitForDelay(effect, ports, signal);
     case "wait_to_retry":
       return waitToRetry(effect, ports, signal);
   }

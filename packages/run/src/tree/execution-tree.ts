@@ -97,12 +97,12 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
 }
 
 function called(call: ToolCall, parentId: string, startedAtMs: number): TreeChange {
-  const { callId: id, name, rawArguments } = call;
+  const { callId: id, name, rawArguments, nodeId } = call;
   const args = call.arguments === undefined ? rawArguments : JSON.stringify(call.arguments);
   const argsPreview = previewOf(args);
   return {
     kind: "called",
-    node: { id, parentId, name, argsPreview, unfinished: true, startedAtMs },
+    node: { id, parentId, name, nodeId, argsPreview, unfinished: true, startedAtMs },
   };
 }
 

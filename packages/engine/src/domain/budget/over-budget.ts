@@ -105,6 +105,14 @@ export function exceededTotal(state: RunState): ExceededBudget | undefined {
   return exceeded === undefined ? undefined : total(usedByReviews(state));
 }
 
+/** Returns the budget of the run that is exceeded before a workflow goes on. */
+export function exceededWork(state: RunState, nowMs: number): ExceededBudget | undefined {
+  const { wallClockMs } = limitsOf(state);
+  return (
+    firstOver([["wall_clock", wallClockMs, workedMs(state.worked, nowMs)]]) ?? exceededTotal(state)
+  );
+}
+
 function usedByReviews({ head: { approvals } }: RunState): Reserved {
   let used = { calls: 0, tokens: 0, usd: 0 };
   for (const { inputTokens, outputTokens, costUsd = 0 } of oldestFirst(approvals).flatMap(

@@ -9,7 +9,9 @@ import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { boundPreviews, withoutPreviews } from "./bound-previews.ts";
 import { decidersOf } from "./deciders-of.ts";
-import { gateOf, isBoundToFiles, requestApproval } from "./gate-call.ts";
+import { isWaitNode } from "@reeve/agent/workflow/wait-tools";
+import { isAskUser } from "./ask-user.ts";
+import { gateOf, isBoundToFiles, isCleared, requestApproval } from "./gate-call.ts";
 import { refuse } from "./tool-result.ts";
 
 /** What is left in a batch of the log for the facts of approvals. */
@@ -30,9 +32,22 @@ export function awaitsGate(state: RunState, frame: Frame, pending: Call): boolea
   return state.plugins !== undefined && gateOf(state, frame, pending)?.kind === "hooks";
 }
 
+/**
+ * Returns the calls among which those are chosen that run next: for a workflow, those that could run now. Its calls have no order among
+ * each other, so that none waits for one that has ended, or that waits for a person.
+ */
+export function schedulableCalls({ calls, tools, workflow }: Frame): readonly Call[] {
+  if (workflow === undefined) return calls;
+  return calls.filter((call) => {
+    const tool = tools.get(call.call.name);
+    return tool !== undefined && !isWaitNode(tool) && !isAskUser(tool) && isCleared(call);
+  });
+}
+
 /** Returns the calls of a frame so that those whose files must be inspected first, or that wait for plugins, count as waiting for an approval. */
 export function withHeldCalls(state: RunState, frame: Frame): Pick<Frame, "calls" | "tools"> {
-  const { calls, tools } = frame;
+  const { tools } = frame;
+  const calls = schedulableCalls(frame);
   const isHeld = (call: Call) =>
     awaitsContent(state, frame, call) || awaitsGate(state, frame, call);
   if (!calls.some(isHeld)) return { calls, tools };

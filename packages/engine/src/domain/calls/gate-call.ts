@@ -5,6 +5,7 @@ import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approv
 import { callDigest } from "@reeve/contracts/digest/call-digest";
 import type { BoundContent, PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior, PermissionClass, ToolStatus } from "@reeve/contracts/tool";
+import { isApprovalNode } from "@reeve/agent/workflow/wait-tools";
 import { agentWaitMs } from "@reeve/agent/deciders/wait-of";
 import { describeDecision } from "@reeve/agent/permission/decide-call";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
@@ -212,11 +213,13 @@ function gatesOf(
 ): readonly GateKind[] {
   const agents = agentsOver(state, frame);
   const isNamed = agents.some(({ spec }) => spec?.hitlTools.includes(call.name));
+  const tool = frame.tools.get(call.name);
   const isOfSource = agents.some(({ prepared }) => prepared?.gatedTools.includes(call.name));
   return [
     ...(isNamed ? [GateKind.TOOL] : []),
     ...(isOfSource ? [GateKind.TOOL_SOURCE] : []),
     ...(permission?.behavior === PermissionBehavior.ASK ? [GateKind.PERMISSION] : []),
+    ...(tool !== undefined && isApprovalNode(tool) ? [GateKind.WORKFLOW] : []),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Frame } from "../state/frame.ts";
 import { withHeldCalls } from "./call-content.ts";
 import { capabilitiesOf } from "../model/model-of.ts";
 import { isAskUser } from "./ask-user.ts";
+import { isWaitNode } from "@reeve/agent/workflow/wait-tools";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import { awaitsStart } from "../plugins/call-hooks.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -10,8 +11,12 @@ import { liveFrames } from "../state/run-state.ts";
 import type { OutgoingCall } from "./schedule-calls.ts";
 import { admitCalls, isSubagent, scheduleCalls } from "./schedule-calls.ts";
 
-/** Returns how many calls of one turn of the frame run in parallel: 1 if its provider does not support parallel calls. */
+/**
+ * Returns how many calls of one turn of the frame run in parallel: 1 if its provider does not support parallel calls. No provider makes
+ * those of a workflow.
+ */
 export function parallelCallLimit(state: RunState, frame: Frame): number {
+  if (frame.workflow !== undefined) return limitsOf(state).parallelCalls;
   return capabilitiesOf(state, frame)?.parallelToolCalls === false
     ? 1
     : limitsOf(state).parallelCalls;
@@ -46,7 +51,7 @@ export function startableCalls(state: RunState): readonly OutgoingCall[] {
 function outgoing(frame: Frame, calls: Frame["calls"]): readonly OutgoingCall[] {
   return calls.flatMap((call) => {
     const tool = frame.tools.get(call.call.name);
-    const isOwn = tool === undefined || isPure(tool) || isSubagent(tool) || isAskUser(tool);
+    const isOwn = tool === undefined || isPure(tool) || isSubagent(tool) || isAskUser(tool) || isWaitNode(tool);
     return isOwn ? [] : [{ frame, call, tool }];
   });
 }

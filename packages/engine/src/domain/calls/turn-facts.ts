@@ -1,4 +1,5 @@
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { isApprovalNode } from "@reeve/agent/workflow/wait-tools";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
@@ -22,6 +23,7 @@ import { refuseStopped } from "../stop/end-stopped.ts";
 import { stopAfterTurn } from "../stop/stop-after-turn.ts";
 import { finishSubtask } from "../subtasks/finish-subtask.ts";
 import { startRemaining, spawnSubtasks } from "../subtasks/spawn-subtasks.ts";
+import { approvedNode } from "../workflow/approved-node.ts";
 
 /** Returns the facts that follow in a step with a turn: those of its calls, and when all have results, the end of the step. */
 export function turnFacts(
@@ -36,17 +38,30 @@ export function turnFacts(
     const refused = refuseStopped(frame, stop, nowMs);
     if (refused.length > 0) return refused;
   }
-  const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
-  if (gated.length > 0) return gated;
-  for (const call of frame.calls) {
-    const facts = ownFacts(state, frame, call, { nowMs, refusalNow });
-    if (facts.length > 0) return facts;
-  }
+  const ofCalls = callFacts(state, frame, nowMs, refusalNow);
+  if (ofCalls.length > 0) return ofCalls;
   if (frame.calls.some(({ result }) => result === undefined)) return [];
   if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
   if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_END))) return [];
   // The planner records no steps.
   return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];
+}
+
+/** Returns the facts of the open calls of a step that need no effect. */
+export function callFacts(
+  state: RunState,
+  frame: Frame,
+  nowMs: number,
+  refusalNow: RefusalNow,
+): readonly Fact[] {
+  const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
+  if (gated.length > 0) return gated;
+  for (const call of frame.calls) {
+    if (call.result !== undefined) continue;
+    const facts = ownFacts(state, frame, call, { nowMs, refusalNow });
+    if (facts.length > 0) return facts;
+  }
+  return [];
 }
 
 /** Returns the facts of a cleared call that the runtime executes without an effect; none for other calls. */
@@ -62,6 +77,7 @@ function ownFacts(
     const permission = permissionOf(state, frame, tool, call);
     return runRuntimeTool(state, frame, { ...call, permission }, nowMs);
   }
+  if (isApprovalNode(tool)) return approvedNode(frame, call, nowMs);
   if (isClientTool(tool)) {
     return clientCallFacts(state, frame, call, tool, { nowMs, refusalNow });
   }

@@ -77,7 +77,8 @@ function pointsOfStep(state: RunState, frame: Frame): readonly HookPoint[] {
     return firstAwaited(state, frame, [HookPhase.STEP_START, HookPhase.BEFORE_INFERENCE]);
   }
   const turn = stepPoint(frame, HookPhase.AFTER_INFERENCE);
-  if (awaitsHooks(state, turn)) return [turn];
+  // No model makes the calls of a workflow.
+  if (frame.workflow === undefined && awaitsHooks(state, turn)) return [turn];
   const scheduled = scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame));
   const ofCalls = frame.calls.flatMap((call) => pointsOfCall(state, frame, call, scheduled));
   const isOver = ofCalls.length === 0 && frame.calls.every(({ result }) => result !== undefined);

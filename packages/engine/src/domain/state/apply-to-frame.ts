@@ -27,7 +27,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
   switch (event.case) {
     case "step":
       return event.value.state === StepState.STARTED
-        ? openStep(frame, envelope.stepNumber)
+        ? openStep(frame, envelope.stepNumber, sequence)
         : { ...frame, stepOpen: false };
     case "messageInjected":
       return takeMessage(frame, event.value.message);
@@ -146,17 +146,18 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
   }
 }
 
-function openStep(frame: Frame, step: number): Frame {
+function openStep(frame: Frame, step: number, stepSequence: number): Frame {
   return {
     ...frame,
     step,
     stepOpen: true,
+    stepSequence,
     isCompacted: false,
     hasOverflowed: false,
     counted: undefined,
     modelCall: undefined,
     calls: [],
-    hasTurn: false,
+    hasTurn: frame.workflow !== undefined,
     text: "",
   };
 }
@@ -198,7 +199,7 @@ function changeModel(frame: Frame): Frame {
 function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEvent): Frame {
   // The planner has no step events: a model call after a complete turn begins its next step.
   const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.hasTurn);
-  const open = isNextOfPlanner ? openStep(frame, frame.step + 1) : frame;
+  const open = isNextOfPlanner ? openStep(frame, frame.step + 1, envelope.sequence) : frame;
   const before = started.attempt === 1 ? undefined : frame.modelCall;
   const modelCall: ModelCall = {
     attempt: started.attempt,

@@ -12,6 +12,7 @@ import { noUnits, unitsFrom } from "./units.ts";
 import { outcomeOf, taskKey } from "../subtasks/outcome.ts";
 import { openSubtask } from "../subtasks/open-subtask.ts";
 import { plannerTools } from "../planner/planner-tools.ts";
+import { withWorkflow } from "../workflow/workflow-of.ts";
 
 /** Applies one event to the frames of a run: most concern one of them, and the delegates for which it works. */
 export function applyToFrames(state: RunState, envelope: RunEvent): RunState {
@@ -100,11 +101,13 @@ function prepared(state: RunState, value: RunPrepared): RunState {
   const tools = new Map(value.tools.map((tool) => [tool.name, tool]));
   const initial = created === undefined ? [] : initialUnits(created, value);
   const units = unitsFrom(initial);
-  const opened = newFrame({ id: rootId, depth: 0, subtask: undefined, tools, units });
+  const run = withWorkflow(created, created?.spec, created?.input ?? "", tools);
+  const opened = newFrame({ id: rootId, depth: 0, subtask: undefined, ...run, units });
   const root = { ...opened, compaction: initialCompaction(initial, created) };
   const frames = new Map([[rootId, root]]);
   const isPlanned = state.plan !== undefined || created?.inherited?.isPlanned === true;
-  if (created?.spec?.planningEnabled === true && !isPlanned) {
+  const plans = created?.spec?.planningEnabled === true && run.workflow === undefined;
+  if (plans && !isPlanned) {
     frames.set(plannerId, newFrame({ ...opened, id: plannerId, tools: plannerTools(value) }));
   }
   return { ...state, frames };

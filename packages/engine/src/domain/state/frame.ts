@@ -20,6 +20,8 @@ import { emptyLedger } from "@reeve/run/head/ledger";
 import type { Linked } from "@reeve/run/head/linked";
 import type { ClientCall } from "./client-call.ts";
 import type { Scope } from "./fact.ts";
+import type { CallableAgent } from "@reeve/agent/workflow/node-catalog";
+import type { Workflow } from "@reeve/contracts/extensions/workflow";
 
 /** The state of one loop of model turns: the root, a subtask, or the planner. Never changed in place. */
 export interface Frame {
@@ -34,11 +36,15 @@ export interface Frame {
   readonly used: DelegateUsage | undefined;
   /** The tools of the frame, by name. */
   readonly tools: ReadonlyMap<string, ToolDescriptor>;
+  /** What makes the calls of the frame, all in one step. Undefined: a model does. */
+  readonly workflow: FrameWorkflow | undefined;
   /** Number of the current or last step; 0 before the first. The planner counts steps, but has no step events. */
   readonly step: number;
   /** The last step that answered before a message was taken up: the limit of steps counts from there. */
   readonly answeredStep: number;
   readonly stepOpen: boolean;
+  /** Sequence of the start of the current or last step; 0 before the first. */
+  readonly stepSequence: number;
   /** The conversation: the given messages, then turns, and messages that were injected between them. */
   readonly units: Units;
   /** What was removed from the conversation. */
@@ -59,7 +65,7 @@ export interface Frame {
   readonly modelCall: ModelCall | undefined;
   /** The tool calls of the open or last step, in the order of the model. */
   readonly calls: readonly Call[];
-  /** Whether the open or last step has its turn. */
+  /** Whether the open or last step has its turn. A step of a workflow needs none, and counts as one that has it. */
   readonly hasTurn: boolean;
   /** The text of the open step so far, without voided text. */
   readonly text: string;
@@ -70,6 +76,15 @@ export interface Frame {
   readonly pendingMemory: ReadonlyMap<string, string>;
   /** How a subtask ended. */
   readonly outcome: Outcome | undefined;
+}
+
+/** The workflow of a frame. */
+export interface FrameWorkflow {
+  readonly graph: Workflow;
+  /** The message that starts it. */
+  readonly input: string;
+  /** The agents that its nodes may call. */
+  readonly agents: readonly CallableAgent[];
 }
 
 /** A delegate at work. */
@@ -227,17 +242,19 @@ export const plannerId = "planner";
 
 export function newFrame(
   given: Pick<Frame, "id" | "depth" | "subtask" | "tools" | "units"> &
-    Partial<Pick<Frame, "delegate">>,
+    Partial<Pick<Frame, "delegate" | "workflow">>,
 ): Frame {
-  const { delegate } = given;
+  const { delegate, workflow } = given;
   const isStart = delegate !== undefined && delegate.frameId === given.id;
   return {
     ...given,
     delegate,
+    workflow,
     used: isStart ? { spent: emptyLedger, lostUsd: 0, unansweredCalls: 0 } : undefined,
     step: 0,
     answeredStep: 0,
     stepOpen: false,
+    stepSequence: 0,
     compaction: undefined,
     isCompacted: false,
     hasOverflowed: false,

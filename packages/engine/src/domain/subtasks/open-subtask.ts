@@ -7,6 +7,8 @@ import type { RunState } from "../state/run-state.ts";
 import { childTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 import { unitsFrom } from "../state/units.ts";
+import { agentOf } from "../delegates/agent-of.ts";
+import { withWorkflow } from "../workflow/workflow-of.ts";
 
 /** Returns the frame of a subtask at its start. Undefined if the caller has no such call. */
 export function openSubtask(
@@ -38,12 +40,14 @@ function openDelegate(
 ): Frame | undefined {
   const job = delegateJob(state, agentId, { ...given, agentId });
   if (job === undefined) return undefined;
+  const { spec } = agentOf(state, agentId);
+  const tools = delegateTools(state, parent, agentId, job);
   return newFrame({
     id: subtaskId,
     depth: parent.depth + 1,
     subtask: { parent: parent.id, callId, index, job },
     delegate: { agentId, frameId: subtaskId },
-    tools: delegateTools(state, parent, agentId, job),
+    ...withWorkflow(state.head.created, spec, job.instructions, tools),
     units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
   });
 }

@@ -27,7 +27,7 @@ export function outcomeOf(
   );
   const payload = finished === undefined ? undefined : approvedCall(finished).arguments;
   const content =
-    payload === undefined ? marked(lastText(frame), incomplete) : JSON.stringify(payload);
+    payload === undefined ? marked(answerOf(frame), incomplete) : JSON.stringify(payload);
   return { outcome: { kind: "done", content, payload, incomplete }, content };
 }
 
@@ -36,6 +36,10 @@ function marked(text: string, incomplete: IncompleteReason): string {
   return incomplete === IncompleteReason.UNSPECIFIED
     ? text
     : `[incomplete: ${incompleteMessage(incomplete)}]\n${text}`;
+}
+
+function answerOf(frame: Frame): string {
+  return frame.workflow === undefined ? lastText(frame) : frame.text;
 }
 
 /** Returns the last answer of the subtask: its last turn may have no text. The parts of a continued answer are one. */

@@ -1,0 +1,109 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { outputsOfResult } from "@reeve/agent/workflow/call-outputs";
+import type { NodeTarget } from "@reeve/agent/workflow/node-target";
+import { errorHandle } from "@reeve/agent/workflow/node-type";
+import type { NodeOutputs } from "@reeve/agent/workflow/node-inputs";
+import { ApprovalState } from "@reeve/contracts/approval";
+import type { ToolResult } from "@reeve/contracts/tool";
+import { approvedCall } from "../calls/approved-call.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import { taskKey } from "../subtasks/outcome.ts";
+
+/** What the call of a node gave. */
+export type CallOutcome =
+  | { readonly kind: "ended"; readonly outputs: NodeOutputs; readonly cutBy: string }
+  | { readonly kind: "failed"; readonly problem: string };
+
+/** Returns what a call gave that has a result. `inputs` are those of its node. */
+export function outcomeOfCall(
+  frame: Frame,
+  target: NodeTarget,
+  call: Call,
+  result: ToolResult,
+  inputs: JsonObject,
+): CallOutcome {
+  const { kind } = target;
+  if (kind === "approval") return outcomeOfApproval(call, result);
+  if (result.isError) return { kind: "failed", problem: result.content };
+  const cutBy = whatCut(result);
+  switch (kind) {
+    case "delay":
+      return ended([["value", inputs["value"] ?? null]]);
+    case "code":
+      return { kind: "ended", outputs: outputsOfResult(target, result), cutBy };
+    case "agent":
+    case "workflow":
+    case "model": {
+      if (result.structured !== undefined) return ended([["result", result.structured]]);
+      // The frame has the whole answer: the result may have only its start.
+      const whole = frame.pendingMemory.get(taskKey(result.callId));
+      return ended([["result", whole ?? result.content]], whole === undefined ? cutBy : "");
+    }
+    default:
+      return ended([["result", valueOf(result, cutBy)]], cutBy);
+  }
+}
+
+function ended(entries: readonly (readonly [string, JsonValue])[], cutBy = ""): CallOutcome {
+  return { kind: "ended", outputs: new Map(entries), cutBy };
+}
+
+/** Returns the outputs of a node that failed and goes on. */
+export function errorOutputs(problem: string): NodeOutputs {
+  return new Map([[errorHandle, problem]]);
+}
+
+const decisions: ReadonlyMap<ApprovalState | undefined, string> = new Map([
+  [ApprovalState.APPROVED, "approved"],
+  [ApprovalState.REJECTED, "rejected"],
+  [ApprovalState.WITHDRAWN, "rejected"],
+  [ApprovalState.TIMED_OUT, "timed_out"],
+]);
+
+function outcomeOfApproval(call: Call, { isError, content }: ToolResult): CallOutcome {
+  const { approval } = call;
+  const decision = decisions.get(approval?.state);
+  // An approval that does not count, and a call that a rule or a budget refused, are failures of the node.
+  const isInvalid = isError && approval?.state === ApprovalState.APPROVED;
+  if (decision === undefined || isInvalid) return { kind: "failed", problem: content };
+  const value = {
+    decision,
+    comment: approval?.decision?.reason ?? "",
+    value: approvedCall(call).arguments?.["value"] ?? null,
+  };
+  return ended([[isError ? "rejected" : "approved", value]]);
+}
+
+/** Returns the value of a result: its record, or else its text, which may be JSON. */
+function valueOf({ structured, content }: ToolResult, cutBy: string): JsonValue {
+  if (structured !== undefined) return structured;
+  return cutBy === "" ? parsedRecord(content) : content;
+}
+
+/** A text that is a JSON object or list is that; any other text stays one, such as the text `7`. */
+function parsedRecord(text: string): JsonValue {
+  return /^\s*[[{]/.test(text) ? parsed(text) : text;
+}
+
+function parsed(text: string): JsonValue {
+  try {
+    // JSON.parse gives only JSON.
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
+  }
+}
+
+/** The notes of results of which the log has only a part. */
+const cutNote = /\[(?:cut: )?\d+ bytes in all[;,] /;
+
+/** Returns what says that a result is only a part of what the tool gave. Empty: it is the whole. */
+function whatCut({ structured, content, metadata }: ToolResult): string {
+  const artifact = metadata?.offloadedArtifactId ?? "";
+  const isPart =
+    structured === undefined
+      ? cutNote.test(content)
+      : artifact !== "" && typeof structured["offloaded"] === "string";
+  if (!isPart) return "";
+  return artifact === "" ? "the rest is lost" : `artifact ${artifact} has the whole`;
+}

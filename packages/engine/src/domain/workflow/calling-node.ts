@@ -1,0 +1,134 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { MapCalls } from "@reeve/agent/workflow/map-calls";
+import { mapCalls } from "@reeve/agent/workflow/map-calls";
+import type { NodeCall } from "@reeve/agent/workflow/node-call";
+import { callOf } from "@reeve/agent/workflow/node-call";
+import type { NodeTarget } from "@reeve/agent/workflow/node-target";
+import { mapTargetOf } from "@reeve/agent/workflow/node-target";
+import { isReservedTool, waitTools } from "@reeve/agent/workflow/wait-tools";
+import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
+import type { Call } from "../state/frame.ts";
+import { outcomeOfCall } from "./call-value.ts";
+import type { GivenNode, NodeProgress } from "./node-progress.ts";
+import type { NodeStart } from "./node-starts.ts";
+import { argumentsProblem } from "./node-starts.ts";
+
+/** Returns how far a node is that makes calls, and has its inputs. */
+export function progressOfCalls(
+  node: WorkflowNode,
+  target: NodeTarget,
+  given: GivenNode,
+  inputs: JsonObject,
+): NodeProgress {
+  if (target.kind === "map") return progressOfMap(node, given, inputs);
+  const [call] = given.calls;
+  if (call === undefined) return start(node, given, [[0, callOfNode(node, target, inputs)]]);
+  if (call.result === undefined) return running;
+  return outcomeOfCall(given.frame, target, call, call.result, inputs);
+}
+
+const running: NodeProgress = { kind: "running", starts: [] };
+
+type Planned = readonly [item: number, call: NodeCall | undefined];
+
+function start(
+  node: WorkflowNode,
+  { plan }: GivenNode,
+  planned: readonly Planned[],
+): NodeProgress {
+  const position = plan.positions.get(node.id) ?? 0;
+  const starts: NodeStart[] = [];
+  for (const [item, call] of planned) {
+    const problem = call === undefined ? "it calls nothing" : problemOf(call);
+    if (problem !== undefined) return { kind: "failed", problem };
+    if (call === undefined) continue;
+    starts.push({ nodeId: node.id, position, item, tool: call.tool, args: call.args });
+  }
+  return { kind: "running", starts };
+}
+
+function problemOf({ tool, args }: NodeCall): string | undefined {
+  return argumentsProblem(args) ?? (tool === "" ? "it names no tool" : undefined);
+}
+
+function callOfNode(
+  node: WorkflowNode,
+  target: NodeTarget,
+  inputs: JsonObject,
+): NodeCall | undefined {
+  const { properties = {} } = node;
+  const { value } = inputs;
+  switch (target.kind) {
+    case "approval": {
+      const question = properties["question"] ?? "";
+      return {
+        tool: waitTools.approval,
+        args: { question, ...(value !== undefined && { value }) },
+      };
+    }
+    case "delay":
+      return { tool: waitTools.delay, args: { seconds: properties["seconds"] ?? null } };
+    default: {
+      const call = callOf(target, node, inputs);
+      return call === undefined || isReservedTool(call.tool) ? undefined : call;
+    }
+  }
+}
+
+const callsOfMaps = new WeakMap<JsonObject, MapCalls>();
+
+/** Returns the calls of a map: the same object for the same object of inputs. */
+function knownMapCalls(
+  node: WorkflowNode,
+  { plan }: GivenNode,
+  inputs: JsonObject,
+): MapCalls {
+  const before = callsOfMaps.get(inputs);
+  if (before !== undefined) return before;
+  const calls = mapCalls(node, inputs, plan.catalog);
+  callsOfMaps.set(inputs, calls);
+  return calls;
+}
+
+function progressOfMap(node: WorkflowNode, given: GivenNode, inputs: JsonObject): NodeProgress {
+  const planned = knownMapCalls(node, given, inputs);
+  const target = mapTargetOf(node);
+  if (planned.kind === "failed") return planned;
+  if (target === undefined || planned.calls.some(({ tool }) => isReservedTool(tool))) {
+    return { kind: "failed", problem: "it names nothing that a map can call" };
+  }
+  const byItem = new Map(given.calls.map((call) => [call.call.itemIndex, call]));
+  const results: JsonValue[] = [];
+  let cutBy = "";
+  for (const [item, call] of byItem) {
+    if (call.result === undefined) continue;
+    const outcome = outcomeOfCall(given.frame, target, call, call.result, inputs);
+    if (outcome.kind === "ended") {
+      results[item] = outcome.outputs.get("result") ?? null;
+      cutBy ||= outcome.cutBy;
+    } else if (node.properties?.["on_error"] === "continue") {
+      results[item] = { error: outcome.problem };
+    } else return { kind: "failed", problem: `item ${item}: ${outcome.problem}` };
+  }
+  const isDone = given.calls.every(({ result }) => result !== undefined);
+  if (isDone && byItem.size === planned.calls.length) {
+    return { kind: "ended", outputs: new Map([["results", results]]), cutBy };
+  }
+  return start(node, given, nextItems(node, given, planned.calls, byItem));
+}
+
+/** Returns the next items, so that no more than the map permits are open. */
+function nextItems(
+  { properties = {} }: WorkflowNode,
+  { calls, parallelCalls }: GivenNode,
+  planned: readonly NodeCall[],
+  byItem: ReadonlyMap<number, Call>,
+): readonly Planned[] {
+  const { max_parallel: own } = properties;
+  const maxOpen = typeof own === "number" ? Math.min(own, parallelCalls) : parallelCalls;
+  const open = calls.filter(({ result }) => result === undefined).length;
+  const waiting = planned.flatMap((call, item): readonly Planned[] =>
+    byItem.has(item) ? [] : [[item, call]],
+  );
+  return waiting.slice(0, Math.max(0, maxOpen - open));
+}

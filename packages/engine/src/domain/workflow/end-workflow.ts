@@ -1,0 +1,44 @@
+import type { JsonValue } from "@bufbuild/protobuf";
+import { textOf } from "@reeve/agent/workflow/node-call";
+import { StepState } from "@reeve/contracts/run";
+import { isStorable } from "@reeve/contracts/rules/nesting";
+import { limitsOf } from "../budget/limits.ts";
+import { exceededWork, overBudget } from "../budget/over-budget.ts";
+import { completeFrame, failFrame, outsideSteps } from "../end-frame.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame, FrameWorkflow } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { evaluate } from "./evaluate.ts";
+import { byteLength, maxValueBytes } from "./node-starts.ts";
+
+/** Returns the facts that start the only step of a workflow, or end its frame after it. */
+export function stepOfWorkflow(
+  state: RunState,
+  frame: Frame,
+  workflow: FrameWorkflow,
+  nowMs: number,
+): readonly Fact[] {
+  if (frame.step === 0) {
+    const exceeded = exceededWork(state, nowMs);
+    if (exceeded !== undefined) return overBudget(state, exceeded);
+    return [fact({ ...scopeOf(frame), step: 1 }, started)];
+  }
+  const { failure, answer } = evaluate(frame, workflow, limitsOf(state).parallelCalls);
+  const problem = failure ?? (answer === undefined ? undefined : answerProblem(answer));
+  return problem === undefined
+    ? completeFrame(state, frame)
+    : failFrame(state, outsideSteps(frame), "node_failed", problem);
+}
+
+const started = { case: "step", value: { state: StepState.STARTED } } as const;
+
+/** Returns why the log cannot have an answer. Undefined: it can. */
+export function answerProblem(answer: JsonValue): string | undefined {
+  const bytes = byteLength(textOf(answer));
+  if (bytes > maxValueBytes) {
+    return `the answer of the workflow has ${bytes} bytes; the limit is ${maxValueBytes}; write it to a file or an artifact instead`;
+  }
+  return isStorable(answer) ? undefined : "the answer of the workflow is nested too deeply";
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from "@bufbuild/protobuf";
+import { isStorable } from "@reeve/contracts/rules/nesting";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+
+/** A call that a node makes. */
+export interface NodeStart {
+  readonly nodeId: string;
+  /** Position of the node in the workflow. */
+  readonly position: number;
+  /** Index of the item of a map; 0 for other nodes. */
+  readonly item: number;
+  readonly tool: string;
+  readonly args: JsonObject;
+}
+
+/** The inputs of one call, in bytes of JSON: each is a fact of the log. */
+export const maxValueBytes = 256 * 1024;
+
+/** Returns why a call cannot have its arguments. Undefined: it can. */
+export function argumentsProblem(args: JsonObject): string | undefined {
+  const bytes = byteLength(JSON.stringify(args));
+  if (bytes > maxValueBytes) {
+    return `its inputs have ${bytes} bytes; the limit is ${maxValueBytes}; pass a file or an artifact instead`;
+  }
+  return isStorable(args) ? undefined : "its inputs are nested too deeply; pass them as a text";
+}
+
+export function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** Returns the fact of a call, with an id that depends on the node alone. */
+export function startedNode(
+  { head: { runId, created } }: Pick<RunState, "head">,
+  frame: Frame,
+  { nodeId, position, item, tool, args }: NodeStart,
+): Fact {
+  // As the ids of a model's calls, which have the sequence of the model call in its place.
+  const number = (created?.callOffset ?? 0) + frame.stepSequence;
+  const callId = `${runId}-${number}-${position * callsOfNode + item}`;
+  return fact(scopeOf(frame), {
+    case: "toolCall",
+    value: { callId, name: tool, arguments: args, nodeId, itemIndex: item },
+  });
+}
+
+/** More calls than a node makes. */
+const callsOfNode = 1_000;
