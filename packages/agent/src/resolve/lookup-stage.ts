@@ -11,7 +11,7 @@ import { retryPolicyFor } from "../spec/retry-policy.ts";
 import { fallbackProblem } from "./fallback-problem.ts";
 import { modelWarnings } from "./model-warnings.ts";
 import { assertRunsHere } from "./remote-endpoint.ts";
-import { needsModel } from "../workflow/needs-model.ts";
+import { needsModel } from "../workflow/check/needs-model.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
 

@@ -20,7 +20,7 @@ import type { PluginStage } from "../plugins/plugin-stage.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import type { GatedTools } from "../tools/gated-tools.ts";
 import { nameOfClass } from "../tools/permission-classes.ts";
-import { plannedNodes } from "../workflow/planned-nodes.ts";
+import { plannedNodes } from "../workflow/check/planned-nodes.ts";
 import { askUserName, runtimeSource } from "../tools/runtime-tools.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { fitPlan } from "./fit-plan.ts";

@@ -27,7 +27,7 @@ import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
 import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills.ts";
-import { workflowProblems, workflowWarnings } from "../workflow/workflow-problems.ts";
+import { workflowProblems, workflowWarnings } from "../workflow/check/workflow-problems.ts";
 import { answerProblem, callsTools } from "./fallback-problem.ts";
 import { invalidAgent, lookupStage } from "./lookup-stage.ts";
 import { resolutionPlan } from "./resolution-plan.ts";

@@ -32,7 +32,7 @@ import { loweredMaxima } from "../policy/policy-limits.ts";
 import { policyProblems } from "../policy/spec-policy.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
-import { workflowProblems, workflowWarnings } from "../workflow/workflow-problems.ts";
+import { workflowProblems, workflowWarnings } from "../workflow/check/workflow-problems.ts";
 import { sizeViolations } from "./spec-size.ts";
 
 /** What a deployment offers to its agents. */

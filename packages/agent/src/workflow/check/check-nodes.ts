@@ -1,17 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { Workflow, WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import type { Violation } from "@reeve/platform/failure";
-import { compileSchema } from "../schema/compile-schema.ts";
-import { answerSchemaProblem, schemaProblem } from "../schema/schema-problem.ts";
-import { suggestion } from "../tools/catalog-filter.ts";
-import { operandProblem } from "./condition.ts";
-import { toolOf } from "./node-call.ts";
-import { calledTypeOf, itemInputOf, nodeTypeOf } from "./node-catalog.ts";
-import { constantsOf } from "./node-inputs.ts";
-import type { NodeTarget } from "./node-target.ts";
-import { mapTargetOf, namingProperty, targetOf } from "./node-target.ts";
-import type { NodeType } from "./node-type.ts";
-import { nodeKinds } from "./node-type.ts";
+import { compileSchema } from "../../schema/compile-schema.ts";
+import { answerSchemaProblem, schemaProblem } from "../../schema/schema-problem.ts";
+import { suggestion } from "../../tools/catalog-filter.ts";
+import { operandProblem } from "../condition.ts";
+import { toolOf } from "../node-call.ts";
+import { calledTypeOf, itemInputOf, nodeTypeOf } from "../node-catalog.ts";
+import { constantsOf } from "../node-inputs.ts";
+import type { NodeTarget } from "../node-target.ts";
+import { mapTargetOf, namingProperty, targetOf } from "../node-target.ts";
+import type { NodeType } from "../node-type.ts";
+import { nodeKinds } from "../node-type.ts";
 import { constantProblem } from "./type-fit.ts";
 import type { WorkflowContext } from "./workflow-context.ts";
 

@@ -1,13 +1,13 @@
 import type { Workflow, WorkflowEdge } from "@reeve/contracts/extensions/workflow";
 import type { Violation } from "@reeve/platform/failure";
-import { suggestion } from "../tools/catalog-filter.ts";
-import { isOrderOnly, sourceHandleOf, targetHandleOf } from "./handles.ts";
-import { nodeTypeOf } from "./node-catalog.ts";
-import { constantsOf } from "./node-inputs.ts";
-import type { NodeType } from "./node-type.ts";
-import { afterHandle, errorHandle } from "./node-type.ts";
-import type { Topology } from "./topology.ts";
-import { topology } from "./topology.ts";
+import { suggestion } from "../../tools/catalog-filter.ts";
+import { isOrderOnly, sourceHandleOf, targetHandleOf } from "../handles.ts";
+import { nodeTypeOf } from "../node-catalog.ts";
+import { constantsOf } from "../node-inputs.ts";
+import type { NodeType } from "../node-type.ts";
+import { afterHandle, errorHandle } from "../node-type.ts";
+import type { Topology } from "../topology.ts";
+import { topology } from "../topology.ts";
 import { fitProblem, schemaAt } from "./type-fit.ts";
 import type { WorkflowContext } from "./workflow-context.ts";
 

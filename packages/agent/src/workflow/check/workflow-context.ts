@@ -1,4 +1,4 @@
-import type { NodeCatalog } from "./node-catalog.ts";
+import type { NodeCatalog } from "../node-catalog.ts";
 
 /** What a workflow is checked against. */
 export interface WorkflowContext {

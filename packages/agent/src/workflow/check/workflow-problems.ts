@@ -1,11 +1,11 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
-import { unsupportedCapability } from "../spec/unsupported-capability.ts";
-import type { Toolbelt } from "../tools/toolbelt.ts";
+import { unsupportedCapability } from "../../spec/unsupported-capability.ts";
+import type { Toolbelt } from "../../tools/toolbelt.ts";
 import { checkWorkflow } from "./check-workflow.ts";
 import { needsModel } from "./needs-model.ts";
-import type { CallableAgent } from "./node-catalog.ts";
+import type { CallableAgent } from "../node-catalog.ts";
 
 /** Returns the agents that nodes can call, as far as their specs are known. */
 export function callableAgents(delegates: readonly DelegateAgent[]): readonly CallableAgent[] {

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import { isSchema, localReference } from "../schema/local-reference.ts";
+import { isSchema, localReference } from "../../schema/local-reference.ts";
 
 /** The JSON types that a schema permits, as far as its keywords tell. Undefined: unknown, so any. */
 type Types = ReadonlySet<string> | undefined;

@@ -2,9 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import type { PlannedNode } from "@reeve/contracts/agent";
 import { PlannedNodeSchema } from "@reeve/contracts/agent";
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
-import { toolOf } from "./node-call.ts";
-import { mapTargetOf, targetOf } from "./node-target.ts";
-import { topology } from "./topology.ts";
+import { toolOf } from "../node-call.ts";
+import { mapTargetOf, targetOf } from "../node-target.ts";
+import { topology } from "../topology.ts";
 
 /** Returns what a plan says about the nodes of a workflow, in the order in which they can run. */
 export function plannedNodes(workflow: Workflow | undefined): PlannedNode[] {

@@ -1,8 +1,8 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
-import { parallelSubtasksName, runSubtaskName } from "../tools/runtime-tools.ts";
-import { toolOf } from "./node-call.ts";
-import { mapTargetOf, targetOf } from "./node-target.ts";
+import { parallelSubtasksName, runSubtaskName } from "../../tools/runtime-tools.ts";
+import { toolOf } from "../node-call.ts";
+import { mapTargetOf, targetOf } from "../node-target.ts";
 
 /** Whether a run of an agent calls its model. A workflow does only if one of its nodes starts a subtask. */
 export function needsModel({ workflow }: Pick<AgentSpec, "workflow">): boolean {
