@@ -9,6 +9,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
+import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
 /** The services that the gateway serves to clients. */
@@ -26,5 +27,6 @@ export const publicServices: readonly string[] = [
   ThreadService,
   ClientToolService,
   ToolService,
+  WorkflowService,
   WorkspaceService,
 ].map(({ typeName }) => typeName);

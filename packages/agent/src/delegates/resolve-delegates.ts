@@ -73,7 +73,8 @@ function assertAllPriced(
   limits: Pick<Limits, "budgets">,
 ): void {
   for (const { agent, resolved } of delegates) {
-    for (const { model } of [resolved.executor, ...resolved.fallbacks]) {
+    const { executor, fallbacks } = resolved;
+    for (const { model } of executor === undefined ? [] : [executor, ...fallbacks]) {
       const problem = priceProblem(agent.spec ?? {}, model, limits);
       if (problem === undefined) continue;
       const description = `agent "${agent.agentId}": ${problem}`;

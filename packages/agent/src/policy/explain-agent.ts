@@ -71,7 +71,7 @@ function modelAccess(
   { models }: Offer,
   { policy }: ToolContext,
 ): readonly Access[] {
-  const named = [spec.model, ...(spec.planningModel ? [spec.planningModel] : [])];
+  const named = [spec.model, spec.planningModel ?? ""].filter((reference) => reference !== "");
   const found = new Map<string, ModelSpec>(models.models.map((model) => [model.id, model]));
   const missing: Access[] = [];
   for (const reference of new Set([...named, ...spec.fallbackModels])) {

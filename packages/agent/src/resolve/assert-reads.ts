@@ -22,7 +22,7 @@ export function assertReads(
   files: readonly GivenFile[],
 ): void {
   if (files.length === 0) return;
-  const models = [executor, ...(planner ? [planner] : []), ...fallbacks];
+  const models = [executor, planner, ...fallbacks].filter((each) => each !== undefined);
   const violations = files.flatMap(({ field, mediaType }): readonly Violation[] => {
     const modality = modalityOf(mediaType) ?? "text";
     const problem = models.map((each) => problemOf(each, modality)).find((each) => each !== "");

@@ -11,6 +11,7 @@ import { retryPolicyFor } from "../spec/retry-policy.ts";
 import { fallbackProblem } from "./fallback-problem.ts";
 import { modelWarnings } from "./model-warnings.ts";
 import { assertRunsHere } from "./remote-endpoint.ts";
+import { needsModel } from "../workflow/check/needs-model.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
 
@@ -19,7 +20,8 @@ export interface LookupStage {
   readonly limits: Limits;
   /** How failed model calls are repeated, with all fields. */
   readonly retry: RetryPolicy;
-  readonly executor: ResolvedModel;
+  /** Undefined for a workflow that calls no model, and names none. */
+  readonly executor: ResolvedModel | undefined;
   /** The model of the planner. Undefined when planning is off. */
   readonly planner: ResolvedModel | undefined;
   /** The models that take over from a model that gives no answer, in order. */
@@ -41,8 +43,9 @@ export function lookupStage(
 ): LookupStage {
   assertRunsHere(spec);
   const { limits, warnings: limitWarnings } = lowered(spec, models.maxima, policy);
-  const executor = resolveModel(spec, models);
-  assertModelAllowed(policy, "model", executor, models);
+  const executor =
+    spec.model === "" && !needsModel(spec) ? undefined : resolveModel(spec, models);
+  if (executor !== undefined) assertModelAllowed(policy, "model", executor, models);
   const planner = spec.planningEnabled
     ? resolveModel(
         { model: spec.planningModel ?? spec.model },
@@ -56,10 +59,10 @@ export function lookupStage(
   );
   const fallback = permittedFallbacks(policy, named, models);
   for (const each of fallback.permitted) {
-    const problem = fallbackProblem(each, executor);
+    const problem = executor && fallbackProblem(each, executor);
     if (problem !== undefined) throw invalidAgent(`fallback_models: ${problem}`);
   }
-  const all = [executor, ...(planner ? [planner] : []), ...fallback.permitted];
+  const all = [executor, planner, ...fallback.permitted].filter((each) => each !== undefined);
   for (const { model } of all) {
     const problem = priceProblem(spec, model, limits);
     if (problem !== undefined) throw invalidAgent(`budgets.max_cost_usd: ${problem}`);

@@ -16,6 +16,7 @@ const allowed = "allow";
 
 /** Returns what the log of a run records of a plan: what its other fields do not contain. */
 export function recordedPlan({
+  nodes,
   plugins,
   tools,
   excludedTools,
@@ -23,6 +24,7 @@ export function recordedPlan({
   hash,
 }: ResolutionPlan): ResolutionPlan {
   return create(ResolutionPlanSchema, {
+    nodes,
     plugins,
     excludedTools: excludedTools.slice(0, maxExcluded),
     excludedCount,

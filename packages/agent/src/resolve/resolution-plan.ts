@@ -20,6 +20,7 @@ import type { PluginStage } from "../plugins/plugin-stage.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import type { GatedTools } from "../tools/gated-tools.ts";
 import { nameOfClass } from "../tools/permission-classes.ts";
+import { plannedNodes } from "../workflow/check/planned-nodes.ts";
 import { askUserName, runtimeSource } from "../tools/runtime-tools.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { fitPlan } from "./fit-plan.ts";
@@ -69,6 +70,7 @@ export function resolutionPlan(
     limits: lookup.limits,
     delegates,
     skills: [...skills],
+    nodes: plannedNodes(spec.workflow),
   });
   // The message has no maps, so that equal plans have equal bytes.
   const hash = bytesDigest(toBinary(ResolutionPlanSchema, plan));
@@ -140,7 +142,7 @@ function plannedModels({
   fallback,
 }: LookupStage): MessageInitShape<typeof PlannedModelSchema>[] {
   const named: readonly (readonly [string, ResolvedModel])[] = [
-    ["executor", executor],
+    ...(executor === undefined ? [] : [["executor", executor] as const]),
     ...(planner === undefined ? [] : [["planner", planner] as const]),
     ...fallback.permitted.map((each) => ["fallback", each] as const),
   ];

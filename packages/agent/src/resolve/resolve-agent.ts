@@ -5,6 +5,7 @@ import { ChatContextKind } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { listViolations } from "@reeve/platform/list-violations";
 import { assertRecordable } from "../delegates/assert-recordable.ts";
 import {
   assertPriced,
@@ -26,6 +27,7 @@ import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
 import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills.ts";
+import { workflowProblems, workflowWarnings } from "../workflow/check/workflow-problems.ts";
 import { answerProblem, callsTools } from "./fallback-problem.ts";
 import { invalidAgent, lookupStage } from "./lookup-stage.ts";
 import { resolutionPlan } from "./resolution-plan.ts";
@@ -73,7 +75,10 @@ function resolveOne(
   const noRecall = withheldRecall(offer, context);
   const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
   const { limits, retry, executor, planner, fallback } = lookup;
-  const tools = callsTools(executor) ? belt.tools : [];
+  assertWorkflow(workflowProblems(spec, belt, context.delegates));
+  // The nodes of a workflow call tools themselves.
+  const hasTools = spec.workflow !== undefined || (executor && callsTools(executor));
+  const tools = hasTools ? belt.tools : [];
   const finish = finishOf(spec, executor, context);
   const planned = plannedDelegates(delegates);
   const stages = {
@@ -100,6 +105,7 @@ function resolveOne(
       ...skillWarnings(spec, belt),
       ...lookup.limitWarnings,
       ...delegateWarnings(delegates),
+      ...workflowWarnings(spec),
     ].map(warningOf),
   ];
   const withheld = [
@@ -133,12 +139,15 @@ function resolveOne(
 
 /** Returns the tool that ends the run. Throws if the answer has a schema, and the model calls no tools. */
 function finishOf(
-  { outputSchema: own }: AgentSpec,
-  executor: ResolvedModel,
+  { outputSchema: own, workflow }: AgentSpec,
+  executor: ResolvedModel | undefined,
   { outputSchema = own }: ToolContext,
 ): ToolDescriptor | undefined {
   if (outputSchema === undefined) return undefined;
-  const problem = answerProblem(executor);
+  const problem =
+    workflow === undefined && executor !== undefined
+      ? answerProblem(executor)
+      : "the answer of a workflow is what its output nodes give";
   if (problem !== undefined) throw invalidAgent(`output_schema: ${problem}`);
   return finishTool(outputSchema, "run");
 }
@@ -151,6 +160,13 @@ function assertPlugins(violations: readonly Violation[]): void {
   const reason = isMissing ? ErrorReason.PLUGIN_NOT_FOUND : ErrorReason.INVALID_PLUGIN_CONFIG;
   const message = truncateToBytes(list, maxProblemBytes);
   throw new Failure("precondition", reason, message, { violations });
+}
+
+/** Throws if a node of the workflow can no longer run: a run must not start that cannot end. */
+function assertWorkflow(violations: readonly Violation[]): void {
+  if (violations.length === 0) return;
+  const message = truncateToBytes(listViolations(violations), maxProblemBytes);
+  throw new Failure("precondition", ErrorReason.INVALID_AGENT, message, { violations });
 }
 
 /** Throws if the deployment has lost a skill: a run must not start without a part of its instructions. */

@@ -22,7 +22,8 @@ export interface ResolvedAgent {
   readonly limits: Limits;
   /** How failed model calls are repeated, with all fields. */
   readonly retry: RetryPolicy;
-  readonly executor: ResolvedModel;
+  /** The model of the agent. Undefined for a workflow that calls none. */
+  readonly executor: ResolvedModel | undefined;
   /** The model of the planner. Undefined when planning is off. */
   readonly planner: ResolvedModel | undefined;
   /** The models that take over from a model that gives no answer, in order. */

@@ -32,6 +32,7 @@ import { loweredMaxima } from "../policy/policy-limits.ts";
 import { policyProblems } from "../policy/spec-policy.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
 import { toolbelt } from "../tools/toolbelt.ts";
+import { workflowProblems, workflowWarnings } from "../workflow/check/workflow-problems.ts";
 import { sizeViolations } from "./spec-size.ts";
 
 /** What a deployment offers to its agents. */
@@ -93,6 +94,7 @@ export function checkSpec(
     ...injectedViolations(spec, belt),
     ...sandboxes.violations,
     ...withheld.violations,
+    ...workflowProblems(spec, belt),
   ];
   const details = [
     ...[...models.warnings, ...sandboxes.warnings].map(warningOf),
@@ -105,6 +107,7 @@ export function checkSpec(
       ...withheld.warnings,
       ...skillWarnings(spec, belt),
       ...unlistedWarnings(spec, offer.tools),
+      ...workflowWarnings(spec),
     ].map(warningOf),
   ];
   return {

@@ -60,13 +60,12 @@ async function prepared(
   const { limits, retry, executor, planner, tools, gated, finish, warnings, delegates } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
   const history = await historyFor(runId, created, limits, ports, signal);
-  const capabilities = capabilitiesOf(executor);
+  const capabilities = executor && capabilitiesOf(executor);
   const planning = planner && capabilitiesOf(planner);
   const preparation = fact(rootScope, {
     case: "runPrepared",
     value: {
-      model: executor.model,
-      scripted: executor.provider.scripted,
+      ...(executor && { model: executor.model, scripted: executor.provider.scripted }),
       gatedTools: [...gated],
       tools: [...tools, ...(finish ? [finish] : [])],
       ...(capabilities && { capabilities }),

@@ -21,6 +21,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.SKILLS,
   CheckedRule.CLIENT_TOOLS,
   CheckedRule.PLUGINS,
+  CheckedRule.WORKFLOW,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -33,6 +34,7 @@ const fieldOf = {
   [CheckedRule.SKILLS]: "skills",
   [CheckedRule.CLIENT_TOOLS]: "client_tools",
   [CheckedRule.PLUGINS]: "plugin_ids",
+  [CheckedRule.WORKFLOW]: "workflow",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -45,7 +47,7 @@ type StatedByRun = Partial<
 
 type CheckedSpec = Pick<
   AgentSpec,
-  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills" | "pluginIds"
+  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills" | "pluginIds" | "workflow"
 >;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
@@ -67,9 +69,18 @@ export function ignorableRules(
     [CheckedRule.CONTENT_PARTS, [...parts, ...messages.flatMap((each) => each.parts)].length > 0],
     [CheckedRule.SKILLS, hasSkills(spec, delegates)],
     [CheckedRule.CLIENT_TOOLS, offeredTools.length > 0],
+    [CheckedRule.WORKFLOW, hasWorkflow(spec, delegates)],
     [CheckedRule.PLUGINS, spec !== undefined && namesOfferedPlugin(spec)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
+}
+
+/** Whether an agent, or an agent that it can call, has a workflow. */
+function hasWorkflow(
+  spec: Pick<AgentSpec, "workflow"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  return [spec, ...delegates.map((each) => each.spec)].some((each) => each?.workflow !== undefined);
 }
 
 /** Whether an agent, or an agent that it can call, has skills. */

@@ -12,12 +12,12 @@ export function preparedDelegate(
   hasPolicy: boolean,
 ): MessageInitShape<typeof PreparedDelegateSchema> {
   const { executor, limits, retry, tools, gated, plan } = resolved;
-  const capabilities = capabilitiesOf(executor);
+  const capabilities = executor && capabilitiesOf(executor);
   const isShared = sharedWith(toolsOfRun);
   return {
     agentId,
     revision,
-    model: executor.model,
+    ...(executor && { model: executor.model }),
     ...(capabilities && { capabilities }),
     tools: tools.filter((tool) => !isShared(tool)),
     sharedTools: tools.filter(isShared).map(({ name }) => name),
