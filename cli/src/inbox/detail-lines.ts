@@ -32,6 +32,7 @@ const gates: Partial<Record<GateKind, string>> = {
   [GateKind.PERMISSION]: "a permission rule asks for a decision",
   [GateKind.PLUGIN]: "a plugin asks for a decision",
   [GateKind.QUESTION]: "the tool asks a question",
+  [GateKind.WORKFLOW]: "a node of the workflow asks for a decision",
 };
 
 /** Returns everything that a person decides on, the risk first, and nothing of it cut. Lines may be longer than the screen. */

@@ -9,11 +9,18 @@ import { oneLine } from "./plain-text.ts";
 const minWidth = 10;
 
 export function renderCall(call: ToolCall, style: Style, width: number): readonly string[] {
-  const name = oneLine(call.name, 128);
+  const node = nodeOf(call);
+  const name = node === "" ? oneLine(call.name, 128) : `${node} · ${oneLine(call.name, 128)}`;
   const args = call.arguments === undefined ? call.rawArguments : shortArguments(call.arguments);
   const left = Math.max(width - name.length, minWidth);
   const shown = args === "" ? "" : ` ${style("dim", oneLine(args, left))}`;
   return [`    ${style("cyan", "→")} ${style("bold", name)}${shown}`];
+}
+
+/** Names the node of a workflow that made a call. Empty: a model made it. */
+function nodeOf({ nodeId, itemIndex }: ToolCall): string {
+  if (nodeId === "") return "";
+  return itemIndex === 0 ? nodeId : `${nodeId} ${itemIndex + 1}`;
 }
 
 export function renderProgress(

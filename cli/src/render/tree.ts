@@ -20,10 +20,11 @@ export function renderTree(
 }
 
 function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: number): string {
-  const { name, title, argsPreview, argsEdited, durationMs, unfinished, permission } = node;
+  const { title, argsPreview, argsEdited, durationMs, unfinished, permission } = node;
   const about = oneLine(title === "" ? argsPreview : title, width);
   const subject = about === "" ? "" : ` ${about}`;
   const edited = argsEdited ? ` ${style("yellow", "(edited)")}` : "";
+  const name = node.nodeId === "" ? node.name : `${node.nodeId} · ${node.name}`;
   const rule = renderPermission(permission, 120);
   const decided = rule === "" ? "" : ` ${style("dim", `[${rule}]`)}`;
   // A call that waited for a decision and was never made has no duration.

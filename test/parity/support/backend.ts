@@ -15,7 +15,10 @@ export interface Scenario {
   readonly name: string;
   readonly spec?: MessageInitShape<typeof AgentSpecSchema>;
   /** The agents that `delegates` of the spec name. */
-  readonly agents?: readonly { readonly id: string; readonly instructions: string }[];
+  readonly agents?: readonly (Pick<MessageInitShape<typeof AgentSpecSchema>, "workflow"> & {
+    readonly id: string;
+    readonly instructions?: string;
+  })[];
   /** The models' answers. `before` is the number of earlier requests with the same content in this run. */
   play(asked: Asked, before: number): Played;
   /** The reactions of people, called once for each event. */

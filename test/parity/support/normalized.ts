@@ -1,6 +1,7 @@
 import type { IncompleteReason, RunEvent } from "@reeve/contracts/run";
 import { IncompleteReasonSchema, Phase, RunStatusSchema, StepState } from "@reeve/contracts/run";
 import { ApprovalStateSchema } from "@reeve/contracts/approval";
+import type { ToolCall } from "@reeve/contracts/tool";
 import { ToolStatusSchema } from "@reeve/contracts/tool";
 
 /** The events of each loop of a run, in order, without an order between parallel subtasks. */
@@ -72,7 +73,7 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
     case "step":
       return `step ${stepNumber} at ${depth} ${event.value.state === StepState.STARTED ? "started" : "completed"}`;
     case "toolCall":
-      return `tool_call ${event.value.name} ${JSON.stringify(event.value.arguments ?? event.value.rawArguments)}`;
+      return `tool_call ${nodeOf(event.value)}${event.value.name} ${JSON.stringify(event.value.arguments ?? event.value.rawArguments)}`;
     case "mcpProgress":
       return `mcp_progress ${event.value.name} ${event.value.progress} ${event.value.message}`;
     case "toolResult": {
@@ -112,6 +113,10 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
     default:
       return event.case ?? "unknown";
   }
+}
+
+function nodeOf({ nodeId, itemIndex }: ToolCall): string {
+  return nodeId === "" ? "" : `${nodeId}[${itemIndex}] `;
 }
 
 function incomplete({ incompleteReason }: { readonly incompleteReason: IncompleteReason }): string {

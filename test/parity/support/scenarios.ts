@@ -7,6 +7,7 @@ import { incompleteScenarios } from "./incomplete-scenarios.ts";
 import { pluginScenarios } from "./plugin-scenarios.ts";
 import { peopleScenarios } from "./people-scenarios.ts";
 import { call, inputOf, isPending, once, turnsOf } from "./played.ts";
+import { workflowScenarios } from "./workflow-scenarios.ts";
 
 const delegating = (asked: Asked): Played => {
   if (inputOf(asked).startsWith("part")) return { text: `The ${inputOf(asked)} is done.` };
@@ -141,6 +142,7 @@ export const scenarios: readonly Scenario[] = [
   },
   ...peopleScenarios,
   ...incompleteScenarios,
+  ...workflowScenarios,
   {
     name: "budget stop",
     spec: { budgets: { maxToolCalls: 1 } },

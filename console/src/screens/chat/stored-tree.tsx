@@ -40,7 +40,7 @@ function NodeHead({ node }: { readonly node: ExecutionTreeNode }) {
   return (
     <span className="card-head">
       <span className={node.title === "" ? "card-name mono" : "card-title"}>
-        {node.title || node.name}
+        {node.nodeId || node.title || node.name}
       </span>
       <span className="card-args mono">{node.argsEdited ? "arguments edited" : ""}</span>
       {node.durationMs > 0 && (

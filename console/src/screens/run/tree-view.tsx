@@ -52,7 +52,7 @@ function NodeHead({ node: { call, frame, children }, run }: NodeProps) {
   return (
     <span className="card-head">
       <span className={frame?.title ? "card-title" : "card-name mono"}>
-        {frame?.title || call?.call.name || "subtask"}
+        {call?.call.nodeId || frame?.title || call?.call.name || "subtask"}
       </span>
       <span className="card-args muted">
         {children.length > 0 ? plural(children.length, "part") : ""}

@@ -1,5 +1,6 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import type { ToolCatalog } from "@reeve/contracts/tool";
 import { PermissionClass } from "@reeve/contracts/tool";
@@ -17,8 +18,7 @@ export type Capability =
   | "content_parts"
   | "cancel_on_disconnect"
   | "approvals"
-  | "sandbox"
-  | "workflows";
+  | "sandbox";
 
 /** A backend that executes runs. */
 interface ExecutionBackend {
@@ -31,14 +31,13 @@ interface ExecutionBackend {
 const elsewhere = "leave it out, or start the run on a deployment";
 
 const noSandbox = "no toolhost offers an isolating sandbox; start one that has bubblewrap";
-const noWorkflows = "this version executes none";
 const noWorkspaces = "no toolhost keeps workspaces; start one that has bubblewrap";
 
 /** The execution backends that a request can name. A backend has every capability that is not listed as missing. */
 const backends = {
   nats: {
     startedBy: "StartRun of a deployment",
-    missing: { sandbox: noSandbox, files: noWorkspaces, workflows: noWorkflows },
+    missing: { sandbox: noSandbox, files: noWorkspaces },
   },
   local: {
     startedBy: "runAgent, in the calling process",
@@ -49,7 +48,6 @@ const backends = {
       content_parts: elsewhere,
       cancel_on_disconnect: "leave it out: the signal of runAgent cancels the run",
       approvals: "no one could decide; pass `decide` to runAgent",
-      workflows: noWorkflows,
       sandbox: "pass `tools` of class execute, `workspaces`, and their `isolation` to runAgent",
     },
   },
@@ -197,10 +195,14 @@ function requiredCapabilities({
     ["content_parts", "messages", messages.some((message) => message.parts.length > 0)],
     ["cancel_on_disconnect", "cancel_on_disconnect", cancelOnDisconnect],
     ["approvals", "hitl_tools", (spec?.hitlTools.length ?? 0) > 0],
-    ["workflows", "workflow", spec?.workflow !== undefined],
+    ["approvals", "workflow", spec?.workflow?.nodes.some(isApproval) === true],
     ["sandbox", "permission_classes", classes.has(PermissionClass.EXECUTE)],
   ] as const;
   return all.flatMap(([capability, field, isRequired]) =>
     isRequired ? [[capability, field] as const] : [],
   );
+}
+
+function isApproval({ type }: WorkflowNode): boolean {
+  return type === "approval";
 }

@@ -190,6 +190,7 @@ class Order {
         break;
       case "toolCall":
       case "modelTurn":
+        if (event.case === "toolCall" && event.value.nodeId !== "") break;
         if (attempt?.isOpen !== true || !attempt.hasUsage) {
           this.#break(envelope, "comes before the usage");
         } else if (event.case === "modelTurn") attempt.isOpen = false;

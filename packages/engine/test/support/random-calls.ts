@@ -49,14 +49,15 @@ export class CallOrder {
         if (++this.#llmCalls > this.#limits.llmCalls) this.#break(envelope, "is beyond the budget");
         break;
       case "toolCall": {
-        const { callId, name } = event.value;
+        const { callId, name, nodeId } = event.value;
         if (this.#calls.has(callId)) this.#break(envelope, "is made twice");
         this.#calls.set(callId, {
           frame: phase === Phase.PLANNER ? plannerId : parentId,
           name,
           approval: undefined,
           isStarted: false,
-          isOfTurn: false,
+          // The calls of a workflow have no turn.
+          isOfTurn: nodeId !== "",
           hasResult: false,
           openSubtasks: 0,
           jobs: jobsOf(event.value).length,

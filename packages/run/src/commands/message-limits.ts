@@ -18,11 +18,12 @@ export function assertNotBlank(runId: string, text: string): void {
 const maxPending = 100;
 const maxPendingBytes = 2 * 1024 * 1024;
 
-/** Throws a Failure for a message that exceeds the limits of the messages that wait in the run. */
+/** Throws a Failure for a message that exceeds the limits of the messages that wait in the run, or if the run takes none. */
 export function assertInboxRoom(
-  { runId, pendingMessages }: RunHead,
+  { runId, pendingMessages, created }: RunHead,
   message: Pick<Message, "text" | "parts">,
 ): void {
+  if (created?.spec?.workflow !== undefined) throw takesNoMessages(runId);
   const waiting = [...pendingMessages.values()].reduce(
     (sum, { message: pending }) => sum + recordedBytesOf(pending),
     0,
@@ -35,4 +36,12 @@ export function assertInboxRoom(
     `run ${runId} has ${pendingMessages.size} pending messages; its limit is ${maxPending} messages and ${maxPendingBytes} bytes; try again after its next step`,
     { metadata: { run_id: runId } },
   );
+}
+
+/** The graph of a workflow has no place for a message that arrives later. */
+function takesNoMessages(runId: string): Failure {
+  const message = `run ${runId} executes a workflow, which takes no messages; start another run with the message`;
+  return new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message, {
+    metadata: { run_id: runId },
+  });
 }

@@ -30,7 +30,7 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
       <Disclosure
         summary={
           <span className="card-head">
-            <span className="card-name mono">{call.call.name}</span>
+            <span className="card-name mono">{call.call.nodeId || call.call.name}</span>
             <span className="card-args mono">{argsLine(call)}</span>
             {result !== undefined && result.durationMs > 0 && (
               <span className="muted tabular">{formatDuration(result.durationMs)}</span>

@@ -4,6 +4,7 @@ import { agentLevel, levelsOf } from "@reeve/agent/permission/permission-levels"
 import { WorkBudget } from "@reeve/agent/schema/work-budget";
 import type { RunPrepared } from "@reeve/contracts/run";
 import type { PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
+import { limitsOf } from "../budget/limits.ts";
 import { delegateFrames } from "../delegates/callers-of.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -29,7 +30,10 @@ export function permissionOf(
   tool: ToolDescriptor,
   pending: Call,
 ): PermissionDecision | undefined {
-  return decided(approvedCall(pending), tool, levelsFor(state, frame), frame.calls.length);
+  // The calls of a workflow become more while it runs.
+  const { calls, workflow } = frame;
+  const callsInTurn = workflow === undefined ? calls.length : limitsOf(state).parallelCalls;
+  return decided(approvedCall(pending), tool, levelsFor(state, frame), callsInTurn);
 }
 
 const none: readonly PermissionLevel[] = [];
