@@ -72,7 +72,9 @@ function remember(state: TraceState, event: RunEvent): TraceState {
     return { ...known, attached, title: `run ${runId} · agent ${oneLine(agentId, 63)}` };
   }
   if (content.case === "runPrepared") {
-    return { ...known, source: describeModel(content.value.model, content.value.scripted) };
+    const { model, scripted } = content.value;
+    // A workflow may need no model.
+    return model === undefined ? known : { ...known, source: describeModel(model, scripted) };
   }
   if (content.case === "modelCallFailed") {
     return { ...known, uncalled: uncalledAfter(state, event.parentId, content.value) };

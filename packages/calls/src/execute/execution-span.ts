@@ -18,6 +18,7 @@ export async function inExecutionSpan(
     [attributes.toolName]: name,
     [attributes.toolType]: "function",
     [attributes.toolCallId]: call?.callId ?? "",
+    ...(call?.nodeId && { [attributes.nodeId]: call.nodeId }),
     [attributes.runId]: runId,
     [attributes.tenant]: tenant,
     ...contentAttribute(attributes.toolArguments, () => call?.arguments ?? {}),

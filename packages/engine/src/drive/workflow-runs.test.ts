@@ -42,6 +42,7 @@ const whole = graph(
   "ask.approved.value -> wait",
   "wait -> sub.input",
   "sub -> all",
+  "each -> all",
   "find -> all",
   "sum -> all",
   "all -> out",
@@ -79,7 +80,10 @@ test("a workflow whose worker died at any event continues to an equal history, a
   await first.create({ workflow: whole, delegates: ["finder", "inner"] }, { delegates });
   const history = await driven(first);
   expectWhole(history, RunStatus.COMPLETED);
-  expect(JSON.parse(outputOf(foldHead(emptyHead, history)))).toMatchObject({ sub: "1", sum: "1" });
+  expect(JSON.parse(outputOf(foldHead(emptyHead, history)))).toMatchObject({
+    sub: "1",
+    each: ["1", "1", "1"],
+  });
   for (let survived = 1; survived < history.length; survived++) {
     const next = bench();
     await next.log.append(key, emptyTail, history.slice(0, survived), never);

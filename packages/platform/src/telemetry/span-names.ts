@@ -43,6 +43,7 @@ export const attributes = {
   deliveryAttempt: "reeve.delivery.attempt",
   runRelease: "reeve.run.rest",
   subtaskId: "reeve.subtask.id",
+  nodeId: "reeve.workflow.node.id",
   depth: "reeve.depth",
   toolStatus: "reeve.tool.status",
   approvalId: "reeve.approval.id",

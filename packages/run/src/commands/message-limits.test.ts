@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { ErrorReason } from "@reeve/contracts/error";
-import { MessageSubmittedSchema } from "@reeve/contracts/run";
+import { MessageSubmittedSchema, RunCreatedSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { emptyHead } from "../head/run-head.ts";
 import { assertInboxRoom } from "./message-limits.ts";
@@ -18,5 +18,12 @@ test("pending messages count with what their files take in the log", () => {
   assertInboxRoom(headWith(10), message);
   expect(() => assertInboxRoom(headWith(99), message)).toThrow(
     expect.objectContaining({ reason: ErrorReason.INBOX_FULL }),
+  );
+});
+
+test("a run of a workflow takes no messages", () => {
+  const created = create(RunCreatedSchema, { spec: { workflow: { nodes: [{ id: "a", type: "output" }] } } });
+  expect(() => assertInboxRoom({ ...emptyHead, created }, { text: "more", parts: [] })).toThrow(
+    expect.objectContaining({ reason: ErrorReason.UNSUPPORTED_CAPABILITY }),
   );
 });

@@ -30,7 +30,7 @@ export function outcomeOfCall(
     case "delay":
       return ended([["value", inputs["value"] ?? null]]);
     case "code":
-      return { kind: "ended", outputs: outputsOfResult(target, result), cutBy };
+      return { kind: "ended", outputs: outputsOfResult(target, withRecord(result)), cutBy };
     case "agent":
     case "workflow":
     case "model": {
@@ -78,6 +78,13 @@ function outcomeOfApproval(call: Call, { isError, content }: ToolResult): CallOu
 function valueOf({ structured, content }: ToolResult, cutBy: string): JsonValue {
   if (structured !== undefined) return structured;
   return cutBy === "" ? parsedRecord(content) : content;
+}
+
+/** The record of a large result is in its text. */
+function withRecord({ structured, content }: ToolResult): Pick<ToolResult, "content" | "structured"> {
+  const record = structured ?? parsedRecord(content);
+  const isRecord = typeof record === "object" && record !== null && !Array.isArray(record);
+  return { content, ...(isRecord && { structured: record }) };
 }
 
 /** A text that is a JSON object or list is that; any other text stays one, such as the text `7`. */
