@@ -1,6 +1,6 @@
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
-import { graph } from "@reeve/engine/test/support/workflow-graph";
+import { graph } from "@reeve/engine/test/support/workflow/workflow-graph";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import type { Scenario } from "./backend.ts";
 import { commonTools } from "./backend.ts";

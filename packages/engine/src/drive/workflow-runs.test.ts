@@ -9,8 +9,8 @@ import { expect, test } from "vitest";
 import { expectOrder } from "../../test/support/event-order.ts";
 import { countingModel } from "../../test/support/models.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
-import { graph } from "../../test/support/workflow-graph.ts";
-import { historyOf } from "../../test/support/workflow-run.ts";
+import { graph } from "../../test/support/workflow/workflow-graph.ts";
+import { historyOf } from "../../test/support/workflow/workflow-run.ts";
 
 const never = new AbortController().signal;
 

@@ -18,7 +18,7 @@ import { recordedDelegates } from "./delegating-run.ts";
 import { recordedPlugins } from "./plugins/plugged-run.ts";
 import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
-import { recordedWorkflow } from "./recorded-workflow.ts";
+import { recordedWorkflow } from "./workflow/recorded-workflow.ts";
 
 /** The runs whose histories are recorded, by name. Every later version has to continue what a version has written. */
 export const histories: Readonly<Record<string, () => PlayedRun>> = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import { PlayedRun } from "../../../test/support/run-player.ts";
-import { recordedWorkflow } from "../../../test/support/recorded-workflow.ts";
-import { answerOf, historyOf, playToEnd } from "../../../test/support/workflow-run.ts";
+import { recordedWorkflow } from "../../../test/support/workflow/recorded-workflow.ts";
+import { answerOf, historyOf, playToEnd } from "../../../test/support/workflow/workflow-run.ts";
 import { applyAll } from "../state/apply.ts";
 import { initialState } from "../state/run-state.ts";
 

@@ -8,8 +8,8 @@ import {
   errorOf,
   openNodes,
   workflowRun,
-} from "../../../test/support/workflow-run.ts";
-import { graph } from "../../../test/support/workflow-graph.ts";
+} from "../../../test/support/workflow/workflow-run.ts";
+import { graph } from "../../../test/support/workflow/workflow-graph.ts";
 import { nextEffects } from "../next-effects.ts";
 import { timerDueMs, withoutFarTimers } from "../plugins/pending-timers.ts";
 

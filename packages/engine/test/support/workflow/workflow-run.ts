@@ -7,13 +7,13 @@ import type { RunEvent } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { outputOf } from "@reeve/run/head/run-of";
-import { toolResultFact } from "../../src/domain/calls/tool-result.ts";
-import type { Effect } from "../../src/domain/next-effects.ts";
-import { nextEffects, openWaits } from "../../src/domain/next-effects.ts";
-import { scopeOf } from "../../src/domain/state/frame.ts";
-import { frameOf } from "../../src/domain/state/run-state.ts";
-import { unitsOf } from "../../src/domain/state/units.ts";
-import { PlayedRun } from "./run-player.ts";
+import { toolResultFact } from "../../../src/domain/calls/tool-result.ts";
+import type { Effect } from "../../../src/domain/next-effects.ts";
+import { nextEffects, openWaits } from "../../../src/domain/next-effects.ts";
+import { scopeOf } from "../../../src/domain/state/frame.ts";
+import { frameOf } from "../../../src/domain/state/run-state.ts";
+import { unitsOf } from "../../../src/domain/state/units.ts";
+import { PlayedRun } from "../run-player.ts";
 
 type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$unknown">;
 

@@ -1,4 +1,4 @@
-import type { PlayedRun } from "./run-player.ts";
+import type { PlayedRun } from "../run-player.ts";
 import { graph } from "./workflow-graph.ts";
 import { playToEnd, workflowRun } from "./workflow-run.ts";
 
