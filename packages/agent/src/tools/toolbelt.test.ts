@@ -3,7 +3,12 @@ import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
-import { PermissionClass, ToolCatalogSchema, ToolCategory } from "@reeve/contracts/tool";
+import {
+  PermissionClass,
+  ToolCatalogSchema,
+  ToolCategory,
+  ToolDescriptorSchema,
+} from "@reeve/contracts/tool";
 import { unrestricted } from "../policy/caller-policy.ts";
 import { expect, test } from "vitest";
 import { offer, tool } from "../../test/offer.ts";
