@@ -93,6 +93,8 @@ describe("the agent of the guide", () => {
       "endpoint",
       "max_steps",
       "skills",
+      // Contradicts fields about how a model works.
+      "workflow",
     ]);
     // A deployment without an address for passkeys refuses it.
     const configured = new Set(["approval_policy.step_up"]);

@@ -27,6 +27,7 @@ import { tokensCommand } from "./commands/operate/tokens.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
 import { verifyCommand } from "./commands/verify.ts";
+import { workflowsCommand } from "./commands/workflows.ts";
 import type { Context } from "./context.ts";
 import { exitCodeHelp } from "./exit-code.ts";
 import { signInCommands } from "./sign-in/sign-in-commands.ts";
@@ -70,6 +71,7 @@ export function createProgram(context: Context): Command {
     ...receiptCommands(context),
     applyCommand(context),
     agentsCommand(context),
+    workflowsCommand(context),
     toolsCommand(context),
     modelsCommand(context),
     skillsCommand(context),

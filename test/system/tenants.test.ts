@@ -26,6 +26,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
+import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { gatewayConfig } from "@reeve/gateway/config";
 import { startGateway } from "@reeve/gateway/serve";
@@ -52,6 +53,7 @@ const services = [
   RunService,
   ThreadService,
   ToolService,
+  WorkflowService,
   WorkspaceService,
 ] as const;
 

@@ -65,7 +65,7 @@ function inFile(violation: Violation): Violation {
   return { ...violation, field: violation.field.replace(/^spec\./, "") };
 }
 
-function validateCommand(context: Context): Command {
+export function validateCommand(context: Context): Command {
   const command = new Command("validate")
     .description("Check an agent spec and list everything that is wrong with it. Stores nothing.")
     .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON; - reads standard input")
@@ -116,7 +116,7 @@ function listCommand(context: Context): Command {
   );
 }
 
-function getCommand(context: Context): Command {
+export function getCommand(context: Context): Command {
   const command = new Command("get")
     .description("Print the spec of an agent as YAML.")
     .argument("<agent>", "id of the agent")

@@ -36,6 +36,11 @@ export interface RevisionOptions extends CallOptions {
   readonly managedBy?: string;
 }
 
+export interface ListAgentsOptions extends ListOptions {
+  /** Only agents with a workflow (true), or without one (false). Default: all. */
+  readonly hasWorkflow?: boolean;
+}
+
 export interface ValidateAgentOptions extends CallOptions {
   /** Specs that are to be stored before this one, in which delegates are looked up first. Default: none. */
   readonly others?: readonly SpecInit[];
@@ -134,9 +139,10 @@ export class Agents {
     return agent ?? create(AgentSchema);
   }
 
-  list(options: ListOptions = {}): AsyncGenerator<Agent, void, undefined> {
+  list({ hasWorkflow, ...options }: ListAgentsOptions = {}): AsyncGenerator<Agent, void, undefined> {
     return this.#requests.list(async ({ agents }, page, call) => {
-      const { agents: items, nextPageToken } = await agents.listAgents(page, call);
+      const request = { ...page, ...(hasWorkflow !== undefined && { hasWorkflow }) };
+      const { agents: items, nextPageToken } = await agents.listAgents(request, call);
       return { items, nextPageToken };
     }, options);
   }

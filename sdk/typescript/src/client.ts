@@ -39,6 +39,7 @@ import { Passkeys } from "./passkeys.ts";
 import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
+import { Workflows } from "./workflows.ts";
 import type { ClientTool } from "./tools/client-tool.ts";
 import type { ServeToolsOptions } from "./tools/serve-tools.ts";
 import { serveTools } from "./tools/serve-tools.ts";
@@ -73,6 +74,7 @@ export class Client implements Disposable {
   readonly passkeys: Passkeys;
   readonly receipts: Receipts;
   readonly threads: Threads;
+  readonly workflows: Workflows;
   readonly #requests: Requests;
 
   constructor(settings: Settings) {
@@ -86,6 +88,7 @@ export class Client implements Disposable {
     this.passkeys = new Passkeys(this.#requests);
     this.receipts = new Receipts(this.#requests);
     this.threads = new Threads(this.#requests);
+    this.workflows = new Workflows(this.#requests);
   }
 
   /** The generated services over the current connection, for requests that have no method here. */

@@ -13,6 +13,7 @@ import { PasskeyService } from "#contracts/passkey";
 import { ReceiptService } from "#contracts/receipt";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
+import { WorkflowService } from "#contracts/extensions/workflow";
 import type { ServerOptions } from "./client-options.ts";
 
 /** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */
@@ -31,6 +32,7 @@ export interface Services {
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
+  readonly workflows: Client<typeof WorkflowService>;
 }
 
 /** The generated services over one HTTP/2 connection. Disposing it closes the connection and ends every call on it. */
@@ -66,6 +68,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),
     tools: createClient(ToolService, transport),
+    workflows: createClient(WorkflowService, transport),
     [Symbol.dispose]: () => session.abort(),
   };
 }

@@ -14,6 +14,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
+import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -37,6 +38,7 @@ import { receiptService } from "./rpc/receipt-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
+import { workflowService } from "./rpc/workflow-service.ts";
 import { workspaceService } from "./rpc/workspace-service.ts";
 import { toolhostFiles } from "./toolhost-files.ts";
 
@@ -82,6 +84,7 @@ export async function gatewayServices(
     registered(ThreadService, threadService(ports)),
     registered(ClientToolService, clientToolService(ports, watchContext)),
     registered(ToolService, toolService(ports)),
+    registered(WorkflowService, workflowService(ports)),
     registered(WorkspaceService, workspaceService(files)),
     registered(
       ApprovalService,

@@ -11,6 +11,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
+import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
@@ -32,6 +33,7 @@ const services: readonly DescService[] = [
   RunService,
   ThreadService,
   ToolService,
+  WorkflowService,
   WorkspaceService,
 ];
 

@@ -14,6 +14,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
+import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BenchWithAgent } from "./support/bench-with-agent.ts";
@@ -35,6 +36,7 @@ const services = [
   RunService,
   ThreadService,
   ToolService,
+  WorkflowService,
   WorkspaceService,
 ].map(newerContract);
 

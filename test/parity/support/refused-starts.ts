@@ -74,9 +74,9 @@ export const refusedStarts: readonly RefusedStart[] = [
     violations: ["on_busy CONTRADICTION"],
   },
   {
-    name: "an executor that does not exist, and a workflow",
-    created: { executor: "cloud", workflowTarget: "w" },
+    name: "an executor that does not exist",
+    created: { executor: "cloud" },
     reason: UNSUPPORTED_CAPABILITY,
-    violations: ["executor UNSUPPORTED_CAPABILITY", "workflow_target UNSUPPORTED_CAPABILITY"],
+    violations: ["executor UNSUPPORTED_CAPABILITY"],
   },
 ];

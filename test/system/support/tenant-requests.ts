@@ -196,6 +196,13 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "THREAD_NOT_FOUND",
   },
   "ToolService/ListTools": { request: () => ({}) },
+  "WorkflowService/ListNodeTypes": {
+    request: () => ({ agentId: "theirs" }),
+    stranger: "AGENT_NOT_FOUND",
+  },
+  "WorkflowService/ValidateWorkflow": {
+    request: () => ({ workflow: { nodes: [{ id: "a", type: "input" }] } }),
+  },
   "WorkspaceService/ListFiles": {
     request: () => ({ runId: ids.run }),
     stranger: "RUN_NOT_FOUND",

@@ -27,6 +27,7 @@ export function explainedPlan(explained: ExplainAgentResponse): string {
     "\n",
     table(["PLUGIN", "ORIGIN", "ADDED BY", "SECTIONS"], plugged),
     ...(delegates.length === 0 ? [] : ["\n", delegateTable(delegates)]),
+    ...(plan.nodes.length === 0 ? [] : ["\n", nodeTable(plan.nodes)]),
     ...(plan.skills.length === 0 ? [] : ["\n", skillTable(plan.skills)]),
     "\n",
     `approvals are decided by: ${oneLine(deciders.join(", "), 500)}\n`,
@@ -43,6 +44,16 @@ function delegateTable(delegates: ResolutionPlan["delegates"]): string {
     oneLine(tools.join(", "), 500),
   ]);
   return table(["DELEGATE", "REVISION", "MODELS", "TOOLS"], rows);
+}
+
+function nodeTable(nodes: ResolutionPlan["nodes"]): string {
+  const rows = nodes.map(({ id, type, tool, after }) => [
+    oneLine(id, 64),
+    oneLine(type, 128),
+    oneLine(tool, 128),
+    oneLine(after.join(", "), 200),
+  ]);
+  return table(["NODE", "TYPE", "CALLS", "AFTER"], rows);
 }
 
 function skillTable(skills: ResolutionPlan["skills"]): string {

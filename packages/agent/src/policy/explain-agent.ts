@@ -28,7 +28,11 @@ export function explainAgent(
   spec: AgentSpec,
   offer: Offer,
   context: ToolContext,
-  belt: Toolbelt = toolbelt(spec, offer.tools, { plugins: offer.models.plugins, ...context }),
+  belt: Toolbelt = toolbelt(spec, offer.tools, {
+    plugins: offer.models.plugins,
+    hasNodeRegistry: offer.models.nodeRegistry,
+    ...context,
+  }),
 ): { readonly entries: readonly Access[]; readonly limits: Limits } {
   const { policy } = context;
   return {

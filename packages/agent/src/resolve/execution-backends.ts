@@ -18,7 +18,8 @@ export type Capability =
   | "content_parts"
   | "cancel_on_disconnect"
   | "approvals"
-  | "sandbox";
+  | "sandbox"
+  | "saved_workflows";
 
 /** A backend that executes runs. */
 interface ExecutionBackend {
@@ -48,6 +49,7 @@ const backends = {
       content_parts: elsewhere,
       cancel_on_disconnect: "leave it out: the signal of runAgent cancels the run",
       approvals: "no one could decide; pass `decide` to runAgent",
+      saved_workflows: "nothing is saved here; pass the agent of the workflow to runAgent",
       sandbox: "pass `tools` of class execute, `workspaces`, and their `isolation` to runAgent",
     },
   },
@@ -145,21 +147,18 @@ function executorViolations(
   return [{ field: "executor", description, reason: unsupportedCapability }];
 }
 
-/** Returns violations of requests for what no backend of this version does, in the order in which the routes take precedence. */
+/** Returns violations of requests for what no backend of this version does. */
 function routeViolations({
   workflowTarget = "",
   mediaGeneration,
 }: RunRequirements): readonly Violation[] {
   const mode = mediaGeneration?.mode ?? "";
   const reason = unsupportedCapability;
-  const workflow = `workflow_target asks for an execution of the workflow "${workflowTarget}", and this version executes no workflows; leave it out to talk to the agent`;
   const media = `media_generation asks for "${mode}", and this version has no provider that generates media; leave it out to talk to the agent`;
-  return [
-    ...(workflowTarget === "" ? [] : [{ field: "workflow_target", description: workflow, reason }]),
-    ...(mode === "" || mode === "chat"
-      ? []
-      : [{ field: "media_generation.mode", description: media, reason }]),
-  ];
+  // A workflow takes precedence.
+  return workflowTarget !== "" || mode === "" || mode === "chat"
+    ? []
+    : [{ field: "media_generation.mode", description: media, reason }];
 }
 
 function missingCapabilities(
@@ -184,6 +183,7 @@ function requiredCapabilities({
   parts = [],
   messages = [],
   cancelOnDisconnect = false,
+  workflowTarget = "",
   spec,
 }: RunRequirements): readonly (readonly [Capability, string])[] {
   const classes = grantedClasses(spec?.permissionClasses ?? []);
@@ -196,6 +196,7 @@ function requiredCapabilities({
     ["cancel_on_disconnect", "cancel_on_disconnect", cancelOnDisconnect],
     ["approvals", "hitl_tools", (spec?.hitlTools.length ?? 0) > 0],
     ["approvals", "workflow", spec?.workflow?.nodes.some(isApproval) === true],
+    ["saved_workflows", "workflow_target", workflowTarget !== ""],
     ["sandbox", "permission_classes", classes.has(PermissionClass.EXECUTE)],
   ] as const;
   return all.flatMap(([capability, field, isRequired]) =>

@@ -40,8 +40,8 @@ import { toolStage } from "./tool-stage.ts";
  * there is no partial result. The delegates that the run can reach are resolved first, each like an agent of its own.
  */
 export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext): ResolvedAgent {
-  // Clients offer their tools to the agent that they talk to.
-  const without = { ...context, isDelegate: true, offeredTools: [] };
+  // Clients offer their tools to the agent that they talk to, and it alone works in their editor.
+  const without = { ...context, isDelegate: true, isEditor: false, offeredTools: [] };
   const { outputSchema: _ofRun, ...ofDelegates } = without;
   const delegates = resolveDelegates(spec, context.delegates ?? [], (each) =>
     resolveOne(each, offer, ofDelegates, []),

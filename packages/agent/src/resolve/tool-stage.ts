@@ -27,7 +27,8 @@ interface ToolStage {
  * name, or if a setting of the agent has become impossible to honor.
  */
 export function toolStage(spec: AgentSpec, offer: Offer, context: ToolContext): ToolStage {
-  const belt = toolbelt(spec, offer.tools, { plugins: offer.models.plugins, ...context });
+  const { plugins, nodeRegistry: hasNodeRegistry } = offer.models;
+  const belt = toolbelt(spec, offer.tools, { plugins, hasNodeRegistry, ...context });
   const { tools } = belt;
   assertInjected(spec, tools);
   const sandboxes = sandboxProblems(spec, tools, offer.tools);

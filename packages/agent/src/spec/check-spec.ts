@@ -148,6 +148,7 @@ function beltOf(
       policy,
       delegates,
       plugins: models.plugins,
+      hasNodeRegistry: models.nodeRegistry,
     };
     return { ...toolbelt(spec, tools, context), violations: [] };
   } catch (error) {

@@ -2,9 +2,9 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
-import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { executesCode } from "./isolation.ts";
 import { runtimeSource } from "./runtime-tools.ts";
+import type { ToolContext } from "./toolbelt.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
 /** A tool of a catalog, with the isolation of the toolhosts that offer it. */
@@ -21,26 +21,35 @@ const disablingFields = new Map<ToolCategory, "filesystem" | "terminal" | "code"
   [ToolCategory.PLANNING, "planning"],
 ]);
 
+/** What decides on tools beside the agent. */
+type ExclusionContext = Pick<
+  ToolContext,
+  "policy" | "isDelegate" | "isEditor" | "hasNodeRegistry"
+>;
+
 /** How deep the schema of a tool may be nested: the log of each run that has the tool stores it. */
 const maxSchemaLevels = 40;
 
 /**
  * Returns a function that gives the reason why an agent cannot have a tool, whatever its filter and the operator's policy say, or
- * undefined when it can. `grants` are the classes that the policy grants; a delegate acts for another agent.
+ * undefined when it can.
  */
 export function exclusionReason(
   spec: AgentSpec,
-  grants: CallerPolicy["grants"],
-  isDelegate = false,
+  { policy, isDelegate = false, isEditor, hasNodeRegistry = false }: ExclusionContext,
 ): ({ descriptor, isolation }: OfferedTool) => string | undefined {
-  const classes = grantedClasses(spec.permissionClasses, grants);
+  const isEditing = isEditor && hasNodeRegistry;
+  const classes = grantedClasses(spec.permissionClasses, policy.grants, isEditing);
   return ({ descriptor, isolation }) => {
     const { source, permissionClass, inputSchema, category } = descriptor;
     if (!isStorable(inputSchema, maxSchemaLevels)) {
       return `its schema is nested deeper than ${maxSchemaLevels} levels`;
     }
-    if (permissionClass === PermissionClass.EDITOR_MUTATE) {
-      return "it changes the contents of an editor, and this deployment has no node registry";
+    if (permissionClass === PermissionClass.EDITOR_MUTATE && !isEditing) {
+      const missing = hasNodeRegistry
+        ? "the run has no chat_context of an editor"
+        : "this deployment has no node registry";
+      return `it changes the contents of an editor, and ${missing}`;
     }
     if (isDelegate && permissionClass === PermissionClass.SECRETS) {
       return "only the agent of a run has tools of the class secrets, and no delegate";

@@ -33,14 +33,16 @@ export function nameOfClass(permissionClass: PermissionClass): string {
 
 /**
  * Returns the classes of an agent: the default ones, those that its spec grants, and those that the operator's policy grants.
- * Neither can grant `editor_mutate`: only an editor with a node registry does, and no deployment of this version has one.
+ * Neither can grant `editor_mutate`: only `isEditing` does, a run of an editor with a node registry. Default: the run has none.
  */
 export function grantedClasses(
   names: readonly string[],
   byPolicy: ReadonlySet<PermissionClass> = new Set(),
+  isEditing = false,
 ): ReadonlySet<PermissionClass> {
   const granted = names.map(permissionClassOf).filter((found) => found !== undefined);
   const classes = new Set([...defaults, ...granted, ...byPolicy]);
-  classes.delete(PermissionClass.EDITOR_MUTATE);
+  if (isEditing) classes.add(PermissionClass.EDITOR_MUTATE);
+  else classes.delete(PermissionClass.EDITOR_MUTATE);
   return classes;
 }

@@ -21,6 +21,7 @@ import {
   runtimeTools,
   retrieveArtifact,
 } from "./runtime-tools.ts";
+import { editorTools } from "../workflow/building/editor-tools.ts";
 import type { SpecWarning } from "../spec/spec-warning.ts";
 import { warningOf } from "../spec/spec-warning.ts";
 import { stringsOf } from "../spec/string-list.ts";
@@ -61,6 +62,8 @@ export interface ToolContext {
   readonly delegates?: readonly DelegateAgent[];
   /** The plugins of the operator, whose tools an agent that names them has. Default: none. */
   readonly plugins?: readonly OfferedPlugin[];
+  /** Whether the deployment has a node registry, so that runs of an editor have the tools of editors. Default: it has none. */
+  readonly hasNodeRegistry?: boolean;
   /** Whether the agent works for another one, as its delegate. */
   readonly isDelegate?: boolean;
   /** JSON Schema of the answer, in place of that of the agent. */
@@ -81,13 +84,20 @@ export function toolbelt(
 ): Toolbelt {
   const ofDelegates = delegateTools(spec, context);
   const ofPlugins = pluginTools(spec, context.plugins ?? []);
-  const own = [...runtimeTools(spec), ...ofDelegates, ...context.extraTools, ...ofPlugins];
+  const ofEditor = context.isEditor && context.hasNodeRegistry === true ? editorTools : [];
+  const own = [
+    ...runtimeTools(spec),
+    ...ofEditor,
+    ...ofDelegates,
+    ...context.extraTools,
+    ...ofPlugins,
+  ];
   const ofDeployment = offeredTools(catalogs, own);
   const injected = Object.keys(spec.injectedToolArgs);
   const ofClients = clientTools(context.offeredTools ?? [], ofDeployment, injected);
   const offered = new Map([...ofDeployment, ...ofClients.offered]);
   const { policy } = context;
-  const ownReasonOf = exclusionReason(spec, policy.grants, context.isDelegate);
+  const ownReasonOf = exclusionReason(spec, context);
   const decisionOf = filterDecision(spec);
   const named = new Set(stringsOf(spec.allowedTools).strings);
   const tools: ToolDescriptor[] = [];
@@ -169,13 +179,17 @@ function withheldWarnings(withheld: ReadonlyMap<string, Withheld>): readonly str
 /** How many tools a warning names. */
 const maxNamed = 10;
 
-/** Tools that change the contents of an editor need a node registry, which no deployment of this version has. */
+/** Only an editor with a node registry has tools that change its contents. */
 function editorWarnings(
   { permissionClasses }: AgentSpec,
-  { isEditor }: ToolContext,
+  { isEditor, hasNodeRegistry = false }: ToolContext,
 ): readonly string[] {
-  const reason = "this deployment has no node registry; tools of the editor are left out";
   const index = permissionClasses.indexOf("editor_mutate");
+  if (hasNodeRegistry) {
+    const field = `permission_classes[${index}]`;
+    return index < 0 ? [] : [`${field}: has no effect; a run of an editor has the class anyway`];
+  }
+  const reason = "this deployment has no node registry; tools of the editor are left out";
   return [
     ...(index < 0 ? [] : [`permission_classes[${index}]: ${reason}`]),
     ...(isEditor ? [`chat_context: ${reason}, and workflow_id has no effect`] : []),

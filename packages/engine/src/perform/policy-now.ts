@@ -10,7 +10,7 @@ import { policyLevel } from "@reeve/agent/permission/permission-levels";
 import { WorkBudget } from "@reeve/agent/schema/work-budget";
 import { grantedClasses, nameOfClass } from "@reeve/agent/tools/permission-classes";
 import type { PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
-import { PermissionBehavior } from "@reeve/contracts/tool";
+import { PermissionBehavior, PermissionClass } from "@reeve/contracts/tool";
 import { approvedCall } from "../domain/calls/approved-call.ts";
 import type { Refusal, RefusalNow } from "../domain/calls/refusal-now.ts";
 import { shareOf } from "../domain/calls/once-for-call.ts";
@@ -127,6 +127,8 @@ function missingGrant(
   const { spec, prepared } = workingAgent(state, frame);
   // Without a policy the preparation alone decides on classes, as in the logs of earlier versions.
   if (prepared?.policy === undefined) return undefined;
+  // The context of the run unlocks this class, which no policy grants.
+  if (permissionClass === PermissionClass.EDITOR_MUTATE) return undefined;
   const classes = grantedClasses(spec?.permissionClasses ?? [], grants);
   if (classes.has(permissionClass)) return undefined;
   return `the operator's policy does not grant the class ${nameOfClass(permissionClass)} now, and permission_classes of the agent does not name it`;

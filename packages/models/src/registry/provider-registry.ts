@@ -76,6 +76,7 @@ export async function openProviders(
       providers: providers.map(({ descriptor }) => descriptor),
       ...(maxima && { maxima }),
       retry: retryDefaults(settings),
+      nodeRegistry: true,
     }),
   };
 }

@@ -5,6 +5,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { QueueHolder } from "@reeve/contracts/queue";
 import { CheckedRule } from "@reeve/contracts/queue";
 import type { RunCreated } from "@reeve/contracts/run";
+import { ChatContextKind } from "@reeve/contracts/run";
 import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
 
@@ -22,6 +23,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.CLIENT_TOOLS,
   CheckedRule.PLUGINS,
   CheckedRule.WORKFLOW,
+  CheckedRule.EDITOR,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -35,6 +37,7 @@ const fieldOf = {
   [CheckedRule.CLIENT_TOOLS]: "client_tools",
   [CheckedRule.PLUGINS]: "plugin_ids",
   [CheckedRule.WORKFLOW]: "workflow",
+  [CheckedRule.EDITOR]: "chat_context",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -42,7 +45,10 @@ export type IgnorableRule = keyof typeof fieldOf;
 
 /** What the request that starts a run, or its first fact, states itself. */
 type StatedByRun = Partial<
-  Pick<RunCreated, "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools">
+  Pick<
+    RunCreated,
+    "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools" | "chatContext"
+  >
 >;
 
 type CheckedSpec = Pick<
@@ -59,6 +65,7 @@ export function ignorableRules(
     messages = [],
     delegates = [],
     offeredTools = [],
+    chatContext,
   }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
@@ -70,6 +77,7 @@ export function ignorableRules(
     [CheckedRule.SKILLS, hasSkills(spec, delegates)],
     [CheckedRule.CLIENT_TOOLS, offeredTools.length > 0],
     [CheckedRule.WORKFLOW, hasWorkflow(spec, delegates)],
+    [CheckedRule.EDITOR, chatContext?.kind === ChatContextKind.EDITOR],
     [CheckedRule.PLUGINS, spec !== undefined && namesOfferedPlugin(spec)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);

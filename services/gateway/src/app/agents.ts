@@ -3,10 +3,11 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { policyForTenant } from "@reeve/agent/policy/caller-policy";
 import { otherDelegateViolations } from "@reeve/agent/delegates/check-delegates";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
+import { workflowDelegateProblems } from "@reeve/agent/workflow/check/workflow-problems";
 import { closestName } from "@reeve/agent/text/closest-name";
 import type { CheckedRequest } from "@reeve/agent/spec/valid-spec";
 import { validSpec } from "@reeve/agent/spec/valid-spec";
-import type { Agent, AgentSpec } from "@reeve/contracts/agent";
+import type { Agent, AgentSpec, ListAgentsRequest } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import { bucketOf } from "@reeve/contracts/channel";
@@ -156,16 +157,18 @@ function assertSeen(agent: Agent, agentId: string, { revision = 0, managedBy }: 
   );
 }
 
-/** Returns a page of a tenant's agents, ordered by id. */
+/** Returns a page of a tenant's agents, ordered by id: all, or only those with or without a workflow. */
 export async function listAgents(
   { agents }: Pick<GatewayPorts, "agents">,
   tenant: string,
-  page: PageRequest,
+  { hasWorkflow, ...page }: PageRequest & Pick<Partial<ListAgentsRequest>, "hasWorkflow">,
   signal: AbortSignal,
 ): Promise<Page<Agent>> {
   const rows = await agents.list(tenant, signal);
+  const isListed = ({ spec }: Agent) =>
+    hasWorkflow === undefined || hasWorkflow === (spec?.workflow !== undefined);
   return pageOf(
-    rows.map(({ record }) => record),
+    rows.map(({ record }) => record).filter(isListed),
     page,
     ({ spec }) => spec?.id ?? "",
     (key, previous) => key > previous,
@@ -207,7 +210,8 @@ export async function checkAgent(
   const { agents: delegates, violations: ofDelegates } = isMalformed
     ? { agents: [], violations: [] }
     : await delegatesOf({ agents }, tenant, { spec, others: stagedSpecs }, signal);
-  const others = [...violations, ...ofDelegates].map((violation) => ({
+  const ofNodes = workflowDelegateProblems(spec, delegates);
+  const others = [...violations, ...ofDelegates, ...ofNodes].map((violation) => ({
     ...violation,
     field: `spec.${violation.field}`,
   }));

@@ -92,14 +92,21 @@ describe("a run that cannot start is refused", () => {
 });
 
 // Requirement: CHAT-1
-test("a workflow run and media generation are refused by name, in the order of their precedence", async () => {
+test("a workflow comes before media generation, which is refused by name", async () => {
   const ports = await withAgent();
-  const refused = start(ports, { workflowTarget: "w1", mediaGeneration: { mode: "image" } });
-  await expect(refused).rejects.toMatchObject({
+  const media = { mediaGeneration: { mode: "image" } };
+  await expect(start(ports, { workflowTarget: "w1", ...media })).rejects.toMatchObject({
+    reason: ErrorReason.AGENT_NOT_FOUND,
+    message: expect.stringContaining("w1"),
+  });
+  await expect(start(ports, { workflowTarget: "writer", ...media })).rejects.toMatchObject({
+    violations: [{ field: "workflow_target", reason: "NOT_A_WORKFLOW" }],
+  });
+  await expect(start(ports, media)).rejects.toMatchObject({
     kind: "unsupported",
     reason: ErrorReason.UNSUPPORTED_CAPABILITY,
-    message: expect.stringMatching(/workflow "w1".*"image".*no provider that generates media/),
-    violations: [{ field: "workflow_target" }, { field: "media_generation.mode" }],
+    message: expect.stringMatching(/"image".*no provider that generates media/),
+    violations: [{ field: "media_generation.mode" }],
   });
   await expect(start(ports, { mediaGeneration: { mode: "chat" } })).resolves.toBeDefined();
 });

@@ -9,7 +9,7 @@ import {
 } from "@reeve/agent/resolve/execution-backends";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
-import type { AgentSpec } from "@reeve/contracts/agent";
+import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { ClientManifestSchema } from "@reeve/contracts/tool";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -75,7 +75,8 @@ export async function startRun(
   const partsKey = { ...key, nonce: randomUUID() };
   const checked = await checkStartRequest(ports, partsKey, request, signal);
   ports.assertRoom();
-  const agent = await getAgent(ports, tenant, request.agentId, signal);
+  const agent = await agentToRun(ports, tenant, request, signal);
+  const agentId = agent.spec?.id ?? request.agentId;
   const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
   const offered = await offeredTools(ports, { tenant, subject }, request, signal);
   const resolved = { ...request, delegates, offeredTools: [...offered.tools] };
@@ -84,7 +85,7 @@ export async function startRun(
   await assertChecked(ports.holders, ignorableRules(agent.spec, resolved), signal);
   const created = create(RunCreatedSchema, {
     tenant,
-    agentId: request.agentId,
+    agentId,
     agentRevision: agent.revision,
     ...(agent.spec && { spec: agent.spec }),
     delegates,
@@ -112,6 +113,22 @@ export async function startRun(
   const contents = [checked.input, ...checked.messages].flatMap((each) => each.contents);
   const start = { created, onBusy: request.onBusy, key: partsKey, contents };
   return { run: await createRun(ports, start, signal), warnings };
+}
+
+/** Returns the agent of a new run. Throws a Failure if the request asks for a workflow, and names an agent that has none. */
+async function agentToRun(
+  ports: Pick<GatewayPorts, "agents">,
+  tenant: string,
+  { agentId, workflowTarget }: StartRunRequest,
+  signal: AbortSignal,
+): Promise<Agent> {
+  if (workflowTarget === "") return await getAgent(ports, tenant, agentId, signal);
+  const agent = await getAgent(ports, tenant, workflowTarget, signal);
+  if (agent.spec?.workflow !== undefined) return agent;
+  const description = `agent "${workflowTarget}" has no workflow; leave workflow_target out to run it as an agent`;
+  throw new Failure("precondition", ErrorReason.INVALID_REQUEST, description, {
+    violations: [{ field: "workflow_target", description, reason: "NOT_A_WORKFLOW" }],
+  });
 }
 
 /** Returns warnings about fields of an earlier protocol, which choose nothing: the agent decides whether it divides its work. */

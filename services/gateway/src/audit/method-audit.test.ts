@@ -13,6 +13,7 @@ import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
+import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { auditOf } from "./method-audit.ts";
@@ -30,6 +31,7 @@ const methods = [
   RunService,
   ThreadService,
   ToolService,
+  WorkflowService,
   WorkspaceService,
 ].flatMap((service) => service.methods);
 const named = methods.map((method) => [`${method.parent.name}/${method.name}`, method] as const);

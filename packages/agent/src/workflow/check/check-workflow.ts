@@ -1,36 +1,36 @@
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
+import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import type { Violation } from "@reeve/platform/failure";
+import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { checkEdges } from "./check-edges.ts";
 import { checkNodes } from "./check-nodes.ts";
 import type { WorkflowContext } from "./workflow-context.ts";
 
-/** How many nodes and edges a workflow may have. The contract has the same limits. */
-export const maxNodes = 500;
-export const maxEdges = 2_000;
+/** The limits of the contract. */
+const maxNodes = 500;
+const maxEdges = 2_000;
 
 /**
- * Returns everything that is wrong with a workflow, with paths that begin with `workflow`. A workflow that is too large is not checked any further.
- * The shape of ids is left to the rules of the contract.
+ * Returns what is wrong with a workflow that the rules of its contract cannot express, with paths that begin with `workflow`. Those rules alone
+ * refuse one that is empty or too large.
  */
 export function checkWorkflow(
   workflow: Pick<Workflow, "nodes" | "edges">,
   context: WorkflowContext,
 ): readonly Violation[] {
   const { nodes, edges } = workflow;
-  const tooMany = [
-    ...limitViolation("workflow.nodes", nodes.length, maxNodes),
-    ...limitViolation("workflow.edges", edges.length, maxEdges),
-  ];
-  if (tooMany.length > 0) return tooMany;
-  if (nodes.length === 0) {
-    const description = "is empty; a workflow has at least one node";
-    return [{ field: "workflow.nodes", description, reason: "EMPTY_WORKFLOW" }];
-  }
+  if (nodes.length === 0 || nodes.length > maxNodes || edges.length > maxEdges) return [];
   return [...checkNodes(workflow, context), ...checkEdges(workflow, context)];
 }
 
-function limitViolation(field: string, count: number, limit: number): readonly Violation[] {
-  if (count <= limit) return [];
-  const description = `has ${count} entries; the limit is ${limit}`;
-  return [{ field, description, reason: "TOO_MANY_ENTRIES" }];
+/** Returns everything that is wrong with a workflow that belongs to no spec: what `checkWorkflow` returns, and by the rules of its contract. */
+export function workflowViolations(
+  workflow: Workflow,
+  context: WorkflowContext,
+): readonly Violation[] {
+  const byRules = ruleViolations(WorkflowSchema, workflow).map((each) => ({
+    ...each,
+    field: `workflow.${each.field}`,
+  }));
+  return [...byRules, ...checkWorkflow(workflow, context)];
 }

@@ -35,6 +35,17 @@ export function workflowProblems(
   ];
 }
 
+/** Returns what the specs of its delegates show to be wrong with the workflow of an agent: nodes of the wrong kind, and types that do not fit. */
+export function workflowDelegateProblems(
+  { workflow, delegates }: AgentSpec,
+  known: readonly DelegateAgent[],
+): readonly Violation[] {
+  if (workflow === undefined || known.length === 0) return [];
+  const catalog = { tools: [], agents: callableAgents(known) };
+  const found = checkWorkflow(workflow, { catalog, excluded: new Map(), delegates });
+  return found.filter(({ reason }) => reason === "WRONG_NODE_TYPE" || reason === "TYPE_MISMATCH");
+}
+
 function missingModel(spec: AgentSpec, description: string): readonly Violation[] {
   return spec.model === "" && needsModel(spec)
     ? [{ field: "model", description, reason: "STRING_MIN_LEN" }]

@@ -1,5 +1,6 @@
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { buildWorkflowName } from "@reeve/agent/workflow/building/editor-tools";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Call, Frame } from "../state/frame.ts";
 import { isCleared } from "./gate-call.ts";
@@ -83,6 +84,7 @@ export function admitCalls(
 }
 
 /** Whether the tool controls subtasks. Its calls do not count as calls in progress. */
-export function isSubagent({ permissionClass, source }: ToolDescriptor): boolean {
-  return permissionClass === PermissionClass.SUBAGENT && source === "runtime";
+export function isSubagent({ name, permissionClass, source }: ToolDescriptor): boolean {
+  const startsSubtask = permissionClass === PermissionClass.SUBAGENT || name === buildWorkflowName;
+  return startsSubtask && source === "runtime";
 }

@@ -85,7 +85,7 @@ function ownFacts(
   if (tool.name === finishSubtaskName) {
     const others = frame.calls.filter(({ call: { name } }) => name !== finishSubtaskName);
     return others.every(({ result }) => result !== undefined)
-      ? finishSubtask(frame, call, nowMs)
+      ? finishSubtask(state, frame, call, nowMs)
       : [];
   }
   if (call.startedAtMs !== undefined) {

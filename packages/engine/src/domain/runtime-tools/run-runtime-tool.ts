@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { runtimeSource } from "@reeve/agent/tools/runtime-tools";
+import { searchNodesName } from "@reeve/agent/workflow/building/editor-tools";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
@@ -14,6 +15,7 @@ import type { RunState } from "../state/run-state.ts";
 import { toolResultFact } from "../calls/tool-result.ts";
 import { memoryList, memoryRead, memoryWrite } from "./memory-tools.ts";
 import type { RuntimeToolResult } from "./runtime-tool-result.ts";
+import { searchNodes } from "./search-nodes.ts";
 import { addTodo, completeTodo, listTodos, updateTodoStatus } from "./todo-tools.ts";
 
 /** The tools whose result follows from the state of the run alone. */
@@ -25,6 +27,7 @@ const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => Runti
   list_todos: listTodos,
   update_todo_status: updateTodoStatus,
   complete_todo: completeTodo,
+  [searchNodesName]: searchNodes,
 };
 
 /** Whether the tool needs no effect. */

@@ -125,6 +125,8 @@ export interface Job {
   readonly outputSchema: JsonObject | undefined;
   /** Added to the system prompt; empty: nothing. */
   readonly systemPrompt: string;
+  /** Whether the result is a workflow, which must be valid. Default: it is not. */
+  readonly buildsWorkflow?: boolean;
 }
 
 /** The outcome of a subtask. */

@@ -1,6 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
+import { limitsOf } from "../budget/limits.ts";
+import type { RunState } from "../state/run-state.ts";
+import { graphProblem } from "../workflow-building/build-job.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { rootId, scopeOf } from "../state/frame.ts";
@@ -11,11 +15,21 @@ import { refuse, toolResultFact } from "../calls/tool-result.ts";
 const maxRetries = 3;
 
 /** Returns the result of a call of `finish_subtask`, after all other calls of the step have results. */
-export function finishSubtask(frame: Frame, call: Call, nowMs: number): readonly Fact[] {
+export function finishSubtask(
+  state: RunState,
+  frame: Frame,
+  call: Call,
+  nowMs: number,
+): readonly Fact[] {
   const isFinished = frame.calls.some(isAccepted);
   if (isFinished) {
     const content = `an earlier call of finish_subtask has already finished ${nameOf(frame)}`;
     return [refuse(call, scopeOf(frame), content, ToolStatus.ERROR, nowMs)];
+  }
+  const problem = graphProblem(state, frame.subtask?.job, approvedCall(call).arguments);
+  if (problem !== undefined) {
+    const shown = truncateToBytes(problem, limitsOf(state).resultBytes);
+    return [refuse(call, scopeOf(frame), shown, ToolStatus.ERROR, nowMs)];
   }
   const { callId, name } = call.call;
   const content = `${nameOf(frame)} is finished`;

@@ -2,12 +2,15 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ToolCall } from "@reeve/contracts/tool";
 import { delegateIdOf } from "@reeve/agent/delegates/delegate-tool";
 import { parallelSubtasksName } from "@reeve/agent/tools/runtime-tools";
+import { buildWorkflowName } from "@reeve/agent/workflow/building/editor-tools";
 import type { Job } from "../state/frame.ts";
+import { buildJob } from "../workflow-building/build-job.ts";
 
 /** Returns the jobs in the arguments of a call, which fit the schema of the tool. */
 export function jobsOf({ name, arguments: args = {} }: ToolCall): readonly Job[] {
   const agentId = delegateIdOf(name);
   if (agentId !== undefined) return [jobOfDelegate(agentId, args)];
+  if (name === buildWorkflowName) return [buildJob(textOf(args["objective"]))];
   if (name !== parallelSubtasksName) return [singleJob(args)];
   const { jobs } = args;
   return Array.isArray(jobs) ? jobs.map((job) => oneOfMany(objectOf(job))) : [];

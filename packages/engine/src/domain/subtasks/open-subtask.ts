@@ -9,6 +9,7 @@ import { jobsOf } from "./jobs-of.ts";
 import { unitsFrom } from "../state/units.ts";
 import { agentOf } from "../delegates/agent-of.ts";
 import { withWorkflow } from "../workflow/workflow-of.ts";
+import { withNodeTypes } from "../workflow-building/build-job.ts";
 
 /** Returns the frame of a subtask at its start. Undefined if the caller has no such call. */
 export function openSubtask(
@@ -27,7 +28,7 @@ export function openSubtask(
     subtask: { parent: parent.id, callId, index, job },
     delegate: parent.delegate,
     tools: childTools(parent, job),
-    units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
+    units: unitsFrom([{ kind: "user", text: inputOf(withNodeTypes(state, job)), isInput: true }]),
   });
   return { ...child, fallback: parent.fallback };
 }

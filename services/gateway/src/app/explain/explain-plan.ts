@@ -78,6 +78,7 @@ export function callersOf(
     if (same !== undefined) return same;
     const found = toolbelt(spec, offered.tools, {
       plugins: offered.models.plugins,
+      hasNodeRegistry: offered.models.nodeRegistry,
       ...place,
       policy,
     }).tools;

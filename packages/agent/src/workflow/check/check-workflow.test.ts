@@ -1,0 +1,171 @@
+import { create } from "@bufbuild/protobuf";
+import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
+import { describe, expect, test } from "vitest";
+import { check } from "../../../test/check.ts";
+import { graphViolations, workflowOf } from "../../../test/workflows.ts";
+
+const input = { id: "in", type: "input" };
+const read = { id: "read", type: "tool:read_file" };
+const output = { id: "out", type: "output" };
+const condition = (properties: object) => ({
+  id: "if",
+  type: "condition",
+  properties: { inputs: { value: 1 }, ...properties },
+});
+const code = (properties: object) => ({ id: "n", type: "code", properties });
+
+// Requirement: WF-1
+describe("a workflow", () => {
+  test("is valid if its nodes exist, and edges or constants give them what they need", () => {
+    const workflow = workflowOf(
+      [
+        input,
+        read,
+        { id: "sum", type: "code", properties: { code: "1" } },
+        { id: "ask", type: "model", properties: { instructions: "Answer." } },
+        { id: "each", type: "map", properties: { node_type: "tool:grep" } },
+        { id: "ok", type: "approval", properties: { question: "Go on?" } },
+        { id: "wait", type: "delay", properties: { seconds: 5 } },
+        output,
+      ],
+      "in -> read.path",
+      "in -> sum.text",
+      "read.result.lines -> each.items",
+      "each -> ask.prompt",
+      "sum.stdout -> ask.more",
+      "ask.result -> ok",
+      "ok.approved.value -> wait",
+      "ok.rejected -> read.$after",
+      "wait -> out",
+    );
+    const acyclic = { ...workflow, edges: workflow.edges.filter((each) => each.target !== "read") };
+    expect(graphViolations(acyclic, { permissionClasses: ["execute"] })).toEqual([]);
+  });
+
+  test("is refused with all of its problems at once, each with its path", () => {
+    const workflow = workflowOf(
+      [
+        input,
+        input,
+        read,
+        { id: "a", type: "tool" },
+        { id: "b", type: "tol" },
+        { id: "c", type: "tool:write_file", properties: { tool: "x", inputs: { path: 3 } } },
+        { id: "d", type: "agent:stranger" },
+        { id: "e", type: "media" },
+        { id: "f", type: "map", properties: { node_type: "delay", max_items: 1_000_000 } },
+        output,
+      ],
+      "read -> read.path",
+      "in -> out",
+      "in.nothing -> out",
+      "ghost -> out.value",
+      "a.result -> c.path",
+      "c.error -> a.x",
+    );
+    expect(new Set(graphViolations(workflow))).toEqual(
+      new Set([
+        "nodes[1].id: DUPLICATE_NODE_ID",
+        "nodes[1].type: MULTIPLE_INPUTS",
+        "nodes[3].properties.tool: REQUIRED",
+        "nodes[4].type: UNKNOWN_NODE_TYPE",
+        "nodes[5].properties.tool: UNKNOWN_PROPERTY",
+        "nodes[5].properties.inputs.path: TYPE_MISMATCH",
+        "nodes[6].type: AGENT_NOT_FOUND",
+        "nodes[6].properties.inputs.prompt: MISSING_INPUT",
+        "nodes[7].type: UNIMPLEMENTED",
+        "nodes[7].properties.inputs.prompt: MISSING_INPUT",
+        "nodes[8].properties.node_type: UNKNOWN_NODE_TYPE",
+        "nodes[8].properties.max_items: MALFORMED",
+        "nodes[8].properties.inputs.items: MISSING_INPUT",
+        "edges[0]: SELF_LOOP",
+        "edges[2].source_handle: UNKNOWN_HANDLE",
+        "edges[2].target_handle: INPUT_TAKEN",
+        "edges[3].source: UNKNOWN_NODE",
+        "edges[5].source_handle: UNKNOWN_HANDLE",
+        "edges[4]: CYCLE",
+      ]),
+    );
+  });
+
+  test.each([
+    ["a cycle, also behind a self-loop", "a -> a.x", "b -> c.x", "c -> b.x", "a -> b.y"],
+    ["a cycle of two", "a -> b.x", "b -> a.x"],
+  ])("is refused for %s", (_, ...edges) => {
+    const nodes = ["a", "b", "c"].map((id) => ({ id, type: "tool:read_file" }));
+    const { violations } = check({ workflow: workflowOf(nodes, ...edges) });
+    expect(violations.find(({ reason }) => reason === "CYCLE")?.description).toMatch(
+      /the nodes would wait for each other: (b → c → b|c → b → c|a → b → a|b → a → b)/,
+    );
+  });
+
+  test.each([
+    ["an empty graph", workflowOf([]), "nodes"],
+    ["10,000 nodes", workflowOf(many(10_000)), "nodes"],
+    ["3,000 edges", workflowOf([input, output], ...Array(3_000).fill("in -> out")), "edges"],
+  ])("is refused for %s", (_, workflow, field) => {
+    const violations = graphViolations(workflow);
+    expect(violations).toEqual([expect.stringContaining(field)]);
+  });
+
+  test.each<[string, object, string]>([
+    ["no operand", condition({ operator: "equals" }), "nodes[0].properties.operand: MALFORMED"],
+    [
+      "a pattern that is not matched in linear time",
+      condition({ operator: "matches", operand: "(?=a)" }),
+      "nodes[0].properties.operand: MALFORMED",
+    ],
+    ["an unknown operator", condition({ operator: "is" }), "nodes[0].properties.operator: MALFORMED"],
+    ["code without the class", code({ code: "1" }), "nodes[0].properties.code: TOOL_NOT_FOUND"],
+    [
+      "a schema that is none",
+      { id: "in", type: "input", properties: { schema: { type: "nothing" } } },
+      "nodes[0].properties.schema: MALFORMED",
+    ],
+    [
+      "a tool that the agent excludes",
+      { id: "g", type: "tool", properties: { tool: "grep" } },
+      "nodes[0].properties.tool: TOOL_NOT_FOUND",
+    ],
+  ])("is refused for a node with %s", (_, node, violation) => {
+    const workflow = workflowOf([node as { id: string; type: string }]);
+    expect(graphViolations(workflow, { excludedTools: ["grep"] })).toEqual([violation]);
+  });
+
+  test("is refused for an edge whose value never fits, and not for one whose value may fit", () => {
+    const nodes = [input, { id: "each", type: "map", properties: { node_type: "tool:grep" } }, read];
+    const fits = workflowOf(nodes, "in -> each.items", "in -> read.path");
+    expect(graphViolations(fits)).toEqual([]);
+    const list = workflowOf(nodes, "in -> each.items", "each.results -> read.path");
+    expect(graphViolations(list)).toEqual(["edges[1].target_handle: TYPE_MISMATCH"]);
+    const part = workflowOf(nodes, "in -> each.items", "each.results.0 -> read.path");
+    expect(graphViolations(part)).toEqual([]);
+  });
+
+  test("needs a model exactly if a node calls it, and contradicts a plan and a schema of the answer", () => {
+    const plain = workflowOf([input, output], "in -> out");
+    const asks = workflowOf([{ id: "m", type: "model", properties: { inputs: { prompt: "Hi" } } }]);
+    expect(graphViolations(plain, { model: "" })).toEqual([]);
+    expect(graphViolations(asks, { model: "" })).toEqual(["model: STRING_MIN_LEN"]);
+    expect(graphViolations(asks)).toEqual([]);
+    const contradicting = { planningEnabled: true, outputSchema: { type: "object" } } as const;
+    expect(graphViolations(plain, contradicting)).toEqual([
+      "planning_enabled: UNSUPPORTED_CAPABILITY",
+      "output_schema: UNSUPPORTED_CAPABILITY",
+    ]);
+    expect(check({ model: "" }).violations).toMatchObject([{ field: "model" }]);
+  });
+});
+
+test("a workflow of the contract is checked quickly, whatever its shape is", () => {
+  const nodes = Array.from({ length: 500 }, (_, n) => ({ id: `n${n}`, type: "merge" }));
+  const edges = Array.from({ length: 2_000 }, (_, n) => ({
+    source: `n${n % 500}`,
+    target: `n${(n * 7 + 1) % 500}`,
+  }));
+  expect(graphViolations(create(WorkflowSchema, { nodes, edges }))).not.toEqual([]);
+});
+
+function many(count: number) {
+  return Array.from({ length: count }, (_, n) => ({ id: `n${n}`, type: "merge" }));
+}
