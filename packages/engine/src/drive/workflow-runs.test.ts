@@ -44,7 +44,7 @@ const whole = graph(
   "sub -> all",
   "each -> all",
   "find -> all",
-  "sum -> all",
+  "sum.result -> all",
   "all -> out",
 );
 

@@ -30,7 +30,7 @@ const whole = graph(
   "wait -> sub.input",
   "sub -> all",
   "find -> all",
-  "sum -> all",
+  "sum.result -> all",
   "say -> all",
   "all -> out",
 );

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/thread/v1/execution_tree.proto.
  */
 export const file_reeve_thread_v1_execution_tree: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvZXhlY3V0aW9uX3RyZWUucHJvdG8SD3JlZXZlLnRocmVhZC52MSJTCg1FeGVjdXRpb25UcmVlEg8KB3ZlcnNpb24YASABKA0SMQoFbm9kZXMYAiADKAsyIi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZU5vZGUihAIKEUV4ZWN1dGlvblRyZWVOb2RlEgoKAmlkGAEgASgJEhEKCXBhcmVudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhQKDGFyZ3NfcHJldmlldxgFIAEoCRIWCg5yZXN1bHRfcHJldmlldxgGIAEoCRIQCghpc19lcnJvchgHIAEoCBITCgtkdXJhdGlvbl9tcxgIIAEoARISCgp1bmZpbmlzaGVkGAkgASgIEhMKC2FyZ3NfZWRpdGVkGAogASgIEjUKCnBlcm1pc3Npb24YCyABKAsyIS5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25EZWNpc2lvbmIGcHJvdG8z", [file_reeve_tool_v1_tool]);
+  fileDesc("CiRyZWV2ZS90aHJlYWQvdjEvZXhlY3V0aW9uX3RyZWUucHJvdG8SD3JlZXZlLnRocmVhZC52MSJTCg1FeGVjdXRpb25UcmVlEg8KB3ZlcnNpb24YASABKA0SMQoFbm9kZXMYAiADKAsyIi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZU5vZGUilQIKEUV4ZWN1dGlvblRyZWVOb2RlEgoKAmlkGAEgASgJEhEKCXBhcmVudF9pZBgCIAEoCRIMCgRuYW1lGAMgASgJEg0KBXRpdGxlGAQgASgJEhQKDGFyZ3NfcHJldmlldxgFIAEoCRIWCg5yZXN1bHRfcHJldmlldxgGIAEoCRIQCghpc19lcnJvchgHIAEoCBITCgtkdXJhdGlvbl9tcxgIIAEoARISCgp1bmZpbmlzaGVkGAkgASgIEhMKC2FyZ3NfZWRpdGVkGAogASgIEjUKCnBlcm1pc3Npb24YCyABKAsyIS5yZWV2ZS50b29sLnYxLlBlcm1pc3Npb25EZWNpc2lvbhIPCgdub2RlX2lkGDwgASgJYgZwcm90bzM", [file_reeve_tool_v1_tool]);
 
 /**
  * Tool calls and subtasks that a run executed to produce its answer, including the tool calls of
@@ -128,6 +128,13 @@ export type ExecutionTreeNode = Message<"reeve.thread.v1.ExecutionTreeNode"> & {
    * @generated from field: reeve.tool.v1.PermissionDecision permission = 11;
    */
   permission?: PermissionDecision | undefined;
+
+  /**
+   * Id of the node of the workflow that made the call. Empty if a model made it.
+   *
+   * @generated from field: string node_id = 60;
+   */
+  nodeId: string;
 };
 
 /**
