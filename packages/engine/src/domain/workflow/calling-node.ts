@@ -7,7 +7,9 @@ import type { NodeTarget } from "@reeve/agent/workflow/node-target";
 import { mapTargetOf } from "@reeve/agent/workflow/node-target";
 import { isReservedTool, waitTools } from "@reeve/agent/workflow/wait-tools";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
+import type { ToolResult } from "@reeve/contracts/tool";
 import type { Call } from "../state/frame.ts";
+import type { CallOutcome } from "./call-value.ts";
 import { outcomeOfCall } from "./call-value.ts";
 import type { GivenNode, NodeProgress } from "./node-progress.ts";
 import type { NodeStart } from "./node-starts.ts";
@@ -90,6 +92,22 @@ function knownMapCalls(
   return calls;
 }
 
+const outcomesOfItems = new WeakMap<Call, CallOutcome>();
+
+/** Returns what an item gave: the same object for the same call, because each event looks at all items. */
+function outcomeOfItem(
+  { frame }: GivenNode,
+  target: NodeTarget,
+  call: Call,
+  result: ToolResult,
+): CallOutcome {
+  const before = outcomesOfItems.get(call);
+  if (before !== undefined) return before;
+  const outcome = outcomeOfCall(frame, target, call, result, {});
+  outcomesOfItems.set(call, outcome);
+  return outcome;
+}
+
 function progressOfMap(node: WorkflowNode, given: GivenNode, inputs: JsonObject): NodeProgress {
   const planned = knownMapCalls(node, given, inputs);
   const target = mapTargetOf(node);
@@ -102,7 +120,7 @@ function progressOfMap(node: WorkflowNode, given: GivenNode, inputs: JsonObject)
   let cutBy = "";
   for (const [item, call] of byItem) {
     if (call.result === undefined) continue;
-    const outcome = outcomeOfCall(given.frame, target, call, call.result, inputs);
+    const outcome = outcomeOfItem(given, target, call, call.result);
     if (outcome.kind === "ended") {
       results[item] = outcome.outputs.get("result") ?? null;
       cutBy ||= outcome.cutBy;
@@ -127,8 +145,9 @@ function nextItems(
   const { max_parallel: own } = properties;
   const maxOpen = typeof own === "number" ? Math.min(own, parallelCalls) : parallelCalls;
   const open = calls.filter(({ result }) => result === undefined).length;
-  const waiting = planned.flatMap((call, item): readonly Planned[] =>
-    byItem.has(item) ? [] : [[item, call]],
-  );
-  return waiting.slice(0, Math.max(0, maxOpen - open));
+  const next: Planned[] = [];
+  for (let item = 0; item < planned.length && open + next.length < maxOpen; item++) {
+    if (!byItem.has(item)) next.push([item, planned[item]]);
+  }
+  return next;
 }
