@@ -1,6 +1,7 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
+import { PermissionClass } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead, pendingApprovals } from "@reeve/run/head/run-head";
 import { outputOf } from "@reeve/run/head/run-of";
@@ -55,16 +56,17 @@ const delegates = [
 ];
 
 function bench(): WorkerBench {
-  const properties = { q: {} };
+  const safe = { source: "builtin", permissionClass: PermissionClass.SAFE };
+  const inputSchema = { type: "object", properties: { q: {} } };
   return new WorkerBench(countingModel(0))
-    .offers({ name: "look", source: "builtin", inputSchema: { type: "object", properties } })
-    .offers({ name: "execute_code", source: "builtin" });
+    .offers({ ...safe, name: "look", inputSchema })
+    .offers({ ...safe, name: "execute_code" });
 }
 
 /** Drives a run to its end. A person approves what it asks. */
-async function driven(runs: WorkerBench): Promise<readonly RunEvent[]> {
+async function driven(runs: WorkerBench, name: string): Promise<readonly RunEvent[]> {
   for (let worker = 1; worker < 9; worker++) {
-    await runs.drive(`w${worker}`, worker);
+    await runs.drive(`${name}-${worker}`, worker);
     const head = foldHead(emptyHead, await runs.events());
     if (isTerminal(head.status)) break;
     for (const { approvalId } of pendingApprovals(head)) {
@@ -78,7 +80,7 @@ async function driven(runs: WorkerBench): Promise<readonly RunEvent[]> {
 test("a workflow whose worker died at any event continues to an equal history, and repeats no finished call", async () => {
   const first = bench();
   await first.create({ workflow: whole, delegates: ["finder", "inner"] }, { delegates });
-  const history = await driven(first);
+  const history = await driven(first, "first");
   expectWhole(history, RunStatus.COMPLETED);
   expect(JSON.parse(outputOf(foldHead(emptyHead, history)))).toMatchObject({
     sub: "1",
@@ -87,7 +89,7 @@ test("a workflow whose worker died at any event continues to an equal history, a
   for (let survived = 1; survived < history.length; survived++) {
     const next = bench();
     await next.log.append(key, emptyTail, history.slice(0, survived), never);
-    const events = await driven(next);
+    const events = await driven(next, "next");
     expectWhole(events, RunStatus.COMPLETED);
     expectOrder(events);
     expect(historyOf(events)).toEqual(historyOf(history));

@@ -250,6 +250,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     case "inspect_call":
     case "answer_question":
     case "review_call":
+    case "wait_for_delay":
       return [];
     case "run_hook":
       return hookEnds(run, effect, chosen);

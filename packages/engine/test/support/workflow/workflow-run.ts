@@ -4,6 +4,7 @@ import { delegateTool } from "@reeve/agent/delegates/delegate-tool";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
 import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { outputOf } from "@reeve/run/head/run-of";
@@ -173,6 +174,8 @@ export function historyOf(events: readonly RunEvent[]): readonly string[] {
         case "text":
           return [`${place} says ${event.value.text}`];
         case "status":
+          // A worker that takes a run over before it is prepared starts it again.
+          if (event.value.status === RunStatus.STARTING) return [];
           return [`status ${event.value.status}`];
         default:
           return [];
