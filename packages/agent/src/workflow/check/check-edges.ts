@@ -136,7 +136,10 @@ function fitViolations(
   return [{ field: `${field}.target_handle`, description, reason: "TYPE_MISMATCH" }];
 }
 
-function cycleViolations({ edges }: Pick<Workflow, "edges">, graph: Topology): readonly Violation[] {
+function cycleViolations(
+  { edges }: Pick<Workflow, "edges">,
+  graph: Topology,
+): readonly Violation[] {
   const cycle = cycleOf(graph);
   if (cycle === undefined) return [];
   const [first = "", second = ""] = cycle;

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/resolution_plan.proto.
  */
 export const file_reeve_agent_v1_resolution_plan: GenFile = /*@__PURE__*/
-  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxIrYDCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDRIyCglkZWxlZ2F0ZXMYCiADKAsyHy5yZWV2ZS5hZ2VudC52MS5QbGFubmVkRGVsZWdhdGUSLwoGc2tpbGxzGA8gAygLMh8ucmVldmUuYWdlbnQudjEuU2tpbGxEZXNjcmlwdG9yIoUBCg9QbGFubmVkRGVsZWdhdGUSEAoIYWdlbnRfaWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SLAoGbW9kZWxzGAMgAygLMhwucmVldmUuYWdlbnQudjEuUGxhbm5lZE1vZGVsEg0KBXRvb2xzGAQgAygJEhEKCXBsYW5faGFzaBgFIAEoCSKHAQoNUGxhbm5lZFBsdWdpbhIKCgJpZBgBIAEoCRIOCgZvcmlnaW4YAiABKAkSEAoIYWRkZWRfYnkYAyABKAkSEAoIc2VjdGlvbnMYBCADKAkSFQoNc2VjdGlvbnNfaGFzaBgFIAEoCRIPCgd2ZXJzaW9uGAYgASgJEg4KBmRpZ2VzdBgHIAEoCSKLAQoLUGxhbm5lZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIMCgRwb29sGAQgASgJEhMKC2FkbWl0dGVkX2J5GAUgASgJEg0KBWNhbGxzGAYgASgJEhIKCmNhbGxfcnVsZXMYByADKAkiawoMRXhjbHVkZWRUb29sEgwKBG5hbWUYASABKAkSGAoQcGVybWlzc2lvbl9jbGFzcxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLZXhjbHVkZWRfYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIlEKDFBsYW5uZWRNb2RlbBIMCgRyb2xlGAEgASgJEgoKAmlkGAIgASgJEhAKCHByb3ZpZGVyGAMgASgJEhUKDXVwc3RyZWFtX25hbWUYBCABKAliBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_skill]);
+  fileDesc("CiRyZWV2ZS9hZ2VudC92MS9yZXNvbHV0aW9uX3BsYW4ucHJvdG8SDnJlZXZlLmFnZW50LnYxIuIDCg5SZXNvbHV0aW9uUGxhbhIuCgdwbHVnaW5zGAEgAygLMh0ucmVldmUuYWdlbnQudjEuUGxhbm5lZFBsdWdpbhIqCgV0b29scxgCIAMoCzIbLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRUb29sEjQKDmV4Y2x1ZGVkX3Rvb2xzGAMgAygLMhwucmVldmUuYWdlbnQudjEuRXhjbHVkZWRUb29sEhYKDmV4Y2x1ZGVkX2NvdW50GAQgASgNEiwKBm1vZGVscxgFIAMoCzIcLnJlZXZlLmFnZW50LnYxLlBsYW5uZWRNb2RlbBImCgZsaW1pdHMYBiABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSDAoEaGFzaBgHIAEoCRIaChJvbWl0dGVkX2NhbGxfcnVsZXMYCCABKA0SFQoNb21pdHRlZF90b29scxgJIAEoDRIyCglkZWxlZ2F0ZXMYCiADKAsyHy5yZWV2ZS5hZ2VudC52MS5QbGFubmVkRGVsZWdhdGUSLwoGc2tpbGxzGA8gAygLMh8ucmVldmUuYWdlbnQudjEuU2tpbGxEZXNjcmlwdG9yEioKBW5vZGVzGDwgAygLMhsucmVldmUuYWdlbnQudjEuUGxhbm5lZE5vZGUiRAoLUGxhbm5lZE5vZGUSCgoCaWQYASABKAkSDAoEdHlwZRgCIAEoCRIMCgR0b29sGAMgASgJEg0KBWFmdGVyGAQgAygJIoUBCg9QbGFubmVkRGVsZWdhdGUSEAoIYWdlbnRfaWQYASABKAkSEAoIcmV2aXNpb24YAiABKA0SLAoGbW9kZWxzGAMgAygLMhwucmVldmUuYWdlbnQudjEuUGxhbm5lZE1vZGVsEg0KBXRvb2xzGAQgAygJEhEKCXBsYW5faGFzaBgFIAEoCSKHAQoNUGxhbm5lZFBsdWdpbhIKCgJpZBgBIAEoCRIOCgZvcmlnaW4YAiABKAkSEAoIYWRkZWRfYnkYAyABKAkSEAoIc2VjdGlvbnMYBCADKAkSFQoNc2VjdGlvbnNfaGFzaBgFIAEoCRIPCgd2ZXJzaW9uGAYgASgJEg4KBmRpZ2VzdBgHIAEoCSKLAQoLUGxhbm5lZFRvb2wSDAoEbmFtZRgBIAEoCRIYChBwZXJtaXNzaW9uX2NsYXNzGAIgASgJEg4KBnNvdXJjZRgDIAEoCRIMCgRwb29sGAQgASgJEhMKC2FkbWl0dGVkX2J5GAUgASgJEg0KBWNhbGxzGAYgASgJEhIKCmNhbGxfcnVsZXMYByADKAkiawoMRXhjbHVkZWRUb29sEgwKBG5hbWUYASABKAkSGAoQcGVybWlzc2lvbl9jbGFzcxgCIAEoCRIOCgZzb3VyY2UYAyABKAkSEwoLZXhjbHVkZWRfYnkYBCABKAkSDgoGcmVhc29uGAUgASgJIlEKDFBsYW5uZWRNb2RlbBIMCgRyb2xlGAEgASgJEgoKAmlkGAIgASgJEhAKCHByb3ZpZGVyGAMgASgJEhUKDXVwc3RyZWFtX25hbWUYBCABKAliBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_skill]);
 
 /**
  * What an agent becomes for a run, and why. Equal plans have equal hashes.
@@ -101,6 +101,13 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
    * @generated from field: repeated reeve.agent.v1.SkillDescriptor skills = 15;
    */
   skills: SkillDescriptor[];
+
+  /**
+   * Nodes of the workflow, so that each comes after those that it waits for. Empty if the agent has none.
+   *
+   * @generated from field: repeated reeve.agent.v1.PlannedNode nodes = 60;
+   */
+  nodes: PlannedNode[];
 };
 
 /**
@@ -109,6 +116,48 @@ export type ResolutionPlan = Message<"reeve.agent.v1.ResolutionPlan"> & {
  */
 export const ResolutionPlanSchema: GenMessage<ResolutionPlan> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_resolution_plan, 0);
+
+/**
+ * A node of a workflow.
+ *
+ * @generated from message reeve.agent.v1.PlannedNode
+ */
+export type PlannedNode = Message<"reeve.agent.v1.PlannedNode"> & {
+  /**
+   * Id of the node.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Type of the node.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Tool that the node calls, or calls for each item. Empty if it calls none.
+   *
+   * @generated from field: string tool = 3;
+   */
+  tool: string;
+
+  /**
+   * Ids of the nodes that it waits for, in order.
+   *
+   * @generated from field: repeated string after = 4;
+   */
+  after: string[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.PlannedNode.
+ * Use `create(PlannedNodeSchema)` to create a new message.
+ */
+export const PlannedNodeSchema: GenMessage<PlannedNode> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_resolution_plan, 1);
 
 /**
  * An agent that a run may call as a tool.
@@ -159,7 +208,7 @@ export type PlannedDelegate = Message<"reeve.agent.v1.PlannedDelegate"> & {
  * Use `create(PlannedDelegateSchema)` to create a new message.
  */
 export const PlannedDelegateSchema: GenMessage<PlannedDelegate> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 1);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 2);
 
 /**
  * A plugin that shapes a run.
@@ -223,7 +272,7 @@ export type PlannedPlugin = Message<"reeve.agent.v1.PlannedPlugin"> & {
  * Use `create(PlannedPluginSchema)` to create a new message.
  */
 export const PlannedPluginSchema: GenMessage<PlannedPlugin> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 2);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 3);
 
 /**
  * A tool that the agent has.
@@ -290,7 +339,7 @@ export type PlannedTool = Message<"reeve.agent.v1.PlannedTool"> & {
  * Use `create(PlannedToolSchema)` to create a new message.
  */
 export const PlannedToolSchema: GenMessage<PlannedTool> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 3);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 4);
 
 /**
  * A tool that the deployment offers and the agent does not have.
@@ -341,7 +390,7 @@ export type ExcludedTool = Message<"reeve.agent.v1.ExcludedTool"> & {
  * Use `create(ExcludedToolSchema)` to create a new message.
  */
 export const ExcludedToolSchema: GenMessage<ExcludedTool> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 4);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 5);
 
 /**
  * A model that a run may call.
@@ -383,5 +432,5 @@ export type PlannedModel = Message<"reeve.agent.v1.PlannedModel"> & {
  * Use `create(PlannedModelSchema)` to create a new message.
  */
 export const PlannedModelSchema: GenMessage<PlannedModel> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_resolution_plan, 5);
+  messageDesc(file_reeve_agent_v1_resolution_plan, 6);
 

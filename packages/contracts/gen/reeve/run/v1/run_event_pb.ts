@@ -1382,8 +1382,8 @@ export type ChatContext = Message<"reeve.run.v1.ChatContext"> & {
   kind: ChatContextKind;
 
   /**
-   * Id of the workflow that is being edited. Allowed only in an editor. This version has no
-   * workflows: the id has no effect, and the start of the run returns a warning.
+   * Id of the workflow that is being edited. Allowed only in an editor. Recorded; the client's tools
+   * change the workflow.
    *
    * @generated from field: string workflow_id = 2;
    */

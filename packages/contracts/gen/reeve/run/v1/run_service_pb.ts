@@ -369,8 +369,8 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
   memoryEnabled: boolean;
 
   /**
-   * Id of a saved workflow to execute. This version executes no workflows: if set, the request is
-   * refused with UNIMPLEMENTED. Takes precedence over `media_generation`.
+   * Id of a saved workflow to execute: an agent with the field `workflow`, which runs in place of
+   * `agent_id`. Takes precedence over `media_generation`.
    *
    * @generated from field: string workflow_target = 13;
    */
