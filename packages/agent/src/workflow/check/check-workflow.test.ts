@@ -117,7 +117,7 @@ describe("a workflow", () => {
     ],
     [
       "an unknown operator",
-      condition({ operator: "is" }),
+      condition({ operator: "is", operand: 1 }),
       "nodes[0].properties.operator: MALFORMED",
     ],
     ["code without the class", code({ code: "1" }), "nodes[0].properties.code: TOOL_NOT_FOUND"],
