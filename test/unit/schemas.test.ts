@@ -43,7 +43,10 @@ test("there is a schema for each file that people write", () => {
 
 // Requirement: CFG-16
 test.each([
-  ...globSync("examples/*/{agent,checker,note-writer,shipping}.yaml", { cwd: root }).map((file) => ["agent", file]),
+  ...globSync("examples/*/{agent,checker,note-writer,shipping}.yaml", { cwd: root }).map((file) => [
+    "agent",
+    file,
+  ]),
   ["agent", "packages/agent/test/configured-example.json"],
   ["policy", "examples/policy.yaml"],
   ["tool-providers", "examples/tool-provider-python/providers.json"],

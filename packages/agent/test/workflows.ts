@@ -5,7 +5,10 @@ import { WorkflowEdgeSchema, WorkflowSchema } from "@reeve/contracts/extensions/
 import type { SpecInit } from "./check.ts";
 import { violationsOf } from "./check.ts";
 
-type NodeInit = Omit<NonNullable<MessageInitShape<typeof WorkflowSchema>["nodes"]>[number], "$typeName">;
+type NodeInit = Omit<
+  NonNullable<MessageInitShape<typeof WorkflowSchema>["nodes"]>[number],
+  "$typeName"
+>;
 
 /**
  * Returns a workflow of nodes and of edges, each written as `source.output.path -> target.input`: of both ends, everything after the id of the

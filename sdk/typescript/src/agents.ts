@@ -139,7 +139,11 @@ export class Agents {
     return agent ?? create(AgentSchema);
   }
 
-  list({ hasWorkflow, ...options }: ListAgentsOptions = {}): AsyncGenerator<Agent, void, undefined> {
+  list({ hasWorkflow, ...options }: ListAgentsOptions = {}): AsyncGenerator<
+    Agent,
+    void,
+    undefined
+  > {
     return this.#requests.list(async ({ agents }, page, call) => {
       const request = { ...page, ...(hasWorkflow !== undefined && { hasWorkflow }) };
       const { agents: items, nextPageToken } = await agents.listAgents(request, call);

@@ -51,7 +51,7 @@ describe("delegates are resolved", () => {
     const resolved = resolve({ delegates: ["finder"] }, delegates);
     expect(resolved.tools.map(({ name }) => name)).toContain("agent_run_finder");
     const [finder] = resolved.delegates;
-    expect(finder?.resolved.executor.model.id).toBe("script");
+    expect(finder?.resolved.executor?.model.id).toBe("script");
     expect(finder?.resolved.tools.map(({ name }) => name)).not.toContain("grep");
     expect(resolved.plan.delegates).toMatchObject([
       { agentId: "finder", revision: 2, models: [{ role: "executor", id: "script" }] },

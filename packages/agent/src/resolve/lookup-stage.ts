@@ -43,8 +43,7 @@ export function lookupStage(
 ): LookupStage {
   assertRunsHere(spec);
   const { limits, warnings: limitWarnings } = lowered(spec, models.maxima, policy);
-  const executor =
-    spec.model === "" && !needsModel(spec) ? undefined : resolveModel(spec, models);
+  const executor = spec.model === "" && !needsModel(spec) ? undefined : resolveModel(spec, models);
   if (executor !== undefined) assertModelAllowed(policy, "model", executor, models);
   const planner = spec.planningEnabled
     ? resolveModel(

@@ -148,7 +148,7 @@ describe("the plan of an agent", () => {
     const init = { planningEnabled: true, fallbackModels: ["script"], hitlTools: ["grep"] };
     const { plan, executor, planner, fallbacks, tools, limits } = resolve(init);
     const prepared = create(RunPreparedSchema, {
-      model: executor.model,
+      ...(executor && { model: executor.model }),
       ...(planner && { planningModel: planner.model }),
       fallbacks: fallbacks.map(({ model }) => ({ model })),
       tools: [...tools],

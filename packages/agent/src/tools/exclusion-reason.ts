@@ -22,10 +22,7 @@ const disablingFields = new Map<ToolCategory, "filesystem" | "terminal" | "code"
 ]);
 
 /** What decides on tools beside the agent. */
-type ExclusionContext = Pick<
-  ToolContext,
-  "policy" | "isDelegate" | "isEditor" | "hasNodeRegistry"
->;
+type ExclusionContext = Pick<ToolContext, "policy" | "isDelegate" | "isEditor" | "hasNodeRegistry">;
 
 /** How deep the schema of a tool may be nested: the log of each run that has the tool stores it. */
 const maxSchemaLevels = 40;

@@ -76,10 +76,9 @@ const types: readonly (Omit<NodeType, "id"> & { readonly id: NodeKind })[] = [
     outputs: [result, errorOutput],
     takesOtherInputs: true,
     costHint: "tool",
-    propertiesSchema: propertiesSchema(
-      { tool: named("Name of the tool."), on_error: onError },
-      ["tool"],
-    ),
+    propertiesSchema: propertiesSchema({ tool: named("Name of the tool."), on_error: onError }, [
+      "tool",
+    ]),
   },
   {
     ...safe,
@@ -91,10 +90,9 @@ const types: readonly (Omit<NodeType, "id"> & { readonly id: NodeKind })[] = [
     takesOtherInputs: true,
     permissionClass: PermissionClass.SUBAGENT,
     costHint: "agent",
-    propertiesSchema: propertiesSchema(
-      { agent: named("Id of the agent."), on_error: onError },
-      ["agent"],
-    ),
+    propertiesSchema: propertiesSchema({ agent: named("Id of the agent."), on_error: onError }, [
+      "agent",
+    ]),
   },
   {
     ...safe,
@@ -246,10 +244,9 @@ const types: readonly (Omit<NodeType, "id"> & { readonly id: NodeKind })[] = [
       output("approved", "An object with `decision`, `comment`, and the `value`."),
       output("rejected", "The same, if the person rejects."),
     ],
-    propertiesSchema: propertiesSchema(
-      { question: named("What the person decides.") },
-      ["question"],
-    ),
+    propertiesSchema: propertiesSchema({ question: named("What the person decides.") }, [
+      "question",
+    ]),
   },
   {
     ...safe,

@@ -125,8 +125,16 @@ describe("a node without an effect", () => {
 
 test("the outputs of code are its printed text and its value, parsed if it is JSON", () => {
   const outputs = (result: JsonValue) =>
-    outputsOfResult({ kind: "code", name: "" }, { content: "", structured: { result, stdout: "p" } });
-  expect(outputs("[1]")).toEqual(new Map<string, JsonValue>([["result", [1]], ["stdout", "p"]]));
+    outputsOfResult(
+      { kind: "code", name: "" },
+      { content: "", structured: { result, stdout: "p" } },
+    );
+  expect(outputs("[1]")).toEqual(
+    new Map<string, JsonValue>([
+      ["result", [1]],
+      ["stdout", "p"],
+    ]),
+  );
   expect(outputs("a b").get("result")).toBe("a b");
 });
 

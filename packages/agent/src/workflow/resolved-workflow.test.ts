@@ -44,12 +44,16 @@ test("a workflow whose tool is gone, or whose delegate is no agent anymore, does
   expect(() => resolve({ workflow: reads, excludedTools: ["grep"] })).toThrow(
     /workflow\.nodes\[1\]\.properties\.node_type: the agent does not have the tool "grep"/,
   );
-  const calls = workflowOf([{ id: "n", type: "agent:sub", properties: { inputs: { prompt: "" } } }]);
+  const calls = workflowOf([
+    { id: "n", type: "agent:sub", properties: { inputs: { prompt: "" } } },
+  ]);
   const sub = { id: "sub", name: "sub", workflow: reads };
   expect(() => resolve({ workflow: calls, delegates: ["sub"] }, [sub])).toThrow(
     /"sub" is a workflow; use the type workflow/,
   );
-  expect(resolve({ workflow: calls, delegates: ["sub"] }, [{ id: "sub" }]).delegates).toHaveLength(1);
+  expect(resolve({ workflow: calls, delegates: ["sub"] }, [{ id: "sub" }]).delegates).toHaveLength(
+    1,
+  );
 });
 
 test("a workflow is the same after it was written to a file and read again", () => {

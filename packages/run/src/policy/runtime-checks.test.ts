@@ -6,7 +6,7 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { QueueHolder } from "@reeve/contracts/queue";
 import { CheckedRule, CheckedRuleSchema, QueueHolderSchema } from "@reeve/contracts/queue";
-import { RunCreatedSchema } from "@reeve/contracts/run";
+import { ChatContextKind, RunCreatedSchema } from "@reeve/contracts/run";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import type { IgnorableRule } from "./runtime-checks.ts";
@@ -37,6 +37,11 @@ const statements: Record<
   [CheckedRule.SKILLS]: { field: "skills", spec: { skills: ["tables"] } },
   [CheckedRule.CLIENT_TOOLS]: { field: "client_tools", start: { offeredTools: [{}] } },
   [CheckedRule.PLUGINS]: { field: "plugin_ids", spec: { pluginIds: ["acme/offered"] } },
+  [CheckedRule.WORKFLOW]: { field: "workflow", spec: { workflow: {} } },
+  [CheckedRule.EDITOR]: {
+    field: "chat_context",
+    start: { chatContext: { kind: ChatContextKind.EDITOR } },
+  },
 };
 
 /** Returns runtimes of which one does not check a rule. */

@@ -12,6 +12,7 @@ pub struct AgentSpec {
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
     /// Id of a model in the registry, or a reference of the form `provider:model`.
+    /// Empty only for a workflow none of whose nodes calls a model.
     #[prost(string, tag = "3")]
     pub model: ::prost::alloc::string::String,
     /// The system prompt.
@@ -684,6 +685,9 @@ pub struct ModelCatalog {
     /// The plugins of the operator, ordered by id.
     #[prost(message, repeated, tag = "5")]
     pub plugins: ::prost::alloc::vec::Vec<OfferedPlugin>,
+    /// Whether the runtimes have the registry of workflow nodes, so that runs of an editor can build workflows.
+    #[prost(bool, tag = "60")]
+    pub node_registry: bool,
 }
 /// What an agent becomes for a run, and why. Equal plans have equal hashes.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -724,6 +728,25 @@ pub struct ResolutionPlan {
     /// Skills that the agent may open, ordered by name. A run keeps these versions.
     #[prost(message, repeated, tag = "15")]
     pub skills: ::prost::alloc::vec::Vec<SkillDescriptor>,
+    /// Nodes of the workflow, so that each comes after those that it waits for. Empty if the agent has none.
+    #[prost(message, repeated, tag = "60")]
+    pub nodes: ::prost::alloc::vec::Vec<PlannedNode>,
+}
+/// A node of a workflow.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PlannedNode {
+    /// Id of the node.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Type of the node.
+    #[prost(string, tag = "2")]
+    pub r#type: ::prost::alloc::string::String,
+    /// Tool that the node calls, or calls for each item. Empty if it calls none.
+    #[prost(string, tag = "3")]
+    pub tool: ::prost::alloc::string::String,
+    /// Ids of the nodes that it waits for, in order.
+    #[prost(string, repeated, tag = "4")]
+    pub after: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// An agent that a run may call as a tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -935,6 +958,9 @@ pub struct ListAgentsRequest {
     /// `next_page_token` of the previous page. Empty requests the first page.
     #[prost(string, tag = "2")]
     pub page_token: ::prost::alloc::string::String,
+    /// Lists only agents with a workflow (true), or only agents without one (false). If unset, all agents.
+    #[prost(bool, optional, tag = "60")]
+    pub has_workflow: ::core::option::Option<bool>,
 }
 /// Response of `ListAgents`.
 #[derive(Clone, PartialEq, ::prost::Message)]

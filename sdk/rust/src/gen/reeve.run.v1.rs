@@ -550,8 +550,8 @@ pub struct ChatContext {
     /// Kind of the context.
     #[prost(enumeration = "ChatContextKind", tag = "1")]
     pub kind: i32,
-    /// Id of the workflow that is being edited. Allowed only in an editor. This version has no
-    /// workflows: the id has no effect, and the start of the run returns a warning.
+    /// Id of the workflow that is being edited. Allowed only in an editor. Recorded; the client's tools
+    /// change the workflow.
     #[prost(string, tag = "2")]
     pub workflow_id: ::prost::alloc::string::String,
 }
@@ -1665,8 +1665,8 @@ pub struct StartRunRequest {
     /// Whether memories of the user are recalled, and whether the agent may add to them.
     #[prost(bool, tag = "12")]
     pub memory_enabled: bool,
-    /// Id of a saved workflow to execute. This version executes no workflows: if set, the request is
-    /// refused with UNIMPLEMENTED. Takes precedence over `media_generation`.
+    /// Id of a saved workflow to execute: an agent with the field `workflow`, which runs in place of
+    /// `agent_id`. Takes precedence over `media_generation`.
     #[prost(string, tag = "13")]
     pub workflow_target: ::prost::alloc::string::String,
     /// Media to generate. This version generates none: if its mode is not `chat`, the request is

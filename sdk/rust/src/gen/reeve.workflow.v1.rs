@@ -42,3 +42,270 @@ pub struct WorkflowEdge {
     #[prost(string, tag = "4")]
     pub target_handle: ::prost::alloc::string::String,
 }
+/// A type of nodes: a built-in one, or one for a tool, an agent, or a workflow.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct NodeType {
+    /// Id of the type, for `WorkflowNode.type`: for example `condition`, `tool:read_file`, or
+    /// `agent:<agent id>`.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Name for people.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// What its nodes do.
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    /// Inputs, in the order in which they are described. Every node also has the input `$after`, which only
+    /// makes it wait for another node.
+    #[prost(message, repeated, tag = "4")]
+    pub inputs: ::prost::alloc::vec::Vec<NodePort>,
+    /// Outputs. A node passes its value on by one of them, or several.
+    #[prost(message, repeated, tag = "5")]
+    pub outputs: ::prost::alloc::vec::Vec<NodePort>,
+    /// Whether a node may have further inputs, with any names and values.
+    #[prost(bool, tag = "6")]
+    pub takes_other_inputs: bool,
+    /// Resources that its nodes may access.
+    #[prost(enumeration = "super::super::tool::v1::PermissionClass", tag = "7")]
+    pub permission_class: i32,
+    /// JSON Schema of `WorkflowNode.properties`.
+    #[prost(message, optional, tag = "8")]
+    pub properties_schema: ::core::option::Option<::prost_types::Struct>,
+    /// What a node costs: `none`, `tool` for a call of a tool, `model` for calls of a model, or `agent` for a
+    /// run of an agent.
+    #[prost(string, tag = "9")]
+    pub cost_hint: ::prost::alloc::string::String,
+    /// Why this version refuses nodes of this type. Empty if it does not.
+    #[prost(string, tag = "10")]
+    pub problem: ::prost::alloc::string::String,
+}
+/// An input or an output of a node.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct NodePort {
+    /// Name by which edges refer to it.
+    #[prost(string, tag = "1")]
+    pub handle: ::prost::alloc::string::String,
+    /// What it is for.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// JSON Schema of its values. Empty: any value.
+    #[prost(message, optional, tag = "3")]
+    pub schema: ::core::option::Option<::prost_types::Struct>,
+    /// Whether the node cannot run without a value. False for outputs.
+    #[prost(bool, tag = "4")]
+    pub required: bool,
+    /// Whether several edges may lead to it. False for outputs.
+    #[prost(bool, tag = "5")]
+    pub multiple: bool,
+}
+/// Request of `ListNodeTypes`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListNodeTypesRequest {
+    /// Id of an agent, whose tools and delegates then count. Empty: all tools that the deployment offers to the
+    /// caller, and all agents of the tenant.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Words that the id, the title, or the description contains, in any order. The types that contain more
+    /// of them come first. Empty: all types.
+    #[prost(string, tag = "2")]
+    pub query: ::prost::alloc::string::String,
+    /// Maximum number of types to return. 0 means 100; values above 1000 are treated as 1000.
+    #[prost(int32, tag = "3")]
+    pub page_size: i32,
+    /// `next_page_token` of the previous page. Empty requests the first page.
+    #[prost(string, tag = "4")]
+    pub page_token: ::prost::alloc::string::String,
+}
+/// Response of `ListNodeTypes`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListNodeTypesResponse {
+    /// The types: the built-in ones first, then those of tools and agents by id; with a query, the best first.
+    #[prost(message, repeated, tag = "1")]
+    pub node_types: ::prost::alloc::vec::Vec<NodeType>,
+    /// Token of the next page. Empty on the last page.
+    #[prost(string, tag = "2")]
+    pub next_page_token: ::prost::alloc::string::String,
+}
+/// Request of `ValidateWorkflow`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ValidateWorkflowRequest {
+    /// The graph.
+    #[prost(message, optional, tag = "1")]
+    pub workflow: ::core::option::Option<Workflow>,
+    /// Id of the agent whose tools and delegates the nodes use. Empty: all, as for `ListNodeTypes`.
+    #[prost(string, tag = "2")]
+    pub agent_id: ::prost::alloc::string::String,
+}
+/// Response of `ValidateWorkflow`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ValidateWorkflowResponse {
+    /// All violations. Empty if the graph is valid.
+    #[prost(message, repeated, tag = "1")]
+    pub violations: ::prost::alloc::vec::Vec<WorkflowViolation>,
+}
+/// A violation in a workflow.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkflowViolation {
+    /// Path of the field, for example `workflow.edges\[1\].target_handle`.
+    #[prost(string, tag = "1")]
+    pub field: ::prost::alloc::string::String,
+    /// Describes the problem and how to fix it.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// Constant that identifies the violated rule, in UPPER_SNAKE_CASE.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod workflow_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Helps to write workflows. A workflow is an agent with the field `workflow`: AgentService stores, lists, and
+    /// versions it, and RunService runs it.
+    #[derive(Debug, Clone)]
+    pub struct WorkflowServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl WorkflowServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> WorkflowServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> WorkflowServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            WorkflowServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Lists the types of nodes that workflows of the caller's tenant may have: the built-in ones, and one for
+        /// each tool, agent, and workflow.
+        pub async fn list_node_types(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListNodeTypesRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListNodeTypesResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.workflow.v1.WorkflowService/ListNodeTypes",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.workflow.v1.WorkflowService", "ListNodeTypes"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Validates a graph without storing it, and lists everything that is wrong with it.
+        pub async fn validate_workflow(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ValidateWorkflowRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ValidateWorkflowResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.workflow.v1.WorkflowService/ValidateWorkflow",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.workflow.v1.WorkflowService",
+                        "ValidateWorkflow",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}

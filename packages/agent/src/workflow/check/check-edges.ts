@@ -27,11 +27,7 @@ export function checkEdges(
   const ofEdges = workflow.edges.flatMap((edge, index) =>
     edgeViolations(edge, `workflow.edges[${index}]`, { graph, types, taken }),
   );
-  return [
-    ...ofEdges,
-    ...cycleViolations(workflow, graph),
-    ...missingInputs(workflow, types, taken),
-  ];
+  return [...ofEdges, ...cycleViolations(workflow), ...missingInputs(workflow, types, taken)];
 }
 
 interface EdgeContext {
@@ -136,8 +132,13 @@ function fitViolations(
   return [{ field: `${field}.target_handle`, description, reason: "TYPE_MISMATCH" }];
 }
 
-function cycleViolations({ edges }: Pick<Workflow, "edges">, graph: Topology): readonly Violation[] {
-  const cycle = cycleOf(graph);
+function cycleViolations({
+  nodes,
+  edges,
+}: Pick<Workflow, "nodes" | "edges">): readonly Violation[] {
+  // A self-loop has its own violation, and would hide other cycles.
+  const others = edges.filter(({ source, target }) => source !== target);
+  const cycle = cycleOf(topology({ nodes, edges: others }));
   if (cycle === undefined) return [];
   const [first = "", second = ""] = cycle;
   const index = edges.findIndex(({ source, target }) => source === first && target === second);
@@ -149,20 +150,19 @@ function cycleViolations({ edges }: Pick<Workflow, "edges">, graph: Topology): r
 /** How many nodes of a cycle a violation names. */
 const maxNamed = 20;
 
-/** Returns the nodes of one cycle, the first one also at the end. Self-loops count only if there is no other. */
-function cycleOf(graph: Topology): readonly string[] | undefined {
-  const cyclic = new Set(graph.cyclic);
-  let [at] = graph.cyclic;
+/** Returns the nodes of one cycle, the first one also at the end. */
+function cycleOf({ cyclic, edgesTo }: Topology): readonly string[] | undefined {
+  const left = new Set(cyclic);
   const path: string[] = [];
   const places = new Map<string, number>();
+  let [at] = cyclic;
   while (at !== undefined) {
     const start = places.get(at);
     if (start !== undefined) return [...path.slice(start), at].toReversed();
     places.set(at, path.length);
     path.push(at);
-    // Each node that is not in the order has a source that is not either; a self-loop has its own violation.
-    const id: string = at;
-    at = graph.edgesTo(id).find(({ source }) => cyclic.has(source) && source !== id)?.source;
+    // Each node that is not in the order has a source that is not either.
+    at = edgesTo(at).find(({ source }) => left.has(source))?.source;
   }
   return undefined;
 }

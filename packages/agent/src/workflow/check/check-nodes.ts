@@ -62,7 +62,9 @@ function nodeViolations(
   const called = `${field}.${isNamed ? "type" : `properties.${property ?? "code"}`}`;
   return [
     ...ofProperties,
-    ...(property !== undefined && target.name === "" ? [] : callViolations(target, called, context)),
+    ...(property !== undefined && target.name === ""
+      ? []
+      : callViolations(target, called, context)),
     ...ownViolations(node, target, `${field}.properties`, context),
     ...constantViolations(node, type, `${field}.properties.inputs`),
   ];
@@ -216,9 +218,6 @@ function constantViolations(
       return [{ field: path, description, reason: "UNKNOWN_HANDLE" }];
     }
     const description = port && constantProblem(value, port.schema);
-    return description === undefined
-      ? []
-      : [{ field: path, description, reason: "TYPE_MISMATCH" }];
+    return description === undefined ? [] : [{ field: path, description, reason: "TYPE_MISMATCH" }];
   });
 }
-

@@ -115,7 +115,11 @@ describe("a workflow", () => {
       condition({ operator: "matches", operand: "(?=a)" }),
       "nodes[0].properties.operand: MALFORMED",
     ],
-    ["an unknown operator", condition({ operator: "is" }), "nodes[0].properties.operator: MALFORMED"],
+    [
+      "an unknown operator",
+      condition({ operator: "is", operand: 1 }),
+      "nodes[0].properties.operator: MALFORMED",
+    ],
     ["code without the class", code({ code: "1" }), "nodes[0].properties.code: TOOL_NOT_FOUND"],
     [
       "a schema that is none",
@@ -133,7 +137,11 @@ describe("a workflow", () => {
   });
 
   test("is refused for an edge whose value never fits, and not for one whose value may fit", () => {
-    const nodes = [input, { id: "each", type: "map", properties: { node_type: "tool:grep" } }, read];
+    const nodes = [
+      input,
+      { id: "each", type: "map", properties: { node_type: "tool:grep" } },
+      read,
+    ];
     const fits = workflowOf(nodes, "in -> each.items", "in -> read.path");
     expect(graphViolations(fits)).toEqual([]);
     const list = workflowOf(nodes, "in -> each.items", "each.results -> read.path");

@@ -12,7 +12,13 @@ export function callableAgents(delegates: readonly DelegateAgent[]): readonly Ca
   return delegates.flatMap(({ agentId, spec }) =>
     spec === undefined
       ? []
-      : [{ id: agentId, hasWorkflow: spec.workflow !== undefined, outputSchema: spec.outputSchema }],
+      : [
+          {
+            id: agentId,
+            hasWorkflow: spec.workflow !== undefined,
+            outputSchema: spec.outputSchema,
+          },
+        ],
   );
 }
 

@@ -68,9 +68,7 @@ async function allAgents(
 ): Promise<readonly DelegateAgent[]> {
   const rows = await agents.list(tenant, signal);
   return rows.flatMap(({ record: { spec, revision } }) =>
-    spec === undefined
-      ? []
-      : [create(DelegateAgentSchema, { agentId: spec.id, revision, spec })],
+    spec === undefined ? [] : [create(DelegateAgentSchema, { agentId: spec.id, revision, spec })],
   );
 }
 

@@ -490,7 +490,9 @@ type ListAgentsRequest struct {
 	// Maximum number of agents to return. 0 means 100; values above 1000 are treated as 1000.
 	PageSize int32 `protobuf:"varint,1,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page. Empty requests the first page.
-	PageToken     string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,2,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Lists only agents with a workflow (true), or only agents without one (false). If unset, all agents.
+	HasWorkflow   *bool `protobuf:"varint,60,opt,name=has_workflow,json=hasWorkflow,proto3,oneof" json:"has_workflow,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -537,6 +539,13 @@ func (x *ListAgentsRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListAgentsRequest) GetHasWorkflow() bool {
+	if x != nil && x.HasWorkflow != nil {
+		return *x.HasWorkflow
+	}
+	return false
 }
 
 // Response of `ListAgents`.
@@ -1538,11 +1547,13 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\x0fGetAgentRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\"?\n" +
 	"\x10GetAgentResponse\x12+\n" +
-	"\x05agent\x18\x01 \x01(\v2\x15.reeve.agent.v1.AgentR\x05agent\"S\n" +
+	"\x05agent\x18\x01 \x01(\v2\x15.reeve.agent.v1.AgentR\x05agent\"\x8c\x01\n" +
 	"\x11ListAgentsRequest\x12\x1d\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
 	"\n" +
-	"page_token\x18\x02 \x01(\tB\x00R\tpageToken\"k\n" +
+	"page_token\x18\x02 \x01(\tB\x00R\tpageToken\x12&\n" +
+	"\fhas_workflow\x18< \x01(\bH\x00R\vhasWorkflow\x88\x01\x01B\x0f\n" +
+	"\r_has_workflow\"k\n" +
 	"\x12ListAgentsResponse\x12-\n" +
 	"\x06agents\x18\x01 \x03(\v2\x15.reeve.agent.v1.AgentR\x06agents\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n" +
@@ -1742,6 +1753,7 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 	file_reeve_agent_v1_model_spec_proto_init()
 	file_reeve_agent_v1_resolution_plan_proto_init()
 	file_reeve_agent_v1_skill_proto_init()
+	file_reeve_agent_v1_agent_service_proto_msgTypes[8].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_service_proto_msgTypes[12].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_service_proto_msgTypes[14].OneofWrappers = []any{}
 	type x struct{}

@@ -37,6 +37,7 @@ type AgentSpec struct {
 	// Display name.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Id of a model in the registry, or a reference of the form `provider:model`.
+	// Empty only for a workflow none of whose nodes calls a model.
 	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
 	// The system prompt.
 	Instructions string `protobuf:"bytes,4,opt,name=instructions,proto3" json:"instructions,omitempty"`

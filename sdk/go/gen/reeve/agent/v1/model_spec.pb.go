@@ -517,7 +517,9 @@ type ModelCatalog struct {
 	// The skills that the runtimes have, ordered by name.
 	Skills []*SkillDescriptor `protobuf:"bytes,7,rep,name=skills,proto3" json:"skills,omitempty"`
 	// The plugins of the operator, ordered by id.
-	Plugins       []*OfferedPlugin `protobuf:"bytes,5,rep,name=plugins,proto3" json:"plugins,omitempty"`
+	Plugins []*OfferedPlugin `protobuf:"bytes,5,rep,name=plugins,proto3" json:"plugins,omitempty"`
+	// Whether the runtimes have the registry of workflow nodes, so that runs of an editor can build workflows.
+	NodeRegistry  bool `protobuf:"varint,60,opt,name=node_registry,json=nodeRegistry,proto3" json:"node_registry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -594,6 +596,13 @@ func (x *ModelCatalog) GetPlugins() []*OfferedPlugin {
 	return nil
 }
 
+func (x *ModelCatalog) GetNodeRegistry() bool {
+	if x != nil {
+		return x.NodeRegistry
+	}
+	return false
+}
+
 var File_reeve_agent_v1_model_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
@@ -645,14 +654,15 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"price_list\x18\x05 \x01(\tR\tpriceList\x12\x1e\n" +
 	"\n" +
 	"modalities\x18\x06 \x03(\tR\n" +
-	"modalities\"\xda\x02\n" +
+	"modalities\"\xff\x02\n" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +
 	"\x06maxima\x18\x03 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06maxima\x121\n" +
 	"\x05retry\x18\x04 \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x127\n" +
 	"\x06skills\x18\a \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\x127\n" +
-	"\aplugins\x18\x05 \x03(\v2\x1d.reeve.agent.v1.OfferedPluginR\aplugins:\x00BS\n" +
+	"\aplugins\x18\x05 \x03(\v2\x1d.reeve.agent.v1.OfferedPluginR\aplugins\x12#\n" +
+	"\rnode_registry\x18< \x01(\bR\fnodeRegistry:\x00BS\n" +
 	"\x12dev.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (

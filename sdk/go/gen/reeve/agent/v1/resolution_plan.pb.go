@@ -48,7 +48,9 @@ type ResolutionPlan struct {
 	// Agents that the agent may call as tools, and those that they may call, ordered by id.
 	Delegates []*PlannedDelegate `protobuf:"bytes,10,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	// Skills that the agent may open, ordered by name. A run keeps these versions.
-	Skills        []*SkillDescriptor `protobuf:"bytes,15,rep,name=skills,proto3" json:"skills,omitempty"`
+	Skills []*SkillDescriptor `protobuf:"bytes,15,rep,name=skills,proto3" json:"skills,omitempty"`
+	// Nodes of the workflow, so that each comes after those that it waits for. Empty if the agent has none.
+	Nodes         []*PlannedNode `protobuf:"bytes,60,rep,name=nodes,proto3" json:"nodes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -160,6 +162,86 @@ func (x *ResolutionPlan) GetSkills() []*SkillDescriptor {
 	return nil
 }
 
+func (x *ResolutionPlan) GetNodes() []*PlannedNode {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+// A node of a workflow.
+type PlannedNode struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the node.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Type of the node.
+	Type string `protobuf:"bytes,2,opt,name=type,proto3" json:"type,omitempty"`
+	// Tool that the node calls, or calls for each item. Empty if it calls none.
+	Tool string `protobuf:"bytes,3,opt,name=tool,proto3" json:"tool,omitempty"`
+	// Ids of the nodes that it waits for, in order.
+	After         []string `protobuf:"bytes,4,rep,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PlannedNode) Reset() {
+	*x = PlannedNode{}
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PlannedNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PlannedNode) ProtoMessage() {}
+
+func (x *PlannedNode) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PlannedNode.ProtoReflect.Descriptor instead.
+func (*PlannedNode) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PlannedNode) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *PlannedNode) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *PlannedNode) GetTool() string {
+	if x != nil {
+		return x.Tool
+	}
+	return ""
+}
+
+func (x *PlannedNode) GetAfter() []string {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
 // An agent that a run may call as a tool.
 type PlannedDelegate struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -181,7 +263,7 @@ type PlannedDelegate struct {
 
 func (x *PlannedDelegate) Reset() {
 	*x = PlannedDelegate{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -193,7 +275,7 @@ func (x *PlannedDelegate) String() string {
 func (*PlannedDelegate) ProtoMessage() {}
 
 func (x *PlannedDelegate) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -206,7 +288,7 @@ func (x *PlannedDelegate) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedDelegate.ProtoReflect.Descriptor instead.
 func (*PlannedDelegate) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *PlannedDelegate) GetAgentId() string {
@@ -268,7 +350,7 @@ type PlannedPlugin struct {
 
 func (x *PlannedPlugin) Reset() {
 	*x = PlannedPlugin{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +362,7 @@ func (x *PlannedPlugin) String() string {
 func (*PlannedPlugin) ProtoMessage() {}
 
 func (x *PlannedPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +375,7 @@ func (x *PlannedPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedPlugin.ProtoReflect.Descriptor instead.
 func (*PlannedPlugin) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PlannedPlugin) GetId() string {
@@ -372,7 +454,7 @@ type PlannedTool struct {
 
 func (x *PlannedTool) Reset() {
 	*x = PlannedTool{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -384,7 +466,7 @@ func (x *PlannedTool) String() string {
 func (*PlannedTool) ProtoMessage() {}
 
 func (x *PlannedTool) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -397,7 +479,7 @@ func (x *PlannedTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedTool.ProtoReflect.Descriptor instead.
 func (*PlannedTool) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PlannedTool) GetName() string {
@@ -470,7 +552,7 @@ type ExcludedTool struct {
 
 func (x *ExcludedTool) Reset() {
 	*x = ExcludedTool{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +564,7 @@ func (x *ExcludedTool) String() string {
 func (*ExcludedTool) ProtoMessage() {}
 
 func (x *ExcludedTool) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +577,7 @@ func (x *ExcludedTool) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExcludedTool.ProtoReflect.Descriptor instead.
 func (*ExcludedTool) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ExcludedTool) GetName() string {
@@ -550,7 +632,7 @@ type PlannedModel struct {
 
 func (x *PlannedModel) Reset() {
 	*x = PlannedModel{}
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -562,7 +644,7 @@ func (x *PlannedModel) String() string {
 func (*PlannedModel) ProtoMessage() {}
 
 func (x *PlannedModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_resolution_plan_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -575,7 +657,7 @@ func (x *PlannedModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PlannedModel.ProtoReflect.Descriptor instead.
 func (*PlannedModel) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PlannedModel) GetRole() string {
@@ -610,7 +692,7 @@ var File_reeve_agent_v1_resolution_plan_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\n" +
-	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1areeve/agent/v1/skill.proto\"\xad\x04\n" +
+	"$reeve/agent/v1/resolution_plan.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1areeve/agent/v1/skill.proto\"\xe0\x04\n" +
 	"\x0eResolutionPlan\x127\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1d.reeve.agent.v1.PlannedPluginR\aplugins\x121\n" +
 	"\x05tools\x18\x02 \x03(\v2\x1b.reeve.agent.v1.PlannedToolR\x05tools\x12C\n" +
@@ -623,7 +705,13 @@ const file_reeve_agent_v1_resolution_plan_proto_rawDesc = "" +
 	"\romitted_tools\x18\t \x01(\rR\fomittedTools\x12=\n" +
 	"\tdelegates\x18\n" +
 	" \x03(\v2\x1f.reeve.agent.v1.PlannedDelegateR\tdelegates\x127\n" +
-	"\x06skills\x18\x0f \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xb1\x01\n" +
+	"\x06skills\x18\x0f \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\x121\n" +
+	"\x05nodes\x18< \x03(\v2\x1b.reeve.agent.v1.PlannedNodeR\x05nodes\"[\n" +
+	"\vPlannedNode\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04type\x18\x02 \x01(\tR\x04type\x12\x12\n" +
+	"\x04tool\x18\x03 \x01(\tR\x04tool\x12\x14\n" +
+	"\x05after\x18\x04 \x03(\tR\x05after\"\xb1\x01\n" +
 	"\x0fPlannedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\rR\brevision\x124\n" +
@@ -674,31 +762,33 @@ func file_reeve_agent_v1_resolution_plan_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_resolution_plan_proto_rawDescData
 }
 
-var file_reeve_agent_v1_resolution_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_reeve_agent_v1_resolution_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_reeve_agent_v1_resolution_plan_proto_goTypes = []any{
 	(*ResolutionPlan)(nil),  // 0: reeve.agent.v1.ResolutionPlan
-	(*PlannedDelegate)(nil), // 1: reeve.agent.v1.PlannedDelegate
-	(*PlannedPlugin)(nil),   // 2: reeve.agent.v1.PlannedPlugin
-	(*PlannedTool)(nil),     // 3: reeve.agent.v1.PlannedTool
-	(*ExcludedTool)(nil),    // 4: reeve.agent.v1.ExcludedTool
-	(*PlannedModel)(nil),    // 5: reeve.agent.v1.PlannedModel
-	(*Limits)(nil),          // 6: reeve.agent.v1.Limits
-	(*SkillDescriptor)(nil), // 7: reeve.agent.v1.SkillDescriptor
+	(*PlannedNode)(nil),     // 1: reeve.agent.v1.PlannedNode
+	(*PlannedDelegate)(nil), // 2: reeve.agent.v1.PlannedDelegate
+	(*PlannedPlugin)(nil),   // 3: reeve.agent.v1.PlannedPlugin
+	(*PlannedTool)(nil),     // 4: reeve.agent.v1.PlannedTool
+	(*ExcludedTool)(nil),    // 5: reeve.agent.v1.ExcludedTool
+	(*PlannedModel)(nil),    // 6: reeve.agent.v1.PlannedModel
+	(*Limits)(nil),          // 7: reeve.agent.v1.Limits
+	(*SkillDescriptor)(nil), // 8: reeve.agent.v1.SkillDescriptor
 }
 var file_reeve_agent_v1_resolution_plan_proto_depIdxs = []int32{
-	2, // 0: reeve.agent.v1.ResolutionPlan.plugins:type_name -> reeve.agent.v1.PlannedPlugin
-	3, // 1: reeve.agent.v1.ResolutionPlan.tools:type_name -> reeve.agent.v1.PlannedTool
-	4, // 2: reeve.agent.v1.ResolutionPlan.excluded_tools:type_name -> reeve.agent.v1.ExcludedTool
-	5, // 3: reeve.agent.v1.ResolutionPlan.models:type_name -> reeve.agent.v1.PlannedModel
-	6, // 4: reeve.agent.v1.ResolutionPlan.limits:type_name -> reeve.agent.v1.Limits
-	1, // 5: reeve.agent.v1.ResolutionPlan.delegates:type_name -> reeve.agent.v1.PlannedDelegate
-	7, // 6: reeve.agent.v1.ResolutionPlan.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	5, // 7: reeve.agent.v1.PlannedDelegate.models:type_name -> reeve.agent.v1.PlannedModel
-	8, // [8:8] is the sub-list for method output_type
-	8, // [8:8] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	3, // 0: reeve.agent.v1.ResolutionPlan.plugins:type_name -> reeve.agent.v1.PlannedPlugin
+	4, // 1: reeve.agent.v1.ResolutionPlan.tools:type_name -> reeve.agent.v1.PlannedTool
+	5, // 2: reeve.agent.v1.ResolutionPlan.excluded_tools:type_name -> reeve.agent.v1.ExcludedTool
+	6, // 3: reeve.agent.v1.ResolutionPlan.models:type_name -> reeve.agent.v1.PlannedModel
+	7, // 4: reeve.agent.v1.ResolutionPlan.limits:type_name -> reeve.agent.v1.Limits
+	2, // 5: reeve.agent.v1.ResolutionPlan.delegates:type_name -> reeve.agent.v1.PlannedDelegate
+	8, // 6: reeve.agent.v1.ResolutionPlan.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	1, // 7: reeve.agent.v1.ResolutionPlan.nodes:type_name -> reeve.agent.v1.PlannedNode
+	6, // 8: reeve.agent.v1.PlannedDelegate.models:type_name -> reeve.agent.v1.PlannedModel
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_resolution_plan_proto_init() }
@@ -714,7 +804,7 @@ func file_reeve_agent_v1_resolution_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_resolution_plan_proto_rawDesc), len(file_reeve_agent_v1_resolution_plan_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -2996,8 +2996,8 @@ type ChatContext struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Kind of the context.
 	Kind ChatContextKind `protobuf:"varint,1,opt,name=kind,proto3,enum=reeve.run.v1.ChatContextKind" json:"kind,omitempty"`
-	// Id of the workflow that is being edited. Allowed only in an editor. This version has no
-	// workflows: the id has no effect, and the start of the run returns a warning.
+	// Id of the workflow that is being edited. Allowed only in an editor. Recorded; the client's tools
+	// change the workflow.
 	WorkflowId    string `protobuf:"bytes,2,opt,name=workflow_id,json=workflowId,proto3" json:"workflow_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -464,8 +464,8 @@ type StartRunRequest struct {
 	ChatContext *ChatContext `protobuf:"bytes,11,opt,name=chat_context,json=chatContext,proto3" json:"chat_context,omitempty"`
 	// Whether memories of the user are recalled, and whether the agent may add to them.
 	MemoryEnabled bool `protobuf:"varint,12,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
-	// Id of a saved workflow to execute. This version executes no workflows: if set, the request is
-	// refused with UNIMPLEMENTED. Takes precedence over `media_generation`.
+	// Id of a saved workflow to execute: an agent with the field `workflow`, which runs in place of
+	// `agent_id`. Takes precedence over `media_generation`.
 	WorkflowTarget string `protobuf:"bytes,13,opt,name=workflow_target,json=workflowTarget,proto3" json:"workflow_target,omitempty"`
 	// Media to generate. This version generates none: if its mode is not `chat`, the request is
 	// refused with UNIMPLEMENTED.

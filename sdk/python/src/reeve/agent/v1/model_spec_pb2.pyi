@@ -94,17 +94,19 @@ class ProviderDescriptor(_message.Message):
     def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ..., modalities: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
-    __slots__ = ("models", "providers", "maxima", "retry", "skills", "plugins")
+    __slots__ = ("models", "providers", "maxima", "retry", "skills", "plugins", "node_registry")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     MAXIMA_FIELD_NUMBER: _ClassVar[int]
     RETRY_FIELD_NUMBER: _ClassVar[int]
     SKILLS_FIELD_NUMBER: _ClassVar[int]
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
+    NODE_REGISTRY_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[ModelSpec]
     providers: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
     maxima: _agent_spec_pb2.Limits
     retry: _agent_spec_pb2.RetryPolicy
     skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
     plugins: _containers.RepeatedCompositeFieldContainer[_offered_plugin_pb2.OfferedPlugin]
-    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., plugins: _Optional[_Iterable[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]]] = ...) -> None: ...
+    node_registry: bool
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., plugins: _Optional[_Iterable[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]]] = ..., node_registry: _Optional[bool] = ...) -> None: ...

@@ -9,7 +9,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ResolutionPlan(_message.Message):
-    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools", "delegates", "skills")
+    __slots__ = ("plugins", "tools", "excluded_tools", "excluded_count", "models", "limits", "hash", "omitted_call_rules", "omitted_tools", "delegates", "skills", "nodes")
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
     EXCLUDED_TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +21,7 @@ class ResolutionPlan(_message.Message):
     OMITTED_TOOLS_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
     SKILLS_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
     plugins: _containers.RepeatedCompositeFieldContainer[PlannedPlugin]
     tools: _containers.RepeatedCompositeFieldContainer[PlannedTool]
     excluded_tools: _containers.RepeatedCompositeFieldContainer[ExcludedTool]
@@ -32,7 +33,20 @@ class ResolutionPlan(_message.Message):
     omitted_tools: int
     delegates: _containers.RepeatedCompositeFieldContainer[PlannedDelegate]
     skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
-    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ..., delegates: _Optional[_Iterable[_Union[PlannedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
+    nodes: _containers.RepeatedCompositeFieldContainer[PlannedNode]
+    def __init__(self, plugins: _Optional[_Iterable[_Union[PlannedPlugin, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[PlannedTool, _Mapping]]] = ..., excluded_tools: _Optional[_Iterable[_Union[ExcludedTool, _Mapping]]] = ..., excluded_count: _Optional[int] = ..., models: _Optional[_Iterable[_Union[PlannedModel, _Mapping]]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., hash: _Optional[str] = ..., omitted_call_rules: _Optional[int] = ..., omitted_tools: _Optional[int] = ..., delegates: _Optional[_Iterable[_Union[PlannedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., nodes: _Optional[_Iterable[_Union[PlannedNode, _Mapping]]] = ...) -> None: ...
+
+class PlannedNode(_message.Message):
+    __slots__ = ("id", "type", "tool", "after")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    TOOL_FIELD_NUMBER: _ClassVar[int]
+    AFTER_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    type: str
+    tool: str
+    after: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[str] = ..., type: _Optional[str] = ..., tool: _Optional[str] = ..., after: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class PlannedDelegate(_message.Message):
     __slots__ = ("agent_id", "revision", "models", "tools", "plan_hash")
