@@ -154,38 +154,39 @@ export function playToEnd(run: PlayedRun): PlayedRun {
   return run;
 }
 
-/** Returns what a run did, without what differs between workers: ids, attempts, and claims. */
+/** Returns what a run did, without what differs between workers: ids, attempts, claims, and the parts of a text. */
 export function historyOf(events: readonly RunEvent[]): readonly string[] {
   const nodes = new Map<string, string>();
-  return events
-    .filter((event) => !isVoided(events, event))
-    .flatMap(({ event, parentId }) => {
-      const place = nodes.get(parentId) ?? "";
-      switch (event.case) {
-        case "toolCall": {
-          const name = `${place}/${nameOf(event.value)}`;
-          nodes.set(event.value.callId, name);
-          return [`${name} ${event.value.name} ${JSON.stringify(event.value.arguments)}`];
-        }
-        case "toolResult": {
-          const { callId = "", content = "" } = event.value.result ?? {};
-          return [`${nodes.get(callId)} = ${content}`];
-        }
-        case "text":
-          return [`${place} says ${event.value.text}`];
-        case "status":
-          // A worker that takes a run over before it is prepared starts it again.
-          if (event.value.status === RunStatus.STARTING) return [];
-          return [`status ${event.value.status}`];
-        default:
-          return [];
+  const texts = new Map<string, string>();
+  const lines = events.flatMap((envelope) => {
+    const { event, parentId } = envelope;
+    const place = nodes.get(parentId) ?? "";
+    switch (event.case) {
+      case "toolCall": {
+        const name = `${place}/${nameOf(event.value)}`;
+        nodes.set(event.value.callId, name);
+        return [`${name} ${event.value.name} ${JSON.stringify(event.value.arguments)}`];
       }
-    })
-    .toSorted();
+      case "toolResult": {
+        const { callId = "", content = "" } = event.value.result ?? {};
+        return [`${nodes.get(callId)} = ${content}`];
+      }
+      case "text":
+        if (isVoided(events, envelope)) return [];
+        texts.set(place, (texts.get(place) ?? "") + event.value.text);
+        return [];
+      case "status":
+        // A worker that takes a run over before it is prepared starts it again.
+        return event.value.status === RunStatus.STARTING ? [] : [`status ${event.value.status}`];
+      default:
+        return [];
+    }
+  });
+  const said = [...texts].map(([place, text]) => `${place} says ${text}`);
+  return [...lines, ...said].toSorted();
 }
 
-function isVoided(events: readonly RunEvent[], { event, parentId, sequence }: RunEvent): boolean {
-  if (event.case !== "text") return false;
+function isVoided(events: readonly RunEvent[], { parentId, sequence }: RunEvent): boolean {
   return events.some(
     (other) =>
       other.event.case === "textVoided" &&
