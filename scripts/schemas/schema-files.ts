@@ -18,10 +18,11 @@ import { MessageSchemas } from "./message-schema.ts";
 export function schemaFiles(contracts: Registry): Readonly<Record<string, Schema>> {
   const limits = ofMessage(contracts, "reeve.agent.v1.Limits", new Map());
   return {
-    agent: titled(
-      "Agent of Reeve",
-      ofMessage(contracts, "reeve.agent.v1.AgentSpec", refinements()),
-    ),
+    agent: titled("Agent of Reeve", {
+      ...ofMessage(contracts, "reeve.agent.v1.AgentSpec", refinements()),
+      // Only a workflow can do without a model.
+      anyOf: [{ required: ["model"] }, { required: ["workflow"] }],
+    }),
     models: titled("Models and providers of Reeve (REEVE_MODELS)", ofZod(registrySchema)),
     limits: titled("Limits of Reeve (REEVE_LIMITS)", limits),
     policy: titled("Operator's policy of Reeve (REEVE_POLICY_FILE)", ofZod(policySchema)),

@@ -71,6 +71,9 @@ test("an editor sees unknown fields, wrong types, and values that a field does n
     sections: { stop: { consecutive_errors: "many" }, own: { anything: 1 } },
   });
   expect(problems.map((problem) => problem.split(" ")[0] ?? "").toSorted()).toEqual([
+    // A field that is not known, and neither a model nor a workflow.
+    "",
+    "",
     "",
     "",
     "/answer_policy/truncated",

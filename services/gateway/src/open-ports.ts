@@ -142,6 +142,7 @@ function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
     providers: catalogs.flatMap(({ providers }) => providers),
     skills: catalogs.flatMap(({ skills }) => skills),
     plugins: catalogs.flatMap(({ plugins }) => plugins),
+    nodeRegistry: catalogs.some(({ nodeRegistry }) => nodeRegistry),
     ...(maxima && { maxima }),
   });
 }

@@ -27,7 +27,7 @@ export function checkEdges(
   const ofEdges = workflow.edges.flatMap((edge, index) =>
     edgeViolations(edge, `workflow.edges[${index}]`, { graph, types, taken }),
   );
-  return [...ofEdges, ...cycleViolations(workflow), ...missingInputs(workflow, types, taken)];
+  return [...ofEdges, ...cycleViolations(workflow), ...missingInputs(workflow, context, taken)];
 }
 
 interface EdgeContext {
@@ -169,12 +169,12 @@ function cycleOf({ cyclic, edgesTo }: Topology): readonly string[] | undefined {
 
 function missingInputs(
   { nodes }: Pick<Workflow, "nodes">,
-  types: ReadonlyMap<string, NodeType>,
+  { catalog }: WorkflowContext,
   taken: ReadonlySet<string>,
 ): readonly Violation[] {
   return nodes.flatMap((node, index) => {
     const constants = constantsOf(node);
-    const inputs = types.get(node.id)?.inputs ?? [];
+    const inputs = nodeTypeOf(node, catalog)?.inputs ?? [];
     return inputs
       .filter(({ handle, required }) => required && !Object.hasOwn(constants, handle))
       .filter(({ handle }) => !taken.has(`${node.id} ${handle}`))
