@@ -13,7 +13,10 @@ const output = { type: "output" };
 const whole = graph(
   {
     in: input,
-    each: { type: "map", properties: { node_type: "tool:add_todo", inputs: { items: ["a", "b"] } } },
+    each: {
+      type: "map",
+      properties: { node_type: "tool:add_todo", inputs: { items: ["a", "b"] } },
+    },
     find: { type: "agent:wf-finder" },
     keep: { type: "tool:memory_write", properties: { inputs: { key: "found" } } },
     ask: { type: "approval", properties: { question: "Go on?" } },
@@ -39,7 +42,11 @@ const whole = graph(
 );
 
 const inner = graph(
-  { in: input, keep: { type: "tool:memory_write", properties: { inputs: { key: "said" } } }, out: output },
+  {
+    in: input,
+    keep: { type: "tool:memory_write", properties: { inputs: { key: "said" } } },
+    out: output,
+  },
   "in -> keep.value",
   "keep -> out",
 );

@@ -22,7 +22,9 @@ test("pending messages count with what their files take in the log", () => {
 });
 
 test("a run of a workflow takes no messages", () => {
-  const created = create(RunCreatedSchema, { spec: { workflow: { nodes: [{ id: "a", type: "output" }] } } });
+  const created = create(RunCreatedSchema, {
+    spec: { workflow: { nodes: [{ id: "a", type: "output" }] } },
+  });
   expect(() => assertInboxRoom({ ...emptyHead, created }, { text: "more", parts: [] })).toThrow(
     expect.objectContaining({ reason: ErrorReason.UNSUPPORTED_CAPABILITY }),
   );

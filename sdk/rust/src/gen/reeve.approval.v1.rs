@@ -1028,6 +1028,8 @@ pub enum GateKind {
     Permission = 4,
     /// A plugin asks for it.
     Plugin = 5,
+    /// The call is a node of a workflow that asks for a decision.
+    Workflow = 60,
 }
 impl GateKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1042,6 +1044,7 @@ impl GateKind {
             Self::Question => "GATE_KIND_QUESTION",
             Self::Permission => "GATE_KIND_PERMISSION",
             Self::Plugin => "GATE_KIND_PLUGIN",
+            Self::Workflow => "GATE_KIND_WORKFLOW",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1053,6 +1056,7 @@ impl GateKind {
             "GATE_KIND_QUESTION" => Some(Self::Question),
             "GATE_KIND_PERMISSION" => Some(Self::Permission),
             "GATE_KIND_PLUGIN" => Some(Self::Plugin),
+            "GATE_KIND_WORKFLOW" => Some(Self::Workflow),
             _ => None,
         }
     }

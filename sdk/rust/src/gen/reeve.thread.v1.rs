@@ -49,6 +49,9 @@ pub struct ExecutionTreeNode {
     /// none.
     #[prost(message, optional, tag = "11")]
     pub permission: ::core::option::Option<super::super::tool::v1::PermissionDecision>,
+    /// Id of the node of the workflow that made the call. Empty if a model made it.
+    #[prost(string, tag = "60")]
+    pub node_id: ::prost::alloc::string::String,
 }
 /// A message of an earlier turn, in the form in which a model reads it.
 #[derive(Clone, PartialEq, ::prost::Message)]

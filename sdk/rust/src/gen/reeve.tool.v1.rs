@@ -88,6 +88,12 @@ pub struct ToolCall {
     /// to the tool.
     #[prost(message, optional, tag = "5")]
     pub injected_args: ::core::option::Option<::prost_types::Struct>,
+    /// Id of the node of the workflow that made the call. Empty if a model made it.
+    #[prost(string, tag = "60")]
+    pub node_id: ::prost::alloc::string::String,
+    /// Index of the item for which a node of the type `map` made the call, from 0. 0 for other nodes.
+    #[prost(uint32, tag = "61")]
+    pub item_index: u32,
 }
 /// Result of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

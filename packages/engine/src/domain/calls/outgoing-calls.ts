@@ -51,7 +51,8 @@ export function startableCalls(state: RunState): readonly OutgoingCall[] {
 function outgoing(frame: Frame, calls: Frame["calls"]): readonly OutgoingCall[] {
   return calls.flatMap((call) => {
     const tool = frame.tools.get(call.call.name);
-    const isOwn = tool === undefined || isPure(tool) || isSubagent(tool) || isAskUser(tool) || isWaitNode(tool);
+    const isOwn =
+      tool === undefined || isPure(tool) || isSubagent(tool) || isAskUser(tool) || isWaitNode(tool);
     return isOwn ? [] : [{ frame, call, tool }];
   });
 }

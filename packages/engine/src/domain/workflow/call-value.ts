@@ -81,7 +81,10 @@ function valueOf({ structured, content }: ToolResult, cutBy: string): JsonValue 
 }
 
 /** The record of a large result is in its text. */
-function withRecord({ structured, content }: ToolResult): Pick<ToolResult, "content" | "structured"> {
+function withRecord({
+  structured,
+  content,
+}: ToolResult): Pick<ToolResult, "content" | "structured"> {
   const record = structured ?? parsedRecord(content);
   const isRecord = typeof record === "object" && record !== null && !Array.isArray(record);
   return { content, ...(isRecord && { structured: record }) };

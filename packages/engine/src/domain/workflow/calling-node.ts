@@ -33,11 +33,7 @@ const running: NodeProgress = { kind: "running", starts: [] };
 
 type Planned = readonly [item: number, call: NodeCall | undefined];
 
-function start(
-  node: WorkflowNode,
-  { plan }: GivenNode,
-  planned: readonly Planned[],
-): NodeProgress {
+function start(node: WorkflowNode, { plan }: GivenNode, planned: readonly Planned[]): NodeProgress {
   const position = plan.positions.get(node.id) ?? 0;
   const starts: NodeStart[] = [];
   for (const [item, call] of planned) {
@@ -80,11 +76,7 @@ function callOfNode(
 const callsOfMaps = new WeakMap<JsonObject, MapCalls>();
 
 /** Returns the calls of a map: the same object for the same object of inputs. */
-function knownMapCalls(
-  node: WorkflowNode,
-  { plan }: GivenNode,
-  inputs: JsonObject,
-): MapCalls {
+function knownMapCalls(node: WorkflowNode, { plan }: GivenNode, inputs: JsonObject): MapCalls {
   const before = callsOfMaps.get(inputs);
   if (before !== undefined) return before;
   const calls = mapCalls(node, inputs, plan.catalog);

@@ -27,11 +27,7 @@ export interface Evaluation {
 const known = new WeakMap<Frame, Evaluation>();
 
 /** Returns what follows from the calls of a frame's workflow, of which `parallelCalls` may run at the same time. */
-export function evaluate(
-  frame: Frame,
-  workflow: FrameWorkflow,
-  parallelCalls: number,
-): Evaluation {
+export function evaluate(frame: Frame, workflow: FrameWorkflow, parallelCalls: number): Evaluation {
   const before = known.get(frame);
   if (before !== undefined) return before;
   const evaluation = evaluated(frame, workflow, parallelCalls);

@@ -49,7 +49,14 @@ describe("a workflow", () => {
 
   test("runs branches at the same time, and none waits for another", () => {
     const branches = graph(
-      { in: input, a: search, a2: search, b: search, both: { type: "merge", properties: { mode: "list" } }, out: output },
+      {
+        in: input,
+        a: search,
+        a2: search,
+        b: search,
+        both: { type: "merge", properties: { mode: "list" } },
+        out: output,
+      },
       "in -> a.q",
       "a -> a2.q",
       "in -> b.q",
@@ -69,7 +76,15 @@ describe("a workflow", () => {
   test("skips the branch that a condition does not take", () => {
     const isUrgent = { type: "condition", properties: { operator: "contains", operand: "urgent" } };
     const choice = graph(
-      { in: input, urgent: isUrgent, a: search, b: search, c: search, join: { type: "merge" }, out: output },
+      {
+        in: input,
+        urgent: isUrgent,
+        a: search,
+        b: search,
+        c: search,
+        join: { type: "merge" },
+        out: output,
+      },
       "in -> urgent",
       "urgent.true -> a.q",
       "urgent.false -> b.q",
@@ -104,7 +119,14 @@ describe("a workflow", () => {
 
 describe("a node that fails", () => {
   const branches = graph(
-    { in: input, a: search, b: search, b2: search, slow: { type: "delay", properties: { seconds: 60 } }, out: output },
+    {
+      in: input,
+      a: search,
+      b: search,
+      b2: search,
+      slow: { type: "delay", properties: { seconds: 60 } },
+      out: output,
+    },
     "in -> a.q",
     "in -> b.q",
     "b -> b2.q",
@@ -227,7 +249,14 @@ describe("a map", () => {
 
 describe("nodes that wait", () => {
   const asking = graph(
-    { in: input, ask: { type: "approval", properties: { question: "Send it?" } }, yes: search, no: search, out: output, refused: output },
+    {
+      in: input,
+      ask: { type: "approval", properties: { question: "Send it?" } },
+      yes: search,
+      no: search,
+      out: output,
+      refused: output,
+    },
     "in -> ask",
     "ask.approved.value -> yes.q",
     "ask.rejected.decision -> no.q",
@@ -243,7 +272,10 @@ describe("nodes that wait", () => {
       call: { nodeId: "ask", arguments: { question: "Send it?", value: "a letter" } },
     });
     run.parks().decides(ApprovalState.APPROVED).claimedAnew();
-    expect(run.all("toolCall").at(-1)).toMatchObject({ nodeId: "yes", arguments: { q: "a letter" } });
+    expect(run.all("toolCall").at(-1)).toMatchObject({
+      nodeId: "yes",
+      arguments: { q: "a letter" },
+    });
     ends(run, "yes", { content: "sent" });
     expect([endOf(run), answerOf(run)]).toEqual(["completed", `{"out":"sent"}`]);
   });
@@ -284,7 +316,9 @@ describe("nodes that wait", () => {
     );
     const run = workflowRun(others, { budgets: { maxParallel: 1 } });
     ends(run, "a", { content: "1" });
-    expect(nextEffects(run.state)).toMatchObject([{ kind: "call_tool", call: { call: { nodeId: "b" } } }]);
+    expect(nextEffects(run.state)).toMatchObject([
+      { kind: "call_tool", call: { call: { nodeId: "b" } } },
+    ]);
   });
 
   test("are withdrawn when another node fails", () => {

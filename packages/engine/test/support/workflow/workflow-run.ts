@@ -39,7 +39,11 @@ export function workflowRun(
     { agentId: "finder", spec: { id: "finder", model: "f" } },
     { agentId: "inner", spec: { id: "inner", model: "i", ...(inner && { workflow: inner }) } },
   ];
-  const tools = [lookupTool, codeTool, ...delegates.map(({ spec: { id } }) => delegateTool({ id }))];
+  const tools = [
+    lookupTool,
+    codeTool,
+    ...delegates.map(({ spec: { id } }) => delegateTool({ id })),
+  ];
   return new PlayedRun(
     { delegates: ["finder", "inner"], ...(workflow && { workflow }), ...spec },
     {

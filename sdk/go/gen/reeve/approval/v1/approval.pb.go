@@ -166,17 +166,20 @@ const (
 	GateKind_GATE_KIND_PERMISSION GateKind = 4
 	// A plugin asks for it.
 	GateKind_GATE_KIND_PLUGIN GateKind = 5
+	// The call is a node of a workflow that asks for a decision.
+	GateKind_GATE_KIND_WORKFLOW GateKind = 60
 )
 
 // Enum value maps for GateKind.
 var (
 	GateKind_name = map[int32]string{
-		0: "GATE_KIND_UNSPECIFIED",
-		1: "GATE_KIND_TOOL",
-		2: "GATE_KIND_TOOL_SOURCE",
-		3: "GATE_KIND_QUESTION",
-		4: "GATE_KIND_PERMISSION",
-		5: "GATE_KIND_PLUGIN",
+		0:  "GATE_KIND_UNSPECIFIED",
+		1:  "GATE_KIND_TOOL",
+		2:  "GATE_KIND_TOOL_SOURCE",
+		3:  "GATE_KIND_QUESTION",
+		4:  "GATE_KIND_PERMISSION",
+		5:  "GATE_KIND_PLUGIN",
+		60: "GATE_KIND_WORKFLOW",
 	}
 	GateKind_value = map[string]int32{
 		"GATE_KIND_UNSPECIFIED": 0,
@@ -185,6 +188,7 @@ var (
 		"GATE_KIND_QUESTION":    3,
 		"GATE_KIND_PERMISSION":  4,
 		"GATE_KIND_PLUGIN":      5,
+		"GATE_KIND_WORKFLOW":    60,
 	}
 )
 
@@ -4688,14 +4692,15 @@ const file_reeve_approval_v1_approval_proto_rawDesc = "" +
 	"\x19REVIEW_ADVICE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15REVIEW_ADVICE_APPROVE\x10\x01\x12\x18\n" +
 	"\x14REVIEW_ADVICE_REJECT\x10\x02\x12\x18\n" +
-	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\x9c\x01\n" +
+	"\x14REVIEW_ADVICE_UNSURE\x10\x03*\xb4\x01\n" +
 	"\bGateKind\x12\x19\n" +
 	"\x15GATE_KIND_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eGATE_KIND_TOOL\x10\x01\x12\x19\n" +
 	"\x15GATE_KIND_TOOL_SOURCE\x10\x02\x12\x16\n" +
 	"\x12GATE_KIND_QUESTION\x10\x03\x12\x18\n" +
 	"\x14GATE_KIND_PERMISSION\x10\x04\x12\x14\n" +
-	"\x10GATE_KIND_PLUGIN\x10\x05*l\n" +
+	"\x10GATE_KIND_PLUGIN\x10\x05\x12\x16\n" +
+	"\x12GATE_KIND_WORKFLOW\x10<*l\n" +
 	"\x0eApprovalSource\x12\x1f\n" +
 	"\x1bAPPROVAL_SOURCE_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13APPROVAL_SOURCE_RUN\x10\x01\x12 \n" +

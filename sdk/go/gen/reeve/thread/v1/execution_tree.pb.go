@@ -105,7 +105,9 @@ type ExecutionTreeNode struct {
 	ArgsEdited bool `protobuf:"varint,10,opt,name=args_edited,json=argsEdited,proto3" json:"args_edited,omitempty"`
 	// What the permission rules decided about the call, with the rule that decided. Unset if there are
 	// none.
-	Permission    *v1.PermissionDecision `protobuf:"bytes,11,opt,name=permission,proto3" json:"permission,omitempty"`
+	Permission *v1.PermissionDecision `protobuf:"bytes,11,opt,name=permission,proto3" json:"permission,omitempty"`
+	// Id of the node of the workflow that made the call. Empty if a model made it.
+	NodeId        string `protobuf:"bytes,60,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -217,6 +219,13 @@ func (x *ExecutionTreeNode) GetPermission() *v1.PermissionDecision {
 	return nil
 }
 
+func (x *ExecutionTreeNode) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
 var File_reeve_thread_v1_execution_tree_proto protoreflect.FileDescriptor
 
 const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
@@ -224,7 +233,7 @@ const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"$reeve/thread/v1/execution_tree.proto\x12\x0freeve.thread.v1\x1a\x18reeve/tool/v1/tool.proto\"c\n" +
 	"\rExecutionTree\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x128\n" +
-	"\x05nodes\x18\x02 \x03(\v2\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\xf4\x02\n" +
+	"\x05nodes\x18\x02 \x03(\v2\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\x8d\x03\n" +
 	"\x11ExecutionTreeNode\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tparent_id\x18\x02 \x01(\tR\bparentId\x12\x12\n" +
@@ -243,7 +252,8 @@ const file_reeve_thread_v1_execution_tree_proto_rawDesc = "" +
 	"argsEdited\x12A\n" +
 	"\n" +
 	"permission\x18\v \x01(\v2!.reeve.tool.v1.PermissionDecisionR\n" +
-	"permissionBZ\n" +
+	"permission\x12\x17\n" +
+	"\anode_id\x18< \x01(\tR\x06nodeIdBZ\n" +
 	"\x13dev.reeve.thread.v1B\x12ExecutionTreeProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3"
 
 var (

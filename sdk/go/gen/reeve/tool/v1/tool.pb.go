@@ -723,7 +723,11 @@ type ToolCall struct {
 	RawArguments string `protobuf:"bytes,4,opt,name=raw_arguments,json=rawArguments,proto3" json:"raw_arguments,omitempty"`
 	// Additional arguments that the model was asked for (`injected_tool_args`). They are never passed
 	// to the tool.
-	InjectedArgs  *structpb.Struct `protobuf:"bytes,5,opt,name=injected_args,json=injectedArgs,proto3" json:"injected_args,omitempty"`
+	InjectedArgs *structpb.Struct `protobuf:"bytes,5,opt,name=injected_args,json=injectedArgs,proto3" json:"injected_args,omitempty"`
+	// Id of the node of the workflow that made the call. Empty if a model made it.
+	NodeId string `protobuf:"bytes,60,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
+	// Index of the item for which a node of the type `map` made the call, from 0. 0 for other nodes.
+	ItemIndex     uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -791,6 +795,20 @@ func (x *ToolCall) GetInjectedArgs() *structpb.Struct {
 		return x.InjectedArgs
 	}
 	return nil
+}
+
+func (x *ToolCall) GetNodeId() string {
+	if x != nil {
+		return x.NodeId
+	}
+	return ""
+}
+
+func (x *ToolCall) GetItemIndex() uint32 {
+	if x != nil {
+		return x.ItemIndex
+	}
+	return 0
 }
 
 // Result of a call.
@@ -2667,13 +2685,16 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fClientExecution\x123\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12,\n" +
 	"\x12answered_by_person\x18\x02 \x01(\bR\x10answeredByPerson\x12<\n" +
-	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\xd1\x01\n" +
+	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\x89\x02\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
 	"\targuments\x18\x03 \x01(\v2\x17.google.protobuf.StructR\targuments\x12#\n" +
 	"\rraw_arguments\x18\x04 \x01(\tR\frawArguments\x12<\n" +
-	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\"\x98\x02\n" +
+	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\x12\x17\n" +
+	"\anode_id\x18< \x01(\tR\x06nodeId\x12\x1d\n" +
+	"\n" +
+	"item_index\x18= \x01(\rR\titemIndex\"\x98\x02\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +

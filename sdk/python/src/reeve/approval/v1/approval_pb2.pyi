@@ -37,6 +37,7 @@ class GateKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     GATE_KIND_QUESTION: _ClassVar[GateKind]
     GATE_KIND_PERMISSION: _ClassVar[GateKind]
     GATE_KIND_PLUGIN: _ClassVar[GateKind]
+    GATE_KIND_WORKFLOW: _ClassVar[GateKind]
 
 class ApprovalSource(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -76,6 +77,7 @@ GATE_KIND_TOOL_SOURCE: GateKind
 GATE_KIND_QUESTION: GateKind
 GATE_KIND_PERMISSION: GateKind
 GATE_KIND_PLUGIN: GateKind
+GATE_KIND_WORKFLOW: GateKind
 APPROVAL_SOURCE_UNSPECIFIED: ApprovalSource
 APPROVAL_SOURCE_RUN: ApprovalSource
 APPROVAL_SOURCE_WORKFLOW_RUN: ApprovalSource

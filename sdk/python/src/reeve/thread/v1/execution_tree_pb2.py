@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reeve/thread/v1/execution_tree.proto\x12\x0freeve.thread.v1\x1a\x18reeve/tool/v1/tool.proto\"c\n\rExecutionTree\x12\x18\n\x07version\x18\x01 \x01(\rR\x07version\x12\x38\n\x05nodes\x18\x02 \x03(\x0b\x32\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\xf4\x02\n\x11\x45xecutionTreeNode\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n\tparent_id\x18\x02 \x01(\tR\x08parentId\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12\x14\n\x05title\x18\x04 \x01(\tR\x05title\x12!\n\x0c\x61rgs_preview\x18\x05 \x01(\tR\x0b\x61rgsPreview\x12%\n\x0eresult_preview\x18\x06 \x01(\tR\rresultPreview\x12\x19\n\x08is_error\x18\x07 \x01(\x08R\x07isError\x12\x1f\n\x0b\x64uration_ms\x18\x08 \x01(\x01R\ndurationMs\x12\x1e\n\nunfinished\x18\t \x01(\x08R\nunfinished\x12\x1f\n\x0b\x61rgs_edited\x18\n \x01(\x08R\nargsEdited\x12\x41\n\npermission\x18\x0b \x01(\x0b\x32!.reeve.tool.v1.PermissionDecisionR\npermissionBZ\n\x13\x64\x65v.reeve.thread.v1B\x12\x45xecutionTreeProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n$reeve/thread/v1/execution_tree.proto\x12\x0freeve.thread.v1\x1a\x18reeve/tool/v1/tool.proto\"c\n\rExecutionTree\x12\x18\n\x07version\x18\x01 \x01(\rR\x07version\x12\x38\n\x05nodes\x18\x02 \x03(\x0b\x32\".reeve.thread.v1.ExecutionTreeNodeR\x05nodes\"\x8d\x03\n\x11\x45xecutionTreeNode\x12\x0e\n\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n\tparent_id\x18\x02 \x01(\tR\x08parentId\x12\x12\n\x04name\x18\x03 \x01(\tR\x04name\x12\x14\n\x05title\x18\x04 \x01(\tR\x05title\x12!\n\x0c\x61rgs_preview\x18\x05 \x01(\tR\x0b\x61rgsPreview\x12%\n\x0eresult_preview\x18\x06 \x01(\tR\rresultPreview\x12\x19\n\x08is_error\x18\x07 \x01(\x08R\x07isError\x12\x1f\n\x0b\x64uration_ms\x18\x08 \x01(\x01R\ndurationMs\x12\x1e\n\nunfinished\x18\t \x01(\x08R\nunfinished\x12\x1f\n\x0b\x61rgs_edited\x18\n \x01(\x08R\nargsEdited\x12\x41\n\npermission\x18\x0b \x01(\x0b\x32!.reeve.tool.v1.PermissionDecisionR\npermission\x12\x17\n\x07node_id\x18< \x01(\tR\x06nodeIdBZ\n\x13\x64\x65v.reeve.thread.v1B\x12\x45xecutionTreeProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/thread/v1;threadv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,5 +36,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXECUTIONTREE']._serialized_start=83
   _globals['_EXECUTIONTREE']._serialized_end=182
   _globals['_EXECUTIONTREENODE']._serialized_start=185
-  _globals['_EXECUTIONTREENODE']._serialized_end=557
+  _globals['_EXECUTIONTREENODE']._serialized_end=582
 # @@protoc_insertion_point(module_scope)

@@ -16,7 +16,7 @@ class ExecutionTree(_message.Message):
     def __init__(self, version: _Optional[int] = ..., nodes: _Optional[_Iterable[_Union[ExecutionTreeNode, _Mapping]]] = ...) -> None: ...
 
 class ExecutionTreeNode(_message.Message):
-    __slots__ = ("id", "parent_id", "name", "title", "args_preview", "result_preview", "is_error", "duration_ms", "unfinished", "args_edited", "permission")
+    __slots__ = ("id", "parent_id", "name", "title", "args_preview", "result_preview", "is_error", "duration_ms", "unfinished", "args_edited", "permission", "node_id")
     ID_FIELD_NUMBER: _ClassVar[int]
     PARENT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
@@ -28,6 +28,7 @@ class ExecutionTreeNode(_message.Message):
     UNFINISHED_FIELD_NUMBER: _ClassVar[int]
     ARGS_EDITED_FIELD_NUMBER: _ClassVar[int]
     PERMISSION_FIELD_NUMBER: _ClassVar[int]
+    NODE_ID_FIELD_NUMBER: _ClassVar[int]
     id: str
     parent_id: str
     name: str
@@ -39,4 +40,5 @@ class ExecutionTreeNode(_message.Message):
     unfinished: bool
     args_edited: bool
     permission: _tool_pb2.PermissionDecision
-    def __init__(self, id: _Optional[str] = ..., parent_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., args_preview: _Optional[str] = ..., result_preview: _Optional[str] = ..., is_error: _Optional[bool] = ..., duration_ms: _Optional[float] = ..., unfinished: _Optional[bool] = ..., args_edited: _Optional[bool] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ...) -> None: ...
+    node_id: str
+    def __init__(self, id: _Optional[str] = ..., parent_id: _Optional[str] = ..., name: _Optional[str] = ..., title: _Optional[str] = ..., args_preview: _Optional[str] = ..., result_preview: _Optional[str] = ..., is_error: _Optional[bool] = ..., duration_ms: _Optional[float] = ..., unfinished: _Optional[bool] = ..., args_edited: _Optional[bool] = ..., permission: _Optional[_Union[_tool_pb2.PermissionDecision, _Mapping]] = ..., node_id: _Optional[str] = ...) -> None: ...

@@ -148,18 +148,22 @@ class ClientExecution(_message.Message):
     def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., answered_by_person: _Optional[bool] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolCall(_message.Message):
-    __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args")
+    __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args", "node_id", "item_index")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     RAW_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     INJECTED_ARGS_FIELD_NUMBER: _ClassVar[int]
+    NODE_ID_FIELD_NUMBER: _ClassVar[int]
+    ITEM_INDEX_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     name: str
     arguments: _struct_pb2.Struct
     raw_arguments: str
     injected_args: _struct_pb2.Struct
-    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
+    node_id: str
+    item_index: int
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., node_id: _Optional[str] = ..., item_index: _Optional[int] = ...) -> None: ...
 
 class ToolResult(_message.Message):
     __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files")
