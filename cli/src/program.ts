@@ -27,7 +27,7 @@ import { tokensCommand } from "./commands/operate/tokens.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
 import { verifyCommand } from "./commands/verify.ts";
-import { workflowsCommand } from "./commands/workflows.ts";
+import { workflowsCommand } from "./commands/agents/workflows.ts";
 import type { Context } from "./context.ts";
 import { exitCodeHelp } from "./exit-code.ts";
 import { signInCommands } from "./sign-in/sign-in-commands.ts";

@@ -4,7 +4,7 @@ import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { executesCode } from "./isolation.ts";
 import { runtimeSource } from "./runtime-tools.ts";
-import type { ToolContext } from "./toolbelt.ts";
+import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
 
 /** A tool of a catalog, with the isolation of the toolhosts that offer it. */
@@ -22,7 +22,14 @@ const disablingFields = new Map<ToolCategory, "filesystem" | "terminal" | "code"
 ]);
 
 /** What decides on tools beside the agent. */
-type ExclusionContext = Pick<ToolContext, "policy" | "isDelegate" | "isEditor" | "hasNodeRegistry">;
+interface ExclusionContext {
+  readonly policy: Pick<CallerPolicy, "grants">;
+  /** Default: the agent works for nobody else. */
+  readonly isDelegate?: boolean;
+  readonly isEditor: boolean;
+  /** Default: the deployment has none. */
+  readonly hasNodeRegistry?: boolean;
+}
 
 /** How deep the schema of a tool may be nested: the log of each run that has the tool stores it. */
 const maxSchemaLevels = 40;

@@ -196,22 +196,29 @@ test.each([
 
 // Requirement: PERM-3, PERM-4, CHAT-2
 test.each([
-  ["an editor has them", true, ["build_workflow", "draw", "search_nodes"]],
-  ["a thread has none of them", false, []],
-] as const)("with a node registry, tools that change an editor: %s", (_, isEditor, expected) => {
-  const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
-  const offeredTools = [create(ToolDescriptorSchema, { ...draw, source: "client:page" })];
-  const context = { isEditor, hasNodeRegistry: true, extraTools: [], policy: unrestricted };
-  const belt = toolbelt(create(AgentSpecSchema), [], { ...context, offeredTools });
-  const all = belt.tools.map(({ name }) => name);
-  expect(["build_workflow", "draw", "search_nodes"].filter((name) => all.includes(name))).toEqual(
-    expected,
-  );
-  const reason = isEditor ? undefined : expect.stringContaining("no chat_context of an editor");
-  expect(belt.excluded.get("draw")).toEqual(reason);
-  const delegate = toolbelt(create(AgentSpecSchema), [], { ...context, isEditor: false });
-  expect(delegate.tools.map(({ name }) => name)).not.toContain("build_workflow");
-});
+  ["an editor has them", true, ["build_workflow", "draw", "search_nodes"], undefined],
+  [
+    "a thread has none",
+    false,
+    [],
+    "it changes the contents of an editor, and the run has no chat_context of an editor",
+  ],
+] as const)(
+  "with a node registry, tools that change an editor: %s",
+  (_, isEditor, expected, reason) => {
+    const draw = tool("draw", { permissionClass: PermissionClass.EDITOR_MUTATE });
+    const offeredTools = [create(ToolDescriptorSchema, { ...draw, source: "client:page" })];
+    const context = { isEditor, hasNodeRegistry: true, extraTools: [], policy: unrestricted };
+    const belt = toolbelt(create(AgentSpecSchema), [], { ...context, offeredTools });
+    const all = belt.tools.map(({ name }) => name);
+    expect(["build_workflow", "draw", "search_nodes"].filter((name) => all.includes(name))).toEqual(
+      expected,
+    );
+    expect(belt.excluded.get("draw")).toEqual(reason);
+    const delegate = toolbelt(create(AgentSpecSchema), [], { ...context, isEditor: false });
+    expect(delegate.tools.map(({ name }) => name)).not.toContain("build_workflow");
+  },
+);
 
 test.each(["run_subtask", "finish_subtask"])("rejects the tool %s of another source", (name) => {
   const catalogs = [create(ToolCatalogSchema, { pool: "other", tools: [tool(name)] })];

@@ -18,7 +18,15 @@ function called(type: string, inputs: JsonObject, properties: JsonObject = {}) {
   return target && callOf(target, node, inputs);
 }
 
-// Requirement: WF-2
+const map = (properties: JsonObject) =>
+  nodeOf({ id: "m", type: "map", properties: { node_type: "tool:grep", ...properties } });
+
+const outcome = (properties: JsonObject, message: string) =>
+  pureOutcome(nodeOf({ id: "in", type: "input", properties }), {}, message);
+
+const outputs = (result: JsonValue) =>
+  outputsOfResult({ kind: "code", name: "" }, { content: "", structured: { result, stdout: "p" } });
+
 describe("a node calls", () => {
   test.each<[string, JsonObject, JsonObject, string, JsonObject]>([
     ["tool:grep", {}, { path: "a" }, "grep", { path: "a" }],
@@ -58,8 +66,6 @@ describe("a node calls", () => {
         required: ["pattern"],
       },
     });
-    const map = (properties: JsonObject) =>
-      nodeOf({ id: "m", type: "map", properties: { node_type: "tool:grep", ...properties } });
     const catalog = { tools: [grep], agents: [] };
     expect(mapCalls(map({}), { items: ["a", "b"], path: "x" }, catalog)).toEqual({
       kind: "calls",
@@ -99,8 +105,6 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
 
 describe("a node without an effect", () => {
   test("gives the input of the run: a text, or a value that fits its schema", () => {
-    const outcome = (properties: JsonObject, message: string) =>
-      pureOutcome(nodeOf({ id: "in", type: "input", properties }), {}, message);
     const schema = { type: "object", required: ["a"] };
     expect(outcome({}, '{"a":1}')).toMatchObject({ outputs: new Map([["value", '{"a":1}']]) });
     expect(outcome({ schema }, '{"a":1}')).toMatchObject({
@@ -124,11 +128,6 @@ describe("a node without an effect", () => {
 });
 
 test("the outputs of code are its printed text and its value, parsed if it is JSON", () => {
-  const outputs = (result: JsonValue) =>
-    outputsOfResult(
-      { kind: "code", name: "" },
-      { content: "", structured: { result, stdout: "p" } },
-    );
   expect(outputs("[1]")).toEqual(
     new Map<string, JsonValue>([
       ["result", [1]],

@@ -32,7 +32,6 @@ function stateOf(
 const code = { type: "code", properties: { code: "3" } };
 const merge = (mode: string) => ({ type: "merge", properties: { mode } });
 
-// Requirement: WF-2
 describe("a node", () => {
   test("waits until all nodes before it have ended or were skipped", () => {
     const edges = ["a.result -> n.x", "b.result -> n.$after"];

@@ -27,7 +27,6 @@ const resolve = (init: SpecInit, delegates: readonly SpecInit[] = []) =>
     ),
   });
 
-// Requirement: WF-2
 test("a workflow that calls no model resolves without one, and its plan lists the nodes in their order", () => {
   const { executor, tools, plan } = resolve({ workflow: reads });
   expect(executor).toBeUndefined();

@@ -250,13 +250,13 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     case "inspect_call":
     case "answer_question":
     case "review_call":
-    case "wait_for_delay":
       return [];
     case "run_hook":
       return hookEnds(run, effect, chosen);
     case "call_tool":
     case "call_plugin_tool":
-    case "call_runtime_tool": {
+    case "call_runtime_tool":
+    case "wait_for_delay": {
       const index = frameOf(run.state, id).calls.findIndex(
         ({ call }) => call.callId === effect.call.call.callId,
       );

@@ -90,9 +90,9 @@ function propertyViolations(
   }
   return errors.map(({ instancePath, params, message = "is not valid" }) => {
     const path = instancePath.slice(1).replaceAll("/", ".");
-    const { missingProperty, additionalProperty } = params as Record<string, unknown>;
+    const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
     const key = missingProperty ?? additionalProperty ?? "";
-    const parts = ["properties", path, String(key)].filter((part) => part !== "");
+    const parts = ["properties", path, key].filter((part) => part !== "");
     const [reason, description] =
       missingProperty !== undefined
         ? ["REQUIRED", "is required"]

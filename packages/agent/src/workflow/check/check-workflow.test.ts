@@ -108,7 +108,7 @@ describe("a workflow", () => {
     expect(violations).toEqual([expect.stringContaining(field)]);
   });
 
-  test.each<[string, object, string]>([
+  test.each<[string, Parameters<typeof workflowOf>[0][number], string]>([
     ["no operand", condition({ operator: "equals" }), "nodes[0].properties.operand: MALFORMED"],
     [
       "a pattern that is not matched in linear time",
@@ -132,7 +132,7 @@ describe("a workflow", () => {
       "nodes[0].properties.tool: TOOL_NOT_FOUND",
     ],
   ])("is refused for a node with %s", (_, node, violation) => {
-    const workflow = workflowOf([node as { id: string; type: string }]);
+    const workflow = workflowOf([node]);
     expect(graphViolations(workflow, { excludedTools: ["grep"] })).toEqual([violation]);
   });
 

@@ -72,8 +72,11 @@ function typeOfValue(value: JsonValue): string {
 
 /** A number may be an integer. */
 function isWithin(given: string, taken: string): boolean {
-  const asNumber = (type: string) => (type === "integer" ? "number" : type);
-  return asNumber(given) === asNumber(taken);
+  return given === taken || (isNumber(given) && isNumber(taken));
+}
+
+function isNumber(type: string): boolean {
+  return type === "number" || type === "integer";
 }
 
 function list(types: ReadonlySet<string>): string {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { ApprovalState, GateKind } from "@reeve/contracts/approval";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
@@ -17,6 +18,18 @@ const input = { type: "input" };
 const output = { type: "output" };
 const search = { type: "tool:search" };
 const continuing = { type: "tool:search", properties: { on_error: "continue" } };
+
+/** A map of a search over a list. */
+const mapping = (properties: JsonObject = {}) =>
+  graph(
+    {
+      in: { type: "input", properties: { schema: { type: "array" } } },
+      each: { type: "map", properties: { node_type: "tool:search", ...properties } },
+      out: output,
+    },
+    "in -> each.items",
+    "each -> out",
+  );
 
 /** Expects an end in order, and returns how the run ended. */
 function endOf(run: PlayedRun): string | undefined {
@@ -193,17 +206,6 @@ describe("a node that fails", () => {
 });
 
 describe("a map", () => {
-  const mapping = (properties: Record<string, unknown> = {}) =>
-    graph(
-      {
-        in: { type: "input", properties: { schema: { type: "array" } } },
-        each: { type: "map", properties: { node_type: "tool:search", ...properties } as never },
-        out: output,
-      },
-      "in -> each.items",
-      "each -> out",
-    );
-
   test("calls once for each item, no more at a time than it may, and keeps the order", () => {
     const run = workflowRun(mapping({ max_parallel: 2 }), {}, `["a","b","c"]`);
     expect(openNodes(run)).toEqual(["each", "each 1"]);

@@ -4,11 +4,11 @@ import type { NodeType } from "@reeve/contracts/extensions/workflow";
 import { NodeTypeSchema } from "@reeve/contracts/extensions/workflow";
 import { PermissionClassSchema } from "@reeve/contracts/tool";
 import { Command } from "commander";
-import type { Context } from "../context.ts";
-import { withClient } from "../context.ts";
-import { oneLine } from "../render/plain-text.ts";
-import { getCommand, validateCommand } from "./agents.ts";
-import { printList } from "./print-list.ts";
+import type { Context } from "../../context.ts";
+import { withClient } from "../../context.ts";
+import { oneLine } from "../../render/plain-text.ts";
+import { getCommand, validateCommand } from "../agents.ts";
+import { printList } from "../print-list.ts";
 
 /** Lists, checks, and exports workflows, which are agents with a graph. */
 export function workflowsCommand(context: Context): Command {
