@@ -1,8 +1,7 @@
-import type { JsonObject } from "@bufbuild/protobuf";
-import { ApprovalState, GateKind } from "@reeve/contracts/approval";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import type { PlayedRun } from "../../../test/support/run-player.ts";
+import { graph } from "../../../test/support/workflow/workflow-graph.ts";
 import {
   answerOf,
   ends,
@@ -10,26 +9,11 @@ import {
   openNodes,
   workflowRun,
 } from "../../../test/support/workflow/workflow-run.ts";
-import { graph } from "../../../test/support/workflow/workflow-graph.ts";
-import { nextEffects } from "../next-effects.ts";
-import { timerDueMs, withoutFarTimers } from "../plugins/pending-timers.ts";
 
 const input = { type: "input" };
 const output = { type: "output" };
 const search = { type: "tool:search" };
 const continuing = { type: "tool:search", properties: { on_error: "continue" } };
-
-/** A map of a search over a list. */
-const mapping = (properties: JsonObject = {}) =>
-  graph(
-    {
-      in: { type: "input", properties: { schema: { type: "array" } } },
-      each: { type: "map", properties: { node_type: "tool:search", ...properties } },
-      out: output,
-    },
-    "in -> each.items",
-    "each -> out",
-  );
 
 /** Expects an end in order, and returns how the run ended. */
 function endOf(run: PlayedRun): string | undefined {
@@ -202,190 +186,5 @@ describe("a node that fails", () => {
     const run = workflowRun(many, { budgets: { maxToolCalls: 1 } });
     ends(run, "a", { content: "1" });
     expect([endOf(run), run.all("error")[0]?.reason]).toEqual(["error", "budget_exceeded"]);
-  });
-});
-
-describe("a map", () => {
-  test("calls once for each item, no more at a time than it may, and keeps the order", () => {
-    const run = workflowRun(mapping({ max_parallel: 2 }), {}, `["a","b","c"]`);
-    expect(openNodes(run)).toEqual(["each", "each 1"]);
-    ends(run, "each 1", { content: "B" });
-    expect(openNodes(run)).toEqual(["each", "each 2"]);
-    ends(run, "each 2", { content: "C" });
-    ends(run, "each", { content: "A" });
-    expect([endOf(run), answerOf(run)]).toEqual(["completed", `["A","B","C"]`]);
-    expect(run.all("toolCall").map(({ callId }) => callId)).toEqual([
-      "run_test-5-1000",
-      "run_test-5-1001",
-      "run_test-5-1002",
-    ]);
-  });
-
-  test("fails with an item that fails, or goes on if it may", () => {
-    const failing = workflowRun(mapping(), {}, `["a","b"]`);
-    ends(failing, "each 1", { content: "no", isError: true });
-    ends(failing, "each", { content: "A" });
-    expect(errorOf(failing)).toBe(`node "each" failed: item 1: no`);
-    const going = workflowRun(mapping({ on_error: "continue" }), {}, `["a","b"]`);
-    ends(going, "each 1", { content: "no", isError: true });
-    ends(going, "each", { content: "A" });
-    expect(answerOf(going)).toBe(`["A",{"error":"no"}]`);
-  });
-
-  test("takes no items, and refuses too many", () => {
-    expect(answerOf(workflowRun(mapping(), {}, "[]"))).toBe("[]");
-    const run = workflowRun(mapping({ max_items: 2 }), {}, "[1,2,3]");
-    expect(errorOf(run)).toContain("its list has 3 items; the limit is 2");
-  });
-
-  test("takes a long list", () => {
-    const items = JSON.stringify(Array.from({ length: 200 }, (_, index) => index));
-    const budgets = { maxToolCalls: 300, maxParallel: 100 };
-    const run = workflowRun(mapping({ max_items: 200 }), { budgets }, items);
-    for (let open = openNodes(run); open.length > 0; open = openNodes(run)) {
-      for (const node of open.slice(0, 100)) ends(run, node, { content: "x" });
-    }
-    expect(run.end).toBe("completed");
-  });
-});
-
-describe("nodes that wait", () => {
-  const asking = graph(
-    {
-      in: input,
-      ask: { type: "approval", properties: { question: "Send it?" } },
-      yes: search,
-      no: search,
-      out: output,
-      refused: output,
-    },
-    "in -> ask",
-    "ask.approved.value -> yes.q",
-    "ask.rejected.decision -> no.q",
-    "yes -> out",
-    "no -> refused",
-  );
-
-  test("ask a person, and take the branch of the decision", () => {
-    const run = workflowRun(asking, {}, "a letter");
-    const [requested] = run.all("approval");
-    expect(requested?.approval).toMatchObject({
-      gates: [GateKind.WORKFLOW],
-      call: { nodeId: "ask", arguments: { question: "Send it?", value: "a letter" } },
-    });
-    run.parks().decides(ApprovalState.APPROVED).claimedAnew();
-    expect(run.all("toolCall").at(-1)).toMatchObject({
-      nodeId: "yes",
-      arguments: { q: "a letter" },
-    });
-    ends(run, "yes", { content: "sent" });
-    expect([endOf(run), answerOf(run)]).toEqual(["completed", `{"out":"sent"}`]);
-  });
-
-  test.each([
-    [ApprovalState.REJECTED, "rejected"],
-    [ApprovalState.TIMED_OUT, "timed_out"],
-  ])("take the other branch after the state %s", (state, decision) => {
-    const run = workflowRun(asking).decides(state);
-    expect(run.all("toolCall").at(-1)).toMatchObject({ nodeId: "no", arguments: { q: decision } });
-  });
-
-  test("wait for a time that the log has, while the run is parked", () => {
-    const later = graph(
-      { in: input, wait: { type: "delay", properties: { seconds: 90 } }, out: output },
-      "in -> wait",
-      "wait -> out",
-    );
-    const run = workflowRun(later, {}, "tea");
-    const calledAtMs = run.frame().calls[0]?.requestedAtMs ?? 0;
-    expect(timerDueMs(run.state)).toBe(calledAtMs + 90_000);
-    expect(nextEffects(run.state)).toMatchObject([
-      { kind: "wait_for_delay", dueAtMs: calledAtMs + 90_000 },
-    ]);
-    expect(withoutFarTimers(nextEffects(run.state), run.nowMs)).toEqual([]);
-    run.claimedAnew();
-    expect(timerDueMs(run.state)).toBe(calledAtMs + 90_000);
-    ends(run, "wait", { content: "over" });
-    expect([endOf(run), answerOf(run)]).toEqual(["completed", "tea"]);
-  });
-
-  test("do not hold up other branches", () => {
-    const others = graph(
-      { in: input, ask: { type: "approval", properties: { question: "?" } }, a: search, b: search },
-      "in -> ask",
-      "in -> a.q",
-      "a -> b.q",
-    );
-    const run = workflowRun(others, { budgets: { maxParallel: 1 } });
-    ends(run, "a", { content: "1" });
-    expect(nextEffects(run.state)).toMatchObject([
-      { kind: "call_tool", call: { call: { nodeId: "b" } } },
-    ]);
-  });
-
-  test("are withdrawn when another node fails", () => {
-    const failing = graph(
-      { in: input, ask: { type: "approval", properties: { question: "?" } }, a: search },
-      "in -> ask",
-      "in -> a.q",
-    );
-    const run = ends(workflowRun(failing), "a", { content: "broken", isError: true });
-    expect([endOf(run), errorOf(run)]).toEqual(["error", `node "a" failed: broken`]);
-    expect(run.all("approval").at(-1)?.approval?.state).toBe(ApprovalState.WITHDRAWN);
-  });
-});
-
-describe("nodes with a model", () => {
-  test("give an agent its prompt, and pass its whole answer on", () => {
-    const asking = graph(
-      { in: input, find: { type: "agent:finder" }, out: output },
-      "in -> find.prompt",
-      "find -> out",
-    );
-    const run = workflowRun(asking, { budgets: { maxResultBytes: 1_000 } }, "find it");
-    const [frame = ""] = run.subtasks;
-    expect(run.prompt(frame).at(-1)).toMatchObject({ role: "user", text: "find it" });
-    run.says("long ".repeat(500), frame).turnIn(frame);
-    expect(answerOf(run)).toBe("long ".repeat(500));
-    expect(endOf(run)).toBe("completed");
-  });
-
-  test("ask the model of the agent without tools", () => {
-    const asking = graph(
-      { in: input, say: { type: "model", properties: { instructions: "Be brief." } }, out: output },
-      "in -> say.prompt",
-      "say -> out",
-    );
-    const run = workflowRun(asking, {}, "hello");
-    const [frame = ""] = run.subtasks;
-    expect([...run.frame(frame).tools.keys()]).toEqual([]);
-    expect(run.prompt(frame).at(-1)).toMatchObject({ text: "Be brief.\n\nhello" });
-    run.says("hi", frame).turnIn(frame);
-    expect([endOf(run), answerOf(run)]).toEqual(["completed", "hi"]);
-  });
-
-  test("run another workflow, whose record becomes their value", () => {
-    const inner = graph({ in: input, a: search, out: output }, "in -> a.q", "a -> out");
-    const outer = graph(
-      { in: input, sub: { type: "workflow:inner" }, last: search, out: output },
-      "in -> sub.input",
-      "sub.result.n -> last.q",
-      "last -> out",
-    );
-    const run = workflowRun(outer, { inner }, "x");
-    ends(run, "a", { structured: { n: 4 } });
-    expect(run.all("toolCall").map(({ nodeId }) => nodeId)).toEqual(["sub", "a", "out", "last"]);
-    expect(run.all("toolCall").at(-1)?.arguments).toEqual({ q: 4 });
-    ends(run, "last", { content: "four" });
-    expect([endOf(run), answerOf(run)]).toEqual(["completed", "four"]);
-  });
-
-  test("fail with a workflow that they run", () => {
-    const inner = graph({ in: input, a: search }, "in -> a.q");
-    const outer = graph({ in: input, sub: { type: "workflow:inner" } }, "in -> sub.input");
-    const run = ends(workflowRun(outer, { inner }), "a", { content: "no", isError: true });
-    expect(errorOf(run)).toContain(`node "sub" failed:`);
-    expect(errorOf(run)).toContain(`node \\"a\\" failed: no`);
-    expect(endOf(run)).toBe("error");
   });
 });

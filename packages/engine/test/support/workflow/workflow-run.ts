@@ -14,6 +14,7 @@ import { nextEffects, openWaits } from "../../../src/domain/next-effects.ts";
 import { scopeOf } from "../../../src/domain/state/frame.ts";
 import { frameOf } from "../../../src/domain/state/run-state.ts";
 import { unitsOf } from "../../../src/domain/state/units.ts";
+import type { Setting } from "../played-log.ts";
 import { PlayedRun } from "../run-player.ts";
 
 type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$unknown">;
@@ -34,6 +35,7 @@ export function workflowRun(
   workflow: SpecInit["workflow"],
   { inner, ...spec }: SpecInit & { readonly inner?: SpecInit["workflow"] } = {},
   input = "go",
+  plugins: Setting["plugins"] = [],
 ): PlayedRun {
   const delegates = [
     { agentId: "finder", spec: { id: "finder", model: "f" } },
@@ -48,6 +50,7 @@ export function workflowRun(
     { delegates: ["finder", "inner"], ...(workflow && { workflow }), ...spec },
     {
       tools,
+      plugins,
       created: { input, delegates },
       prepared: {
         delegates: [
