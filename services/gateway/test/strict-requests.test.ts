@@ -127,7 +127,7 @@ describe.each(Object.keys(transports))("over %s", (protocol) => {
   });
 });
 
-/** Returns the fields that a call reports: in its refusal, or in its response, as ValidateAgent does. */
+/** Returns the fields that a call reports: in its refusal, or in its response, as ValidateAgent, relative to the spec, and ValidateWorkflow do. */
 async function refusedFields(call: Promise<unknown> | AsyncIterable<unknown>) {
   if (Symbol.asyncIterator in call) return (await refusalOf(call)).fields;
   return await call.then(
@@ -135,7 +135,10 @@ async function refusedFields(call: Promise<unknown> | AsyncIterable<unknown>) {
       const { violations = [] } = response as {
         readonly violations?: readonly { readonly field: string; readonly reason: string }[];
       };
-      return violations.map(({ field, reason }) => `spec.${field} ${reason}`);
+      return violations.flatMap(({ field, reason }) => [
+        `spec.${field} ${reason}`,
+        `${field} ${reason}`,
+      ]);
     },
     async (error: unknown) => (await refusalOf(Promise.reject(error as Error))).fields,
   );

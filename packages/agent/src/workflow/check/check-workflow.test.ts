@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import { describe, expect, test } from "vitest";
@@ -7,12 +8,12 @@ import { graphViolations, workflowOf } from "../../../test/workflows.ts";
 const input = { id: "in", type: "input" };
 const read = { id: "read", type: "tool:read_file" };
 const output = { id: "out", type: "output" };
-const condition = (properties: object) => ({
+const condition = (properties: JsonObject) => ({
   id: "if",
   type: "condition",
   properties: { inputs: { value: 1 }, ...properties },
 });
-const code = (properties: object) => ({ id: "n", type: "code", properties });
+const code = (properties: JsonObject) => ({ id: "n", type: "code", properties });
 
 // Requirement: WF-1
 describe("a workflow", () => {
