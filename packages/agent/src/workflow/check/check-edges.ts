@@ -1,6 +1,5 @@
 import type { Workflow, WorkflowEdge } from "@reeve/contracts/extensions/workflow";
 import type { Violation } from "@reeve/platform/failure";
-import { suggestion } from "../../tools/catalog-filter.ts";
 import { isOrderOnly, sourceHandleOf, targetHandleOf } from "../handles.ts";
 import { nodeTypeOf } from "../node-catalog.ts";
 import { constantsOf } from "../node-inputs.ts";
@@ -9,13 +8,14 @@ import { afterHandle, errorHandle } from "../node-type.ts";
 import type { Topology } from "../topology.ts";
 import { topology } from "../topology.ts";
 import { fitProblem, schemaAt } from "./type-fit.ts";
-import type { WorkflowContext } from "./workflow-context.ts";
+import type { CheckContext } from "./check-context.ts";
 
 /** Returns what is wrong with the edges of a workflow, and with the inputs of its nodes that no edge leads to. */
 export function checkEdges(
   workflow: Pick<Workflow, "nodes" | "edges">,
-  context: WorkflowContext,
+  context: CheckContext,
 ): readonly Violation[] {
+  const { suggest } = context;
   const graph = topology(workflow);
   const types = new Map(
     [...graph.nodes].flatMap(([id, node]) => {
@@ -25,12 +25,12 @@ export function checkEdges(
   );
   const taken = new Set<string>();
   const ofEdges = workflow.edges.flatMap((edge, index) =>
-    edgeViolations(edge, `workflow.edges[${index}]`, { graph, types, taken }),
+    edgeViolations(edge, `workflow.edges[${index}]`, { graph, types, taken, suggest }),
   );
   return [...ofEdges, ...cycleViolations(workflow), ...missingInputs(workflow, context, taken)];
 }
 
-interface EdgeContext {
+interface EdgeContext extends Pick<CheckContext, "suggest"> {
   readonly graph: Topology;
   readonly types: ReadonlyMap<string, NodeType>;
   /** The inputs to which an edge leads, as `<node> <handle>`. */
@@ -46,7 +46,7 @@ function edgeViolations(
   const { nodes } = context.graph;
   const unknown = (["source", "target"] as const).flatMap((end): readonly Violation[] => {
     if (nodes.has(edge[end])) return [];
-    const description = `there is no node "${edge[end].slice(0, 64)}"${suggestion(edge[end], nodes.keys())}`;
+    const description = `there is no node "${edge[end].slice(0, 64)}"${context.suggest(edge[end], nodes.keys())}`;
     return [{ field: `${field}.${end}`, description, reason: "UNKNOWN_NODE" }];
   });
   if (unknown.length > 0) return unknown;
@@ -169,7 +169,7 @@ function cycleOf({ cyclic, edgesTo }: Topology): readonly string[] | undefined {
 
 function missingInputs(
   { nodes }: Pick<Workflow, "nodes">,
-  { catalog }: WorkflowContext,
+  { catalog }: CheckContext,
   taken: ReadonlySet<string>,
 ): readonly Violation[] {
   return nodes.flatMap((node, index) => {

@@ -3,7 +3,7 @@ import type { Workflow, WorkflowNode } from "@reeve/contracts/extensions/workflo
 import type { Violation } from "@reeve/platform/failure";
 import { compileSchema } from "../../schema/compile-schema.ts";
 import { answerSchemaProblem, schemaProblem } from "../../schema/schema-problem.ts";
-import { suggestion } from "../../tools/catalog-filter.ts";
+import { compileCost } from "../../schema/compile-cost.ts";
 import { operandProblem } from "../condition.ts";
 import { toolOf } from "../node-call.ts";
 import { calledTypeOf, itemInputOf, nodeTypeOf } from "../node-catalog.ts";
@@ -13,12 +13,12 @@ import { mapTargetOf, namingProperty, targetOf } from "../node-target.ts";
 import type { NodeType } from "../node-type.ts";
 import { nodeKinds } from "../node-type.ts";
 import { constantProblem } from "./type-fit.ts";
-import type { WorkflowContext } from "./workflow-context.ts";
+import type { CheckContext } from "./check-context.ts";
 
 /** Returns what is wrong with the nodes of a workflow, each by itself. */
 export function checkNodes(
   { nodes }: Pick<Workflow, "nodes">,
-  context: WorkflowContext,
+  context: CheckContext,
 ): readonly Violation[] {
   const ids = new Set<string>();
   let inputs = 0;
@@ -48,11 +48,11 @@ function secondInput(field: string): Violation {
 function nodeViolations(
   node: WorkflowNode,
   field: string,
-  context: WorkflowContext,
+  context: CheckContext,
 ): readonly Violation[] {
   const target = targetOf(node);
   const type = nodeTypeOf(node, context.catalog);
-  if (target === undefined || type === undefined) return [unknownType(node, field)];
+  if (target === undefined || type === undefined) return [unknownType(node, field, context)];
   if (type.problem !== "") {
     return [{ field: `${field}.type`, description: type.problem, reason: "UNIMPLEMENTED" }];
   }
@@ -66,13 +66,13 @@ function nodeViolations(
       ? []
       : callViolations(target, called, context)),
     ...ownViolations(node, target, `${field}.properties`, context),
-    ...constantViolations(node, type, `${field}.properties.inputs`),
+    ...constantViolations(node, type, `${field}.properties.inputs`, context),
   ];
 }
 
-function unknownType({ type }: WorkflowNode, field: string): Violation {
+function unknownType({ type }: WorkflowNode, field: string, { suggest }: CheckContext): Violation {
   const known = nodeKinds.join(", ");
-  const description = `node type "${type.slice(0, 128)}" does not exist${suggestion(type, nodeKinds)}; the types are ${known}, and those of tools and agents, such as tool:<name> and agent:<id>`;
+  const description = `node type "${type.slice(0, 128)}" does not exist${suggest(type, nodeKinds)}; the types are ${known}, and those of tools and agents, such as tool:<name> and agent:<id>`;
   return { field: `${field}.type`, description, reason: "UNKNOWN_NODE_TYPE" };
 }
 
@@ -107,17 +107,17 @@ function propertyViolations(
 function callViolations(
   target: NodeTarget,
   field: string,
-  { catalog, excluded, delegates }: WorkflowContext,
+  { catalog, excluded, delegates, suggest }: CheckContext,
 ): readonly Violation[] {
   const { kind, name } = target;
   const tool = toolOf(target);
   if (tool === undefined) return [];
   if (kind === "agent" || kind === "workflow") {
-    return agentViolations(kind, name, field, { catalog, delegates });
+    return agentViolations(kind, name, field, { catalog, delegates, suggest });
   }
   if (catalog.tools.some((each) => each.name === tool)) return [];
   const names = catalog.tools.map((each) => each.name);
-  const why = excluded.get(tool) ?? `nothing offers it${suggestion(tool, names)}`;
+  const why = excluded.get(tool) ?? `nothing offers it${suggest(tool, names)}`;
   const need = tool === name ? "" : `nodes of the type ${kind} need the tool; `;
   const description = `the agent does not have the tool "${tool}": ${need}${why}`;
   return [{ field, description, reason: "TOOL_NOT_FOUND" }];
@@ -127,10 +127,10 @@ function agentViolations(
   kind: "agent" | "workflow",
   name: string,
   field: string,
-  { catalog, delegates }: Pick<WorkflowContext, "catalog" | "delegates">,
+  { catalog, delegates, suggest }: Pick<CheckContext, "catalog" | "delegates" | "suggest">,
 ): readonly Violation[] {
   if (!delegates.includes(name)) {
-    const description = `"${name}" is not one of the delegates of the agent${suggestion(name, delegates)}; add it to \`delegates\``;
+    const description = `"${name}" is not one of the delegates of the agent${suggest(name, delegates)}; add it to \`delegates\``;
     return [{ field, description, reason: "AGENT_NOT_FOUND" }];
   }
   const agent = catalog.agents.find(({ id }) => id === name);
@@ -145,7 +145,7 @@ function ownViolations(
   node: WorkflowNode,
   { kind }: NodeTarget,
   field: string,
-  context: WorkflowContext,
+  context: CheckContext,
 ): readonly Violation[] {
   const { properties = {} } = node;
   switch (kind) {
@@ -156,12 +156,13 @@ function ownViolations(
         : [{ field: `${field}.operand`, description, reason: "MALFORMED" }];
     }
     case "input":
-      return schemaViolations(properties["schema"], `${field}.schema`, schemaProblem);
+      return schemaViolations(properties["schema"], `${field}.schema`, schemaProblem, context);
     case "model":
       return schemaViolations(
         properties["output_schema"],
         `${field}.output_schema`,
         answerSchemaProblem,
+        context,
       );
     case "map":
       return mapViolations(node, field, context);
@@ -174,10 +175,17 @@ function schemaViolations(
   schema: unknown,
   field: string,
   problemOf: (schema: JsonObject) => string | undefined,
+  { mayCompile }: CheckContext,
 ): readonly Violation[] {
   // The schema of the properties accepts objects only.
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return [];
-  const problem = problemOf(schema as JsonObject);
+  const known = schema as JsonObject;
+  if (!mayCompile(compileCost(known))) {
+    const description =
+      "with those before it, takes too much work to compile; use fewer or smaller schemas";
+    return [{ field, description, reason: "TOO_LARGE" }];
+  }
+  const problem = problemOf(known);
   const description = `is not a valid JSON Schema: ${problem}`;
   return problem === undefined ? [] : [{ field, description, reason: "MALFORMED" }];
 }
@@ -185,7 +193,7 @@ function schemaViolations(
 function mapViolations(
   node: WorkflowNode,
   field: string,
-  context: WorkflowContext,
+  context: CheckContext,
 ): readonly Violation[] {
   const target = mapTargetOf(node);
   const named = `${field}.node_type`;
@@ -208,13 +216,14 @@ function constantViolations(
   node: WorkflowNode,
   { inputs, takesOtherInputs }: NodeType,
   field: string,
+  context: CheckContext,
 ): readonly Violation[] {
   const ports = new Map(inputs.map((port) => [port.handle, port]));
   return Object.entries(constantsOf(node)).flatMap(([handle, value]): readonly Violation[] => {
     const port = ports.get(handle);
     const path = `${field}.${handle}`;
     if (port === undefined && !takesOtherInputs) {
-      const description = `the node has no input "${handle}"${suggestion(handle, ports.keys())}`;
+      const description = `the node has no input "${handle}"${context.suggest(handle, ports.keys())}`;
       return [{ field: path, description, reason: "UNKNOWN_HANDLE" }];
     }
     const description = port && constantProblem(value, port.schema);

@@ -175,6 +175,24 @@ test("a workflow of the contract is checked quickly, whatever its shape is", () 
   expect(graphViolations(create(WorkflowSchema, { nodes, edges }))).not.toEqual([]);
 });
 
+test("the work of a check is bounded, whatever names and schemas a workflow has", () => {
+  const patterns = Array.from({ length: 2_000 }, (_, n) => [longName(n), { pattern: `a${n}` }]);
+  const schema = { type: "object", properties: Object.fromEntries(patterns) as JsonObject };
+  const nodes = Array.from({ length: 500 }, (_, n) => ({ id: longName(n), type: "merge" }));
+  const input = { id: "in", type: "input", properties: { schema } };
+  const edges = Array.from({ length: 2_000 }, (_, n) => `${longName(n)}y -> ${longName(n)}z`);
+  const { violations } = check({ workflow: workflowOf([input, ...nodes.slice(1)], ...edges) });
+  const suggestions = violations.filter(({ description }) => description.includes("did you mean"));
+  expect(suggestions).toHaveLength(20);
+  expect(violations).toContainEqual(
+    expect.objectContaining({ field: "workflow.nodes[0].properties.schema", reason: "TOO_LARGE" }),
+  );
+});
+
+function longName(n: number): string {
+  return `${"x".repeat(50)}${n}`;
+}
+
 function many(count: number) {
   return Array.from({ length: count }, (_, n) => ({ id: `n${n}`, type: "merge" }));
 }

@@ -2,6 +2,7 @@ import type { Workflow } from "@reeve/contracts/extensions/workflow";
 import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import type { Violation } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
+import { checkContext } from "./check-context.ts";
 import { checkEdges } from "./check-edges.ts";
 import { checkNodes } from "./check-nodes.ts";
 import type { WorkflowContext } from "./workflow-context.ts";
@@ -20,7 +21,8 @@ export function checkWorkflow(
 ): readonly Violation[] {
   const { nodes, edges } = workflow;
   if (nodes.length === 0 || nodes.length > maxNodes || edges.length > maxEdges) return [];
-  return [...checkNodes(workflow, context), ...checkEdges(workflow, context)];
+  const checking = checkContext(context);
+  return [...checkNodes(workflow, checking), ...checkEdges(workflow, checking)];
 }
 
 /** Returns everything that is wrong with a workflow that belongs to no spec: what `checkWorkflow` returns, and by the rules of its contract. */
