@@ -271,3 +271,37 @@ test("revisions of an agent are listed, compared, and stored again", async () =>
   expect((await agents("rollback", "helper", "2")).stdout).toContain("nothing was changed");
   expect((await agents("diff", "helper", "9")).stderr).toContain("it has 1 to 4");
 });
+
+// Requirement: WF-1
+test("workflows are checked, listed apart from other agents, and exported as the file that stores them", async () => {
+  const flow = join(folder, "flow.yaml");
+  const write = (...edges: readonly string[]) =>
+    writeFileSync(
+      flow,
+      [
+        "id: flow",
+        "name: Flow",
+        "workflow:",
+        "  nodes:",
+        "    - { id: in, type: input }",
+        "    - { id: note, type: 'tool:add_todo' }",
+        "  edges:",
+        ...edges.map((edge) => `    - ${edge}`),
+      ].join("\n"),
+    );
+  write("{ source: in, target: note }", "{ source: note, target: in }");
+  const checked = await reeve("workflows", "validate", "-f", flow);
+  expect(checked.code).toBe(1);
+  expect(checked.stdout).toMatch(/workflow\.edges\[[01]\] .* CYCLE$/m);
+  write("{ source: in, target: note, target_handle: text }");
+  expect(await agents("apply", "-f", flow)).toMatchObject({ code: 0 });
+  const listed = await reeve("workflows", "list");
+  expect(listed.stdout.trimEnd().split("\n")).toHaveLength(2);
+  expect(listed.stdout).toMatch(/^flow +1 .* 2 +Flow$/m);
+  const { stdout } = await reeve("workflows", "export", "flow");
+  writeFileSync(flow, stdout);
+  expect((await reeve("workflows", "validate", "-f", flow)).stdout).toContain("is valid");
+  expect((await reeve("workflows", "nodes", "todo", "--agent", "flow")).stdout).toMatch(
+    /^tool:add_todo +safe +tool +text\* /m,
+  );
+});

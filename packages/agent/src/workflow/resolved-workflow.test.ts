@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { DelegateAgentSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
@@ -7,7 +9,9 @@ import { specOf, under } from "../../test/policies.ts";
 import { workflowOf } from "../../test/workflows.ts";
 import { unrestricted } from "../policy/caller-policy.ts";
 import { resolveAgent } from "../resolve/resolve-agent.ts";
+import { checkSpec } from "../spec/check-spec.ts";
 import { formatSpec, parseSpecFile } from "../spec/spec-file.ts";
+import { workflowDelegateProblems } from "./check/workflow-problems.ts";
 
 const reads = workflowOf(
   [
@@ -58,4 +62,15 @@ test("a workflow whose tool is gone, or whose delegate is no agent anymore, does
 test("a workflow is the same after it was written to a file and read again", () => {
   const spec = specOf({ id: "flow", workflow: reads });
   expect(parseSpecFile(formatSpec(spec, "yaml"), "flow.yaml")).toEqual(spec);
+});
+
+test("the workflows of the example are valid", () => {
+  const folder = join(import.meta.dirname, "../../../../examples/workflow");
+  const [order, noteWriter, shipping] = ["agent", "note-writer", "shipping"].map((name) =>
+    parseSpecFile(readFileSync(join(folder, `${name}.yaml`), "utf8"), name),
+  );
+  const specs = [order, noteWriter, shipping].filter((each) => each !== undefined);
+  expect(specs.flatMap((spec) => checkSpec(spec, offer).violations)).toEqual([]);
+  const known = specs.map((spec) => create(DelegateAgentSchema, { agentId: spec.id, spec }));
+  expect(order && workflowDelegateProblems(order, known)).toEqual([]);
 });
