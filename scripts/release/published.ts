@@ -63,4 +63,18 @@ export const publishedLibraries: readonly PublishedLibrary[] = [
       engines: { node: ">=24" },
     },
   },
+  {
+    name: "@reeve/plugin",
+    description: "The types of plugins for Reeve, which runs LLM agents that survive crashes.",
+    workspace: "packages/plugin",
+    entries: ["packages/plugin/src/index.ts"],
+    manifest: {
+      exports: {
+        ".": {
+          types: "./packages/plugin/src/index.d.ts",
+          default: "./packages/plugin/src/index.js",
+        },
+      },
+    },
+  },
 ];

@@ -1,4 +1,5 @@
 import type { Registry } from "@bufbuild/protobuf";
+import { guardrailsSchema } from "@reeve/agent/guardrails/guardrails-section";
 import { permissionSchema } from "@reeve/agent/permission/permission-schema";
 import { compactionSchema } from "@reeve/agent/plugins/compaction-section";
 import { retrySchema } from "@reeve/agent/plugins/retry-section";
@@ -66,6 +67,7 @@ function refinements(): Refinements {
   const sections = {
     permission: permissionSchema,
     stop: stopSchema,
+    guardrails: guardrailsSchema,
     retry: retrySchema,
     compaction: compactionSchema,
   };

@@ -14,6 +14,7 @@ import { incompleteName } from "./incomplete.ts";
 import { describeModelWait } from "./model-wait.ts";
 import { millisOf } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
+import { renderHook } from "./trace/hook.ts";
 import { renderParts } from "./trace/parts.ts";
 import { renderEnd } from "./run-end.ts";
 import { renderCall, renderProgress, renderResult } from "./tool.ts";
@@ -198,6 +199,8 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
       const note = incomplete === "" ? "" : ` (${incomplete})`;
       return [`  ${subtaskMark(content.value, style)} ${oneLine(title, width)}${note}`];
     }
+    case "pluginHookFinished":
+      return renderHook(content.value, style, width);
     case "clientCall":
       return renderClientCall(content.value, style);
     case "budgetExceeded": {
@@ -209,7 +212,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
         `  ${style("red", "✗")} ${content.value.reason}: ${oneLine(content.value.message, 2_000)}`,
       ];
     case "textVoided":
-      return [`    ${style("yellow", "the text above is void; the model is called again")}`];
+      return [`    ${style("yellow", "the text above is void")}`];
     case "modelCallFailed": {
       const wait = describeModelWait(content.value, state.uncalled.get(event.parentId) ?? 0);
       return wait === undefined ? [] : [`    ${style("yellow", wait)}`];
@@ -230,7 +233,6 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "modelRetryDue":
     case "tokensCounted":
     case "pluginsPinned":
-    case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":
     case "memoryWritten":

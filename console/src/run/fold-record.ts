@@ -1,7 +1,8 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { msOf } from "../format/time.ts";
-import { add, addNote } from "./frames.ts";
+import { add, addNote, addUsage, frameOf } from "./frames.ts";
+import { hookNote } from "./hook-note.ts";
 import type { RunModel } from "./run-model.ts";
 
 /** Folds the facts that most clients do not receive. */
@@ -37,6 +38,15 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
         tone: "warn",
         text: `Cancelled${who}${reason === "" ? "" : `: ${reason}`}`,
       });
+      return;
+    }
+    case "pluginHookFinished": {
+      const frame = frameOf(run, envelope);
+      for (const { usage } of event.value.guards) {
+        if (usage !== undefined) addUsage(run, frame, usage);
+      }
+      const note = hookNote(event.value);
+      if (note !== undefined) addNote(frame, envelope, note);
       return;
     }
     case "messageSubmitted":

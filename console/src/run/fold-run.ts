@@ -7,6 +7,7 @@ import {
   add,
   addNote,
   addText,
+  addUsage,
   changeCall,
   frameOf,
   subtaskFrame,
@@ -105,19 +106,9 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       add(frame, { kind: "user", key, version: 0, text, content, by });
       break;
     }
-    case "usage": {
-      const { inputTokens, outputTokens, costUsd = 0 } = event.value;
-      run.usage.modelCalls++;
-      run.usage.inputTokens += inputTokens;
-      run.usage.outputTokens += outputTokens;
-      run.usage.costUsd += costUsd;
-      frame.ownUsd += costUsd;
-      for (let each: typeof frame | undefined = frame; each; each = each.parent) {
-        each.costUsd += costUsd;
-      }
-      touchFrame(frame);
+    case "usage":
+      addUsage(run, frame, event.value);
       break;
-    }
     case "budgetExceeded": {
       const { reason, limit, observed } = event.value;
       const text = `The budget of ${reason} is exceeded: ${observed} of ${limit}`;

@@ -1,4 +1,5 @@
-import type { RunEvent } from "@reeve/contracts/run";
+import type { ReviewUsage } from "@reeve/contracts/approval";
+import type { RunEvent, Usage } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import { msOf } from "../format/time.ts";
 import type { CallItem, Frame, Item, NoteItem, RunModel, TextItem } from "./run-model.ts";
@@ -69,6 +70,21 @@ export function addNote(
     timeMs: msOf(time),
     ...note,
   });
+}
+
+/** Adds what a model call has used to the run, and to a frame and those that it works for. */
+export function addUsage(
+  run: RunModel,
+  frame: Frame,
+  { inputTokens, outputTokens, costUsd = 0 }: ReviewUsage | Usage,
+): void {
+  run.usage.modelCalls++;
+  run.usage.inputTokens += inputTokens;
+  run.usage.outputTokens += outputTokens;
+  run.usage.costUsd += costUsd;
+  frame.ownUsd += costUsd;
+  for (let each: Frame | undefined = frame; each; each = each.parent) each.costUsd += costUsd;
+  touchFrame(frame);
 }
 
 /** Adds text to the last item of the frame if it belongs to the same answer, or begins a new item. */

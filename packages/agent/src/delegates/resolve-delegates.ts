@@ -90,12 +90,10 @@ const maxWarnings = 5;
 /** Returns warnings about what has no effect while an agent is a delegate, and about its own spec. */
 export function delegateWarnings(delegates: readonly ResolvedDelegate[]): readonly string[] {
   return delegates.flatMap(({ agent: { agentId, spec }, resolved: { warnings } }) => {
-    const { maxWallClock, maxParallel, maxResultBytes } = spec?.budgets ?? {};
+    const { maxWallClock } = spec?.budgets ?? {};
     const given = {
       planning_enabled: spec?.planningEnabled || undefined,
       "budgets.max_wall_clock": maxWallClock,
-      "budgets.max_parallel": maxParallel,
-      "budgets.max_result_bytes": maxResultBytes,
     };
     const ignored = Object.entries(given).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name} has no effect in runs of other agents`],

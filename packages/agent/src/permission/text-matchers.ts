@@ -26,8 +26,23 @@ export function equalMatcher(expected: string): MatcherOrProblem {
 /** The largest program of a regular expression: each character of a text costs as many steps. */
 const maxProgram = 2_000;
 
-/** Matches a text that contains a match of a regular expression, in linear time. `flags` is empty or `i`. */
-export function regexMatcher(source: string, flags = ""): MatcherOrProblem {
+/** A regular expression that is matched in linear time. */
+export interface LinearExpression {
+  readonly source: string;
+  /** Steps for each character of a text. */
+  readonly cost: number;
+  matches(text: string): boolean;
+  /** Returns the places that match and are not empty, at most `max`. */
+  spansIn(text: string, max: number): readonly { readonly start: number; readonly end: number }[];
+}
+
+/** An expression, or why there is none. */
+export type ExpressionOrProblem =
+  | { readonly expression: LinearExpression; readonly problem?: undefined }
+  | { readonly expression?: undefined; readonly problem: string };
+
+/** Compiles a regular expression for matching in linear time. `flags` is empty or `i`. */
+export function linearExpression(source: string, flags = ""): ExpressionOrProblem {
   try {
     // Throws for an invalid expression, with a message that names the mistake.
     void new RegExp(source);
@@ -37,10 +52,33 @@ export function regexMatcher(source: string, flags = ""): MatcherOrProblem {
     );
     const cost = compiled.programSize();
     if (cost > maxProgram) return { problem: `/${source}/ is too large; use a shorter one` };
-    return { matcher: { cost, matches: (text) => compiled.matcher(text).find() } };
+    return {
+      expression: {
+        source,
+        cost,
+        matches: (text) => compiled.matcher(text).find(),
+        spansIn(text, max) {
+          const matcher = compiled.matcher(text);
+          const spans: { readonly start: number; readonly end: number }[] = [];
+          while (spans.length < max && matcher.find()) {
+            const [start, end] = [matcher.start(), matcher.end()];
+            if (end > start) spans.push({ start, end });
+          }
+          return spans;
+        },
+      },
+    };
   } catch {
     return {
       problem: `/${source}/ is not a regular expression that can be matched in linear time: no lookaround and no back-references`,
     };
   }
+}
+
+/** Matches a text that contains a match of a regular expression, in linear time. `flags` is empty or `i`. */
+export function regexMatcher(source: string, flags = ""): MatcherOrProblem {
+  const { expression, problem } = linearExpression(source, flags);
+  if (expression === undefined) return { problem };
+  const { cost, matches } = expression;
+  return { matcher: { cost, matches } };
 }

@@ -2,6 +2,7 @@ import type { AgentSpec, OfferedPlugin } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { permissionSectionName } from "../permission/permission-levels.ts";
 import { permissionViolations } from "../permission/permission-problems.ts";
+import { guardrailsSchema, guardrailsSectionName } from "../guardrails/guardrails-section.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { compactionSchema, compactionSectionName } from "./compaction-section.ts";
 import { retryProblems, retrySectionName } from "./retry-section.ts";
@@ -10,13 +11,11 @@ import { stopSchema, stopSectionName } from "./stop-section.ts";
 
 /** What decides, beside its spec, which plugins an agent has. */
 export interface PluginContext {
-  readonly policy: Pick<CallerPolicy, "permissions">;
+  readonly policy: Pick<CallerPolicy, "permissions"> & Partial<Pick<CallerPolicy, "guardrails">>;
   /** Whether the run has long-term memory. */
   readonly hasMemory: boolean;
   /** The plugins of the operator. Default: none. */
   readonly offered?: readonly OfferedPlugin[];
-  /** Whether the agent works for another one, as its delegate. Default: it does not. */
-  readonly isDelegate?: boolean;
 }
 
 /** A behavior of the runtime, as a plan lists it. */
@@ -54,6 +53,16 @@ export const builtinPlugins: readonly BuiltinPlugin[] = [
       problems: (spec) => sectionViolations(spec, stopSectionName, stopSchema),
     },
     isAdded: ({ sections }) => sections[stopSectionName] !== undefined,
+  },
+  {
+    id: guardrailsSectionName,
+    addedBy: `sections.${guardrailsSectionName}`,
+    section: {
+      name: guardrailsSectionName,
+      problems: (spec) => sectionViolations(spec, guardrailsSectionName, guardrailsSchema),
+    },
+    isAdded: ({ sections }, { policy: { guardrails = [] } }) =>
+      sections[guardrailsSectionName] !== undefined || guardrails.length > 0,
   },
   {
     id: "permission",

@@ -1,7 +1,6 @@
 import type { AgentSpec, OfferedPlugin } from "@reeve/contracts/agent";
 import { MergeMode } from "@reeve/contracts/extensions/plugin";
 import type { Violation } from "@reeve/platform/failure";
-import { unsupportedCapability } from "../spec/unsupported-capability.ts";
 import { valueProblem } from "../schema/value-problem.ts";
 import { invalidPluginConfig, sectionField, sectionOf } from "./section-violations.ts";
 
@@ -15,16 +14,10 @@ export interface NamedPlugin {
 export function offeredProblem(
   { pluginDescriptor: descriptor, problem }: OfferedPlugin,
   field: string,
-  isDelegate: boolean,
 ): Violation | undefined {
-  const id = descriptor?.id ?? "";
-  if (problem !== "") {
-    const description = `plugin "${id}" cannot be used: ${problem}; correct it, or remove it from the agent`;
-    return { field, description, reason: invalidPluginConfig };
-  }
-  if (!isDelegate) return undefined;
-  const description = `a delegate cannot have the plugin "${id}" of the operator; name it in the agent of the run, whose plugins take part in the work of its delegates`;
-  return { field, description, reason: unsupportedCapability };
+  if (problem === "") return undefined;
+  const description = `plugin "${descriptor?.id ?? ""}" cannot be used: ${problem}; correct it, or remove it from the agent`;
+  return { field, description, reason: invalidPluginConfig };
 }
 
 /** Returns the contradictions between plugins of an agent, and what is wrong with their sections. */
@@ -36,7 +29,7 @@ export function offeredViolations(
 }
 
 /** Two plugins may share a key only if the order of their changes does not matter. */
-function keyViolations(named: readonly NamedPlugin[]): readonly Violation[] {
+export function keyViolations(named: readonly NamedPlugin[]): readonly Violation[] {
   const owners = new Map<string, { readonly id: string; readonly merge: MergeMode }>();
   return named.flatMap(({ plugin: { pluginDescriptor: descriptor }, field }) =>
     (descriptor?.stateKeys ?? []).flatMap(({ name, merge }): readonly Violation[] => {

@@ -35,7 +35,7 @@ export function pluginStage(
   const violations: Violation[] = [];
   const declared = new Map<BuiltinPlugin, string>();
   const named: NamedPlugin[] = [];
-  const { offered = [], isDelegate = false } = context;
+  const { offered = [] } = context;
   for (const [index, id] of spec.pluginIds.entries()) {
     const field = `plugin_ids[${index}]`;
     const plugin = registry.find((each) => each.id === id);
@@ -43,7 +43,7 @@ export function pluginStage(
     if (plugin === undefined && ofOperator !== undefined) {
       const broken = named.some((each) => each.plugin === ofOperator)
         ? { field, description: namedTwice(id), reason: invalidPluginConfig }
-        : offeredProblem(ofOperator, field, isDelegate);
+        : offeredProblem(ofOperator, field);
       if (broken === undefined) named.push({ plugin: ofOperator, field });
       else violations.push(broken);
       continue;
@@ -148,9 +148,10 @@ function problemOf(
   return `plugin "${plugin.id}" has no effect until ${plugin.addedBy} adds it; set that field`;
 }
 
-/** The operator's policy adds permission rules to agents without a section, and an approval policy needs no `hitl_tools`. */
+/** The operator's policy adds permission rules and guards to agents without a section, and an approval policy needs no `hitl_tools`. */
 function addedBy({ id, addedBy: by }: BuiltinPlugin, spec: AgentSpec): string {
-  if (id === "permission" && !Object.hasOwn(spec.sections, "permission")) return "policy";
+  const isOfPolicy = id === "permission" || id === "guardrails";
+  if (isOfPolicy && !Object.hasOwn(spec.sections, id)) return "policy";
   if (id === "approvals" && spec.hitlTools.length === 0) return "approval_policy";
   return id === "todos" ? "always" : by;
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { Role } from "@reeve/contracts/access/role";
 import type { ModelSpec } from "@reeve/contracts/agent";
@@ -23,10 +24,18 @@ export interface CallerPolicy {
   readonly limits: PolicyLimits;
   /** Permission rules for calls, in the order of the policy. */
   readonly permissions: readonly PolicyPermission[];
+  /** Guards of all agents, in the order of the policy. */
+  readonly guardrails: readonly PolicyGuardrails[];
   /** Returns how long a call of a tool waits at least for its approval, in milliseconds. Default: it does not wait. */
   readonly waitMs?: (agentId: string, tool: string) => number;
   /** Returns why a thing is withheld, or undefined if it is allowed. */
   withheld(item: PolicyItem): Withheld | undefined;
+}
+
+/** The guards of a rule of a policy, in the form of the section `guardrails`. */
+export interface PolicyGuardrails {
+  readonly policyRule: string;
+  readonly section: JsonObject;
 }
 
 /** Allows everything that an agent spec may name, and grants nothing. */
@@ -35,6 +44,7 @@ export const unrestricted: CallerPolicy = {
   grants: new Set(),
   limits: new Map(),
   permissions: [],
+  guardrails: [],
   withheld: () => undefined,
 };
 
@@ -122,6 +132,7 @@ function ofRules(rules: readonly PolicyRule[]): CallerPolicy {
     grants: new Set(rules.flatMap(({ grant }) => [...grant])),
     limits: lowestLimits(rules),
     permissions: rules.flatMap(({ permission }) => permission ?? []),
+    guardrails: guardrailsIn(rules),
     withheld: (item) => decide(rules, item),
   };
 }
@@ -136,6 +147,7 @@ function forAll(sets: readonly (readonly PolicyRule[])[]): CallerPolicy {
     ),
     limits: strictest(all.map(({ limits }) => limits)),
     permissions: strictestPermissions(all.map(({ permissions }) => permissions)),
+    guardrails: guardrailsIn([...new Set(sets.flat())]),
     withheld: (item) => {
       const matches = matchRulesOnce(item);
       return firstOf(sets, (rules) => decide(rules, item, matches));
@@ -152,6 +164,7 @@ function forAny(sets: readonly (readonly PolicyRule[])[]): CallerPolicy {
     limits: mildest(all.map(({ limits }) => limits)),
     // Which callers a rule is for decides about each call, when it is made.
     permissions: [],
+    guardrails: [],
     withheld: (item) => {
       const matches = matchRulesOnce(item);
       const decisions = sets.map((rules) => decide(rules, item, matches));
@@ -177,6 +190,12 @@ function strictestPermissions(
             permission.defaultBehavior === ALLOW ? UNSPECIFIED : permission.defaultBehavior,
           rules: permission.rules.filter(({ behavior }) => behavior !== ALLOW),
         }),
+  );
+}
+
+function guardrailsIn(rules: readonly PolicyRule[]): readonly PolicyGuardrails[] {
+  return rules.flatMap(({ name, guardrails }) =>
+    guardrails === undefined ? [] : [{ policyRule: name, section: guardrails }],
   );
 }
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import type { Limits } from "@reeve/contracts/agent";
 import { LimitsSchema } from "@reeve/contracts/agent";
@@ -7,6 +8,7 @@ import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { readShape } from "@reeve/platform/strict/read-shape";
 import { z } from "zod";
 import { approvalTimesSchema } from "../approval-times/approval-times-schema.ts";
+import { guardrailsSchema } from "../guardrails/guardrails-section.ts";
 import { policyPermission } from "../permission/permission-levels.ts";
 import { permissionSchema } from "../permission/permission-schema.ts";
 import { parseNetworkEntry } from "../spec/network-entry.ts";
@@ -119,6 +121,14 @@ const ruleName = z
     "is not a name of at most 63 characters: a-z, 0-9, and . _ -",
   );
 
+/** Guards as they are written: a run records them, and every worker reads them again. */
+const guardrails = z.record(z.string(), z.json()).superRefine((given, { addIssue }) => {
+  const { error } = guardrailsSchema.safeParse(given);
+  for (const { path, message } of error?.issues ?? []) {
+    addIssue({ code: "custom", path, message });
+  }
+});
+
 const rule = z
   .strictObject({
     name: ruleName,
@@ -134,14 +144,24 @@ const rule = z
     grant: z.strictObject({ tool_classes: listOf(grantable) }).optional(),
     limits: limits.optional(),
     permission: permissionSchema.optional(),
+    guardrails: guardrails.optional(),
   })
   .refine(
-    ({ allow, deny, grant, limits: bounds, permission }) =>
-      [allow, deny, grant, bounds, permission].some((part) => part !== undefined),
-    "has no effect; add allow, deny, grant, limits, or permission",
+    ({ allow, deny, grant, limits: bounds, permission, guardrails: guards }) =>
+      [allow, deny, grant, bounds, permission, guards].some((part) => part !== undefined),
+    "has no effect; add allow, deny, grant, limits, permission, or guardrails",
   )
   .transform(
-    ({ name, when, allow = {}, deny = {}, grant, limits: bounds, permission }): PolicyRule => ({
+    ({
+      name,
+      when,
+      allow = {},
+      deny = {},
+      grant,
+      limits: bounds,
+      permission,
+      guardrails: guards,
+    }): PolicyRule => ({
       name,
       tenants: when?.tenants,
       roles: when?.roles && new Set(when.roles),
@@ -151,6 +171,7 @@ const rule = z
       grant: new Set(grant?.tool_classes),
       limits: bounds,
       permission: permission && policyPermission(name, permission),
+      guardrails: guards as JsonObject | undefined,
     }),
   );
 

@@ -1,4 +1,5 @@
 import type { Limits } from "@reeve/contracts/agent";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { Role } from "@reeve/contracts/access/role";
 import type { PolicyPermission } from "@reeve/contracts/run";
 import type { PermissionClass } from "@reeve/contracts/tool";
@@ -50,6 +51,8 @@ export interface PolicyRule {
   readonly limits: Limits | undefined;
   /** Permission rules for calls. */
   readonly permission: PolicyPermission | undefined;
+  /** Guards of all agents, in the form of the section `guardrails`. */
+  readonly guardrails?: JsonObject | undefined;
 }
 
 /** Whose run is checked. */

@@ -1,6 +1,8 @@
 import type { AgentSpec, Limits, RetryPolicy } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import type { GuardModel } from "../guardrails/guard-models.ts";
+import { resolveGuardModels } from "../guardrails/guard-models.ts";
 import { ownRetry } from "../plugins/retry-section.ts";
 import type { Permitted } from "../policy/apply-policy.ts";
 import { assertModelAllowed, lowered, permittedFallbacks } from "../policy/apply-policy.ts";
@@ -26,6 +28,8 @@ export interface LookupStage {
   readonly planner: ResolvedModel | undefined;
   /** The models that take over from a model that gives no answer, in order. */
   readonly fallback: Permitted<ResolvedModel>;
+  /** The models that guards name. */
+  readonly guardModels: readonly GuardModel[];
   /** Warnings about settings that a model does not honor. */
   readonly warnings: readonly string[];
   /** Warnings about limits that the policy lowers. */
@@ -72,6 +76,7 @@ export function lookupStage(
     executor,
     planner,
     fallback,
+    guardModels: resolveGuardModels(spec, models, policy, limits),
     warnings: all.flatMap((resolved) => modelWarnings(spec, resolved)),
     limitWarnings,
   };

@@ -6,6 +6,7 @@ import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { listViolations } from "@reeve/platform/list-violations";
+import { delegatePluginViolations } from "../delegates/delegate-plugins.ts";
 import { assertRecordable } from "../delegates/assert-recordable.ts";
 import {
   assertPriced,
@@ -48,6 +49,7 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
   );
   const resolved = resolveOne(spec, offer, context, delegates);
   assertPriced(delegates, resolved.limits);
+  assertPlugins(delegatePluginViolations(spec, resolved, delegates));
   assertRecordable(resolved, delegates);
   return resolved;
 }
@@ -64,7 +66,6 @@ function resolveOne(
     policy,
     hasMemory: context.extraTools.length > 0,
     offered: offer.models.plugins,
-    isDelegate: context.isDelegate ?? false,
   });
   assertPlugins(plugins.violations);
   assertSkills(skillViolations(spec, offer.models.skills));
@@ -131,6 +132,8 @@ function resolveOne(
     delegates,
     skills,
     plugins: plugins.offered,
+    policyGuardrails: policy.guardrails,
+    guardModels: lookup.guardModels,
     plan: resolutionPlan(spec, stages, policy),
     warnings: [...new Set(details.map(warningText))],
     details,

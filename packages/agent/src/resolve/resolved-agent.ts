@@ -7,6 +7,8 @@ import type {
 } from "@reeve/contracts/agent";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import type { GuardModel } from "../guardrails/guard-models.ts";
+import type { PolicyGuardrails } from "../policy/caller-policy.ts";
 import type { Withheld } from "../policy/policy.ts";
 import type { SpecWarning } from "../spec/spec-warning.ts";
 import type { Toolbelt } from "../tools/toolbelt.ts";
@@ -47,6 +49,10 @@ export interface ResolvedAgent {
   readonly skills: readonly SkillDescriptor[];
   /** The plugins of the operator that take part in the run, in the order of the plan. */
   readonly plugins: readonly OfferedPlugin[];
+  /** The guards of the operator's policy. */
+  readonly policyGuardrails: readonly PolicyGuardrails[];
+  /** The models that guards of the agent and of the policy name. */
+  readonly guardModels: readonly GuardModel[];
   /** What the agent becomes, and why. */
   readonly plan: ResolutionPlan;
   readonly warnings: readonly string[];

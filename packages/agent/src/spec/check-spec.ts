@@ -9,6 +9,7 @@ import { Failure } from "@reeve/platform/failure";
 import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionWarnings } from "../permission/permission-problems.ts";
+import { guardModelViolations } from "../guardrails/guard-models.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { checkDelegates } from "../delegates/check-delegates.ts";
@@ -23,7 +24,7 @@ import { defaultAgentId } from "./default-agent-id.ts";
 import type { SpecWarning } from "./spec-warning.ts";
 import { warningOf, warningText } from "./spec-warning.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
-import { limitViolations } from "./limits.ts";
+import { limitsFor, limitViolations } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
 import { sandboxProblems } from "../resolve/sandbox-problems.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
@@ -88,6 +89,7 @@ export function checkSpec(
     ...skillViolations(spec, offer.models.skills),
     ...endpointViolations(spec),
     ...models.violations,
+    ...guardModelViolations(spec, offer.models, limitsFor(spec, maxima)),
     ...limitViolations(spec, offer.models.maxima),
     ...belt.violations,
     ...hitlViolations(spec, belt, offer.tools),

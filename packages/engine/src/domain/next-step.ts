@@ -4,6 +4,8 @@ import { recordedBytesOf } from "@reeve/run/parts/part-note";
 import { frameLimits } from "./budget/limits.ts";
 import { exceededBy, overBudget } from "./budget/over-budget.ts";
 import { endIfDone, failFrame, hasMessages, failWithoutResult, outsideSteps } from "./end-frame.ts";
+import { endRefused } from "./guardrails/end-refused.ts";
+import { isRefused } from "./guardrails/refused-turn.ts";
 import type { Fact, Scope } from "./state/fact.ts";
 import { fact, rootScope } from "./state/fact.ts";
 import type { Frame } from "./state/frame.ts";
@@ -20,7 +22,7 @@ import { stepOfWorkflow } from "./workflow/end-workflow.ts";
 /** Returns the facts that start the next step of a frame, or end it when it is done or out of budget. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   if (frame.workflow !== undefined) return stepOfWorkflow(state, frame, frame.workflow, nowMs);
-  const ended = endIfDone(state, frame);
+  const ended = isRefused(frame) ? endRefused(state, frame) : endIfDone(state, frame);
   if (ended.length > 0) return ended;
   const stop = stopAfterTurn(state, frame);
   const isAnswer = stop?.error === "" || (requiresResult(frame) && isFinished(frame));

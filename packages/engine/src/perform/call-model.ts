@@ -19,6 +19,8 @@ import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { policyNow } from "./policy-now.ts";
+import { holdingGuards } from "../domain/guardrails/guards-at.ts";
+import { heldAnswerFacts } from "./guardrails/held-answer.ts";
 import { loadFiles } from "./load-files.ts";
 import { modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
@@ -33,6 +35,7 @@ export async function* callModel(
   const frame = frameOf(state, frameId);
   const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
   const provider = modelOf(state, frame)?.provider ?? "";
+  const guards = isSummary ? [] : holdingGuards(state, frame);
   let answerBegan = false;
   try {
     const request = modelRequest(state, frame, call);
@@ -40,6 +43,7 @@ export async function* callModel(
     const called = providerOf(request.model.provider, ports);
     using loaded = await loadFiles(state, request, ports, signal);
     let answer = "";
+    let reasoning = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
     for await (const part of called.stream({ ...request, ...loaded.files }, signal)) {
       if (part.kind === "turn") {
@@ -49,6 +53,11 @@ export async function* callModel(
           format: called.format,
           turn: part.turn,
         };
+        if (guards.length > 0) {
+          const held = { taken, text: answer, reasoning, guards };
+          yield storable(scope, await heldAnswerFacts(state, frame, held, ports, signal));
+          return;
+        }
         yield storable(
           scope,
           isSummary
@@ -59,8 +68,9 @@ export async function* callModel(
       }
       answerBegan = true;
       if (part.kind === "text") answer += part.text;
-      // A summary is not streamed: only the next prompt contains it.
-      if (isSummary) continue;
+      else if (guards.length > 0) reasoning += part.text;
+      // A summary is not streamed: only the next prompt contains it. Neither is an answer that guards hold back.
+      if (isSummary || guards.length > 0) continue;
       const text = whole[part.kind].take(part.text);
       if (text !== "") yield [textPart(scope, part.kind, text)];
     }

@@ -20,7 +20,7 @@ import { supersede } from "../domain/calls/call-content.ts";
 import { agentsOver } from "../domain/delegates/callers-of.ts";
 import { workingAgent } from "../domain/delegates/working-agent.ts";
 import type { Frame } from "../domain/state/frame.ts";
-import { limitsOf } from "../domain/budget/limits.ts";
+import { resultBytesIn } from "../domain/budget/frame-caps.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { Refusal } from "../domain/calls/refusal-now.ts";
 import { requestAnswer } from "../domain/calls/questions.ts";
@@ -145,7 +145,7 @@ function requestFor(
     workspace: workspaceOf(runId, created),
     settings: {
       readOnly: isReadOnly(state, caller),
-      resultBytes: limitsOf(state).resultBytes,
+      resultBytes: resultBytesIn(state, caller),
       cannotRetrieve: !caller.tools.has(retrieveArtifactName),
       ...networkSettings(state, caller, policy),
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
@@ -198,7 +198,10 @@ function factsOf(
       if (contentChanged && now !== undefined) {
         return supersede(state, frameOf(state, frame), call, now, nowMs);
       }
-      const content = truncateToBytes(value.content, limitsOf(state).resultBytes);
+      const content = truncateToBytes(
+        value.content,
+        resultBytesIn(state, frameOf(state, frame)),
+      );
       return [toolResultFact(call, scope, { ...value, content }, nowMs)];
     }
     case undefined:

@@ -2,7 +2,7 @@ import type { Policy } from "@reeve/agent/policy/policy";
 import { planForLog } from "@reeve/agent/resolve/fit-plan";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
-import type { AgentSpec, Limits } from "@reeve/contracts/agent";
+import type { Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
@@ -52,7 +52,7 @@ async function prepared(
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
   }
   const policy = policyOf(runId, created, ports);
-  assertPluginsAnswer(spec, ports);
+  assertPluginsAnswer(created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   await settleSkills(created, ports, signal);
   const resolved = resolveAgent(spec, ports.catalogs(), place);
@@ -101,9 +101,13 @@ async function settleSkills(
   await ports.skills?.settle?.(hasAll, signal);
 }
 
-/** Throws a Failure, after which the run is prepared later, if a plugin of the agent is away. */
-function assertPluginsAnswer({ pluginIds }: AgentSpec, { plugins, worker }: RunPorts): void {
-  const away = pluginIds.find((id) => plugins?.isAway?.(id));
+/** Throws a Failure, after which the run is prepared later, if a plugin of the agent or of a delegate is away. */
+function assertPluginsAnswer(
+  { spec, delegates }: RunCreated,
+  { plugins, worker }: RunPorts,
+): void {
+  const ids = [spec, ...delegates.map((each) => each.spec)].flatMap((each) => each?.pluginIds ?? []);
+  const away = ids.find((id) => plugins?.isAway?.(id));
   if (away === undefined) return;
   const message = `plugin "${away}" does not answer worker ${worker}; the run is prepared when it does`;
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);

@@ -5,6 +5,7 @@ import { delegateTool } from "@reeve/agent/delegates/delegate-tool";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { PreparedDelegateSchema } from "@reeve/contracts/run";
+import type { Setting } from "./played-log.ts";
 import { PlayedRun } from "./run-player.ts";
 
 type SpecInit = Omit<MessageInitShape<typeof AgentSpecSchema>, "$typeName" | "$unknown">;
@@ -36,6 +37,7 @@ export function delegatingRun(
   spec: SpecInit = {},
   finder: PlayedDelegate = {},
   checker: PlayedDelegate = {},
+  plugins: Setting["plugins"] = [],
 ): PlayedRun {
   const agents = { finder: { delegates: ["checker"], ...finder.spec }, checker: checker.spec };
   const asChecker = delegateTool({ id: "checker" });
@@ -44,6 +46,7 @@ export function delegatingRun(
     { delegates: ["checker", "finder"], instructions: "You lead.", ...spec },
     {
       tools: [search, asChecker, asFinder],
+      plugins,
       created: {
         delegates: Object.entries(agents).map(([id, more]) => ({
           agentId: id,

@@ -49,6 +49,10 @@ export const attributes = {
   approvalId: "reeve.approval.id",
   approvalState: "reeve.approval.state",
   approvalWait: "reeve.approval.wait_seconds",
+  pluginId: "reeve.plugin.id",
+  hookPhase: "reeve.plugin.phase",
+  hookVerdict: "reeve.plugin.verdict",
+  guardsTripped: "reeve.guards.tripped",
 } as const;
 
 /** The operations, for span names and `gen_ai.operation.name`. */

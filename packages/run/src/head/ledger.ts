@@ -2,7 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { Approval, ReviewUsage } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { CostSummarySchema, RunEvent, Usage } from "@reeve/contracts/run";
+import type { CostSummarySchema, PluginHookFinished, RunEvent, Usage } from "@reeve/contracts/run";
 import { UsageSchema } from "@reeve/contracts/run";
 import { asUint32 } from "./as-uint32.ts";
 import { reachedProvider } from "./reached-provider.ts";
@@ -57,6 +57,8 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
       return chargeUsage(spent, event.value);
     case "approval":
       return chargeReview(spent, event.value.approval);
+    case "pluginHookFinished":
+      return chargeGuards(spent, event.value);
     case "runCreated":
     case "runClaimed":
     case "runParked":
@@ -75,7 +77,6 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
-    case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
@@ -92,8 +93,17 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
 }
 
 function chargeReview(spent: Ledger, approval: Approval | undefined): Ledger {
-  const [usage] = approval === undefined ? [] : newReviewUsage(approval);
-  if (usage === undefined) return spent;
+  const usages = approval === undefined ? [] : newReviewUsage(approval);
+  return usages.reduce(chargeAside, spent);
+}
+
+/** Charges the models that guards have called. */
+function chargeGuards(spent: Ledger, { guards }: PluginHookFinished): Ledger {
+  return guards.flatMap(({ usage }) => usage ?? []).reduce(chargeAside, spent);
+}
+
+/** Charges a model call that is no part of the conversation. */
+function chargeAside(spent: Ledger, usage: ReviewUsage): Ledger {
   const charged = create(UsageSchema, {
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,

@@ -41,6 +41,13 @@ const statements: Record<
   [CheckedRule.EDITOR]: {
     field: "chat_context",
     start: { chatContext: { kind: ChatContextKind.EDITOR } },
+  [CheckedRule.GUARDRAILS]: {
+    field: "sections.guardrails",
+    spec: { sections: { guardrails: { kind: { case: "boolValue", value: true } } } },
+  },
+  [CheckedRule.DELEGATE_PLUGINS]: {
+    field: "plugin_ids of delegates",
+    start: { delegates: [{ agentId: "d", spec: { pluginIds: ["acme/offered"] } }] },
   },
 };
 

@@ -1,4 +1,5 @@
 import { namesOfferedPlugin } from "@reeve/agent/plugins/builtin-plugins";
+import { guardrailsSectionName } from "@reeve/agent/guardrails/guardrails-section";
 import { stopSectionName } from "@reeve/agent/plugins/stop-section";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -24,6 +25,8 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.PLUGINS,
   CheckedRule.WORKFLOW,
   CheckedRule.EDITOR,
+  CheckedRule.GUARDRAILS,
+  CheckedRule.DELEGATE_PLUGINS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -38,6 +41,8 @@ const fieldOf = {
   [CheckedRule.PLUGINS]: "plugin_ids",
   [CheckedRule.WORKFLOW]: "workflow",
   [CheckedRule.EDITOR]: "chat_context",
+  [CheckedRule.GUARDRAILS]: "sections.guardrails",
+  [CheckedRule.DELEGATE_PLUGINS]: "plugin_ids of delegates",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -79,6 +84,11 @@ export function ignorableRules(
     [CheckedRule.WORKFLOW, hasWorkflow(spec, delegates)],
     [CheckedRule.EDITOR, chatContext?.kind === ChatContextKind.EDITOR],
     [CheckedRule.PLUGINS, spec !== undefined && namesOfferedPlugin(spec)],
+    [CheckedRule.GUARDRAILS, hasGuardrails(spec, delegates)],
+    [
+      CheckedRule.DELEGATE_PLUGINS,
+      delegates.some((each) => each.spec !== undefined && namesOfferedPlugin(each.spec)),
+    ],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }
@@ -98,6 +108,15 @@ function hasSkills(
 ): boolean {
   const specs = [spec, ...delegates.map((each) => each.spec)];
   return specs.some((each) => each !== undefined && each.skills.length > 0);
+}
+
+/** Whether an agent, or an agent that it can call, has guards. */
+function hasGuardrails(
+  spec: Pick<AgentSpec, "sections"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  const specs = [spec, ...delegates.map((each) => each.spec)];
+  return specs.some((each) => Object.hasOwn(each?.sections ?? {}, guardrailsSectionName));
 }
 
 /** The processes that take work. */

@@ -1,4 +1,5 @@
 import type { RunEvent } from "@reeve/contracts/run";
+import { hookNote } from "../../../run/hook-note.ts";
 import { nameOfApproval, nameOfStatus } from "../../../format/names.ts";
 
 const maxLength = 200;
@@ -41,6 +42,10 @@ function textOf(event: RunEvent["event"]): string {
       return `${event.value.worker}, claim ${event.value.epoch}`;
     case "modelCallFailed":
       return `${event.value.reason}: ${event.value.message}`;
+    case "pluginHookFinished": {
+      const note = hookNote(event.value);
+      return note === undefined ? event.value.pluginId : `${note.text} ${note.detail}`;
+    }
     case "modelTurn":
       return event.value.finishReason;
     case "messageInjected":

@@ -9,6 +9,7 @@ import type { AlternativeSchema, ApprovalSchema } from "@reeve/contracts/approva
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
+import { resultBytesIn } from "../budget/frame-caps.ts";
 import { limitsOf } from "../budget/limits.ts";
 import { delegatesOfCall } from "../delegates/callers-of.ts";
 import type { Fact, Scope } from "../state/fact.ts";
@@ -108,7 +109,7 @@ export function endQuestion(
   nowMs: number,
 ): readonly Fact[] {
   const scope = scopeOf(frame);
-  const { resultBytes } = limitsOf(state);
+  const resultBytes = resultBytesIn(state, frame);
   const refused = (content: string, status: ToolStatus): readonly Fact[] => [
     refuse(pending, scope, truncateToBytes(content, resultBytes), status, nowMs),
   ];

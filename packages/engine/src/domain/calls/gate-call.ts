@@ -20,13 +20,14 @@ import { agentNeedsPasskey } from "@reeve/agent/deciders/step-up";
 import { decidersOf } from "./deciders-of.ts";
 import { decisionProblem } from "./decision-problem.ts";
 import { onceForCall } from "./once-for-call.ts";
-import { limitsOf } from "../budget/limits.ts";
+import { resultBytesIn } from "../budget/frame-caps.ts";
 import { agentsOver, delegatesOfCall } from "../delegates/callers-of.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { rootId, scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { refusedTurn } from "../guardrails/refused-turn.ts";
 import { gateVerdict } from "../plugins/gate-verdict.ts";
 import { transformOf } from "../plugins/request-transform.ts";
 import { refuse } from "./tool-result.ts";
@@ -42,11 +43,11 @@ export function gateCall(
   if (pending.result !== undefined || pending.startedAtMs !== undefined) return [];
   const scope = scopeOf(frame);
   const refused = (content: string, status: ToolStatus = ToolStatus.ERROR): readonly Fact[] => [
-    refuse(pending, scope, truncateToBytes(content, limitsOf(state).resultBytes), status, nowMs),
+    refuse(pending, scope, truncateToBytes(content, resultBytesIn(state, frame)), status, nowMs),
   ];
   const gate = gateOf(state, frame, pending);
   if (gate?.kind === "refused") {
-    const content = truncateToBytes(gate.problem, limitsOf(state).resultBytes);
+    const content = truncateToBytes(gate.problem, resultBytesIn(state, frame));
     const { permission, status } = gate;
     return [refuse({ ...pending, permission }, scope, content, status, nowMs)];
   }
@@ -115,7 +116,7 @@ type Gate =
 export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | undefined {
   const { approval, result, startedAtMs } = pending;
   if (result !== undefined || startedAtMs !== undefined) return undefined;
-  const problem = problemOf(frame, pending);
+  const problem = refusedTurn(frame)?.refusal ?? problemOf(frame, pending);
   if (problem !== undefined)
     return { kind: "refused", problem, status: ToolStatus.ERROR, permission: undefined };
   // The arguments of an approved call may be other ones than when it was requested.

@@ -1,3 +1,4 @@
+import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { withHeldCalls } from "./call-content.ts";
@@ -19,7 +20,7 @@ export function parallelCallLimit(state: RunState, frame: Frame): number {
   if (frame.workflow !== undefined) return limitsOf(state).parallelCalls;
   return capabilitiesOf(state, frame)?.parallelToolCalls === false
     ? 1
-    : limitsOf(state).parallelCalls;
+    : parallelCallsIn(state, frame);
 }
 
 /** Returns the calls of the whole run that need an effect and have no result. */

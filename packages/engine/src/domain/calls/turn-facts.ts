@@ -5,6 +5,7 @@ import { stepCompleted } from "../end-frame.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
+import { voidRefused } from "../guardrails/refused-turn.ts";
 import { clientCallFacts, isClientTool } from "../client-calls/client-calls.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
@@ -33,6 +34,8 @@ export function turnFacts(
   refusalNow: RefusalNow,
 ): readonly Fact[] {
   if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) return [];
+  const voided = voidRefused(frame);
+  if (voided.length > 0) return voided;
   const stop = stopAfterTurn(state, frame);
   if (stop !== undefined) {
     const refused = refuseStopped(frame, stop, nowMs);

@@ -4,7 +4,7 @@ import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { ClientCallState } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
-import { limitsOf } from "../budget/limits.ts";
+import { resultBytesIn } from "../budget/frame-caps.ts";
 import type { ClientCall } from "../state/client-call.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -72,8 +72,7 @@ function resultOf(
     }
     case "answered": {
       const { isError, structured } = outcome;
-      const { resultBytes } = limitsOf(state);
-      const content = truncateToBytes(outcome.content, resultBytes);
+      const content = truncateToBytes(outcome.content, resultBytesIn(state, frame));
       // What the model cannot read whole is not shown whole elsewhere either.
       const isWhole = content === outcome.content;
       const given = { callId, name, content, isError };

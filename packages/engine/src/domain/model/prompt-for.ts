@@ -69,7 +69,7 @@ function render(state: RunState, frame: Frame): Rendered {
     if (unit.kind === "turn" && unit.calls.length === 0) {
       const isLast = view.units[index + 1]?.kind !== "user";
       const reminder =
-        reminderFor(frame, unit) ?? (continues && isLast ? requestToContinue(unit) : undefined);
+        refusalOf(unit) ?? reminderFor(frame, unit) ?? (continues && isLast ? requestToContinue(unit) : undefined);
       if (reminder !== undefined) {
         const { advisory } = unit.turn;
         messages.push({
@@ -101,6 +101,11 @@ function reminderFor({ id, tools }: Frame, { calls }: TurnUnit): string | undefi
   return calls.length === 0 && tools.has(finishSubtaskName)
     ? `Call ${finishSubtaskName} with the result to end this ${id === rootId ? "run" : "subtask"}; go on if it is not done.`
     : undefined;
+}
+
+/** Returns the request for another answer in place of one that guards refused. */
+function refusalOf({ refusal }: TurnUnit): string | undefined {
+  return refusal && `Your answer was not shown to anybody: ${refusal}. Answer again, without that.`;
 }
 
 /** Returns the request to continue a truncated answer. */

@@ -5,11 +5,13 @@ import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { PluginHookFinished, RunEvent } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
 import { ToolCallSchema } from "@reeve/contracts/tool";
+import { applyVerdicts } from "../guardrails/apply-verdicts.ts";
+import { guardStop } from "../guardrails/guard-stop.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
 import { withNewest } from "../state/units.ts";
 import type { RunState } from "../state/run-state.ts";
-import { gateRound, hookedPlugins, phaseName } from "./hook-points.ts";
+import { gateRound, outcomesAt, phaseName } from "./hook-points.ts";
 import { rewriteAmong } from "./gate-verdict.ts";
 import { keyOf, merged } from "./merge-values.ts";
 import type { HookOutcome, PendingAction, PluginState, PluginStop } from "./plugin-state.ts";
@@ -64,12 +66,13 @@ function finished(
   envelope: RunEvent,
   value: PluginHookFinished,
 ): RunState {
-  const { pluginId, phase, hookId, answer, error } = value;
+  const { pluginId, phase, hookId, callId, answer, error } = value;
   const outcome: HookOutcome = {
     pluginId,
     phase,
     frame: envelope.phase === Phase.PLANNER ? plannerId : envelope.parentId,
     step: envelope.stepNumber,
+    callId,
     answer,
     error,
   };
@@ -87,20 +90,11 @@ function finished(
     stop: plugins.stop ?? stopOf(plugins, value),
   };
   if (isAction) return { ...state, plugins: withPatches(after, [outcome]) };
-  const together = outcomesOfPoint(after, value);
-  if (together === undefined) return { ...state, plugins: after };
-  const complete = { ...state, plugins: withPatches(after, together) };
+  const ended = applyVerdicts({ ...state, plugins: after }, envelope, value);
+  const together = outcomesAt(ended, hookId, outcome, pluginId);
+  if (together === undefined) return ended;
+  const complete = { ...ended, plugins: withPatches(after, together) };
   return withTransform(withRewrite(complete, together, value.callId), envelope, together);
-}
-
-/** Returns the outcomes of all hooks of a point, in the order of the plugins. Undefined: not all of them have ended. */
-function outcomesOfPoint(
-  plugins: PluginState,
-  { phase, hookId, pluginId }: PluginHookFinished,
-): readonly HookOutcome[] | undefined {
-  const point = hookId.slice(0, -pluginId.length);
-  const all = hookedPlugins(plugins, phase).map((each) => plugins.outcomes.get(point + idOf(each)));
-  return all.every((each) => each !== undefined) ? all : undefined;
 }
 
 function withPatches(plugins: PluginState, outcomes: readonly HookOutcome[]): PluginState {
@@ -149,8 +143,11 @@ function scheduledAfter(
 
 function stopOf(
   { pinned }: PluginState,
-  { pluginId, phase, answer, error }: PluginHookFinished,
+  finishedHook: PluginHookFinished,
 ): PluginStop | undefined {
+  const { pluginId, phase, answer, error } = finishedHook;
+  const tripped = guardStop(finishedHook);
+  if (tripped !== undefined) return tripped;
   if (answer?.verdict.case === "stop") {
     const { reason } = answer.verdict.value;
     const message = `the plugin ${pluginId} stopped the run${reason === "" ? "" : `: ${reason}`}`;

@@ -1,6 +1,7 @@
 import type { RunEnding } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { failRun } from "../end-run.ts";
+import { voidAllRefused } from "../guardrails/refused-turn.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact, rootScope } from "../state/fact.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -9,7 +10,9 @@ import { awaitsHooks, runEnd } from "./hook-points.ts";
 /** Returns the facts that end a run because a plugin says so. None: none does. */
 export function stopByPlugin(state: RunState): readonly Fact[] {
   const stop = state.plugins?.stop;
-  return stop === undefined ? [] : failRun(state, rootScope, stop.error, stop.message);
+  return stop === undefined
+    ? []
+    : [...voidAllRefused(state), ...failRun(state, rootScope, stop.error, stop.message)];
 }
 
 /**

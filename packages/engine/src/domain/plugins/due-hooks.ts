@@ -43,19 +43,20 @@ export function dueHooks(state: RunState): readonly DueHook[] {
 function hooksAt(state: RunState, point: HookPoint): readonly DueHook[] {
   const { plugins } = state;
   if (plugins === undefined) return [];
-  return hookedPlugins(plugins, point.phase).flatMap((each) => {
+  return hookedPlugins(state, point).flatMap((each) => {
     const pluginId = idOf(each);
     const hookId = hookIdOf(state, point, pluginId);
     return plugins.outcomes.has(hookId) ? [] : [{ hookId, pluginId, frame: point.frame, point }];
   });
 }
 
-function dueActions({ plugins }: RunState): readonly DueHook[] {
+function dueActions(state: RunState): readonly DueHook[] {
+  const { plugins } = state;
   if (plugins === undefined) return [];
   // What only waits must not delay the end of a run.
   const due = plugins.actions.filter(
     (each) =>
-      (plugins.ending === undefined || each.dueAtMs === undefined) && isPointOver(plugins, each),
+      (plugins.ending === undefined || each.dueAtMs === undefined) && isPointOver(state, each),
   );
   return due.map((action) => ({
     hookId: action.hookId,

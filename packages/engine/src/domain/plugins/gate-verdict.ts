@@ -56,7 +56,7 @@ function outcomesAt(
   const { plugins } = state;
   if (plugins === undefined) return [];
   const point = stepPoint(frame, phase, call);
-  return hookedPlugins(plugins, phase).flatMap(
+  return hookedPlugins(state, point).flatMap(
     (each) => plugins.outcomes.get(hookIdOf(state, point, idOf(each))) ?? [],
   );
 }
@@ -69,9 +69,8 @@ function outcomesOfAll(
   phase: HookPhase,
 ): readonly HookOutcome[] {
   const outcomes = outcomesAt(state, frame, call, phase);
-  const { plugins } = state;
-  const isOver = plugins !== undefined && outcomes.length === hookedPlugins(plugins, phase).length;
-  return isOver ? outcomes : [];
+  const point = stepPoint(frame, phase, call);
+  return outcomes.length === hookedPlugins(state, point).length ? outcomes : [];
 }
 
 /** Returns why an outcome refuses a call. A gate that failed refuses: nobody knows what it would have said. */

@@ -1,10 +1,12 @@
 import { HookPhase, HookPhaseSchema } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
+import { delegateFrames } from "../delegates/callers-of.ts";
+import { guardsAt } from "../guardrails/guards-at.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import { executionId } from "../calls/execution-id.ts";
 import type { RunState } from "../state/run-state.ts";
-import type { PendingAction, PluginState } from "./plugin-state.ts";
+import type { HookOutcome, PendingAction } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
 
 /** A point of a run at which each of its plugins may have a hook. */
@@ -72,9 +74,28 @@ export function hookIdOf(
   ].join(":");
 }
 
-/** Returns the plugins that have a hook in a phase. */
-export function hookedPlugins({ pinned }: PluginState, phase: HookPhase): readonly PinnedPlugin[] {
-  return pinned.filter(({ plugin }) => plugin?.pluginDescriptor?.phases.includes(phase));
+/** Returns the plugins that have a hook at a point. It stays the same until the point is over. */
+export function hookedPlugins(state: RunState, point: HookPoint): readonly PinnedPlugin[] {
+  return (state.plugins?.pinned ?? []).filter(
+    (each) =>
+      each.plugin?.pluginDescriptor?.phases.includes(point.phase) === true &&
+      takesPart(state, each, point),
+  );
+}
+
+/** Whether a plugin takes part in what a frame does. Guards have a hook only where they look at something. */
+function takesPart(
+  state: RunState,
+  { guardrails, delegateIds }: PinnedPlugin,
+  point: HookPoint,
+): boolean {
+  if (guardrails !== undefined) return guardsAt(state, point).length > 0;
+  if (delegateIds.length === 0) return true;
+  const frame = state.frames.get(point.frame);
+  if (frame === undefined || point.step === 0) return false;
+  return delegateFrames(state, frame).some(({ delegate }) =>
+    delegateIds.includes(delegate?.agentId ?? ""),
+  );
 }
 
 /** Whether hooks of a point, or actions that they scheduled, have not ended. The planner has hooks for its calls only. */
@@ -82,7 +103,7 @@ export function awaitsHooks(state: RunState, point: HookPoint): boolean {
   const { plugins } = state;
   if (plugins === undefined) return false;
   if (point.frame === plannerId && point.call === undefined) return false;
-  return hookedPlugins(plugins, point.phase).some((each) => {
+  return hookedPlugins(state, point).some((each) => {
     const id = hookIdOf(state, point, idOf(each));
     return !plugins.outcomes.has(id) || plugins.actions.some(({ originId }) => originId === id);
   });
@@ -90,14 +111,30 @@ export function awaitsHooks(state: RunState, point: HookPoint): boolean {
 
 /** Whether all hooks of the point at which a row of actions began have ended. The hooks of earlier steps have. */
 export function isPointOver(
-  plugins: PluginState,
-  { rootId, rootPhase, pluginId }: PendingAction,
+  state: RunState,
+  { rootId: root, pluginId }: Pick<PendingAction, "rootId" | "pluginId">,
 ): boolean {
-  if (!plugins.outcomes.has(rootId)) return true;
-  const point = rootId.slice(0, -pluginId.length);
-  return hookedPlugins(plugins, rootPhase).every((each) =>
-    plugins.outcomes.has(point + idOf(each)),
+  const outcome = state.plugins?.outcomes.get(root);
+  return outcome === undefined || outcomesAt(state, root, outcome, pluginId) !== undefined;
+}
+
+/**
+ * Returns the outcomes of all hooks of the point at which a hook of a plugin ended, in the order of the plugins. Undefined: not all of them have
+ * ended.
+ */
+export function outcomesAt(
+  state: RunState,
+  hookId: string,
+  { phase, frame, step, callId }: Pick<HookOutcome, "phase" | "frame" | "step" | "callId">,
+  pluginId: string,
+): readonly HookOutcome[] | undefined {
+  const prefix = hookId.slice(0, -pluginId.length);
+  const call = state.frames.get(frame)?.calls.find((each) => each.call.callId === callId);
+  const point = { phase, frame, step, ...(call && { call }) };
+  const all = hookedPlugins(state, point).map((each) =>
+    state.plugins?.outcomes.get(prefix + idOf(each)),
   );
+  return all.every((each) => each !== undefined) ? all : undefined;
 }
 
 /** Whether hooks before the model call of the open step have not ended. */

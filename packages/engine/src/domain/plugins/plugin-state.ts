@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { HookPhase, RunHookResponse } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin, RunEnding } from "@reeve/contracts/run";
 
-/** What the log of a run says of the plugins of the operator. Never changed in place. */
+/** What the log of a run says of the plugins of the operator, and of its guards. Never changed in place. */
 export interface PluginState {
   /** The plugins of the run, in the order of its plan. */
   readonly pinned: readonly PinnedPlugin[];
@@ -29,6 +29,8 @@ export interface HookOutcome {
   /** Id of the frame and number of the step in which it ran. */
   readonly frame: string;
   readonly step: number;
+  /** Id of the call that it was about. Empty: none. */
+  readonly callId: string;
   readonly answer: RunHookResponse | undefined;
   /** Why it failed. Empty: it did not. */
   readonly error: string;
@@ -53,7 +55,7 @@ export interface PendingAction {
 
 export interface PluginStop {
   /** The constant of the error. */
-  readonly error: "plugin_failed" | "plugin_stopped";
+  readonly error: "plugin_failed" | "plugin_stopped" | "guardrail_tripped";
   readonly message: string;
 }
 

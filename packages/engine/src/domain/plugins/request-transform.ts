@@ -21,7 +21,7 @@ export function transformOf(state: RunState, frame: Frame): Transform {
   const point = stepPoint(frame, HookPhase.BEFORE_INFERENCE);
   const instructions: string[] = [];
   const removed = new Map<string, string>();
-  for (const each of hookedPlugins(plugins, HookPhase.BEFORE_INFERENCE)) {
+  for (const each of hookedPlugins(state, point)) {
     const id = idOf(each);
     const { transform } = plugins.outcomes.get(hookIdOf(state, point, id))?.answer ?? {};
     if (transform === undefined) continue;

@@ -17,7 +17,11 @@ export function memoryList({ memory }: RunState): RuntimeToolResult {
 }
 
 /** Returns as much of an entry as fits into a result, with the offset of the rest. */
-export function memoryRead(state: RunState, args: JsonObject): RuntimeToolResult {
+export function memoryRead(
+  state: RunState,
+  args: JsonObject,
+  resultBytes = limitsOf(state).resultBytes,
+): RuntimeToolResult {
   const key = textArgument(args, "key");
   const value = state.memory.get(key);
   if (value === undefined) {
@@ -25,7 +29,7 @@ export function memoryRead(state: RunState, args: JsonObject): RuntimeToolResult
     return errorResult(`there is no entry "${key}"; there are: ${known === "" ? "none" : known}`);
   }
   const offset = numberArgument(args, "offset") ?? 0;
-  return successResult(textPart(value, offset, limitsOf(state).resultBytes));
+  return successResult(textPart(value, offset, resultBytes));
 }
 
 export function memoryWrite({ memory }: RunState, args: JsonObject): RuntimeToolResult {

@@ -6,7 +6,7 @@ import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { approvedCall } from "../calls/approved-call.ts";
-import { limitsOf } from "../budget/limits.ts";
+import { resultBytesIn } from "../budget/frame-caps.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call, Frame } from "../state/frame.ts";
@@ -19,7 +19,9 @@ import { searchNodes } from "./search-nodes.ts";
 import { addTodo, completeTodo, listTodos, updateTodoStatus } from "./todo-tools.ts";
 
 /** The tools whose result follows from the state of the run alone. */
-const pure: Readonly<Record<string, (state: RunState, args: JsonObject) => RuntimeToolResult>> = {
+const pure: Readonly<
+  Record<string, (state: RunState, args: JsonObject, resultBytes: number) => RuntimeToolResult>
+> = {
   memory_list: memoryList,
   memory_read: memoryRead,
   memory_write: memoryWrite,
@@ -43,13 +45,14 @@ export function runRuntimeTool(
   nowMs: number,
 ): readonly Fact[] {
   const { callId, name, arguments: args = {} } = approvedCall(call);
-  const outcome = pure[name]?.(state, args);
+  const resultBytes = resultBytesIn(state, frame);
+  const outcome = pure[name]?.(state, args, resultBytes);
   if (outcome === undefined) return [];
   const scope = scopeOf(frame);
   const result = create(ToolResultSchema, {
     callId,
     name,
-    content: truncateToBytes(outcome.content, limitsOf(state).resultBytes),
+    content: truncateToBytes(outcome.content, resultBytes),
     isError: outcome.isError,
   });
   return [

@@ -45,6 +45,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
         ? { ...frame, modelCall: undefined, text: "" }
         : {
             ...amendModelCall(frame, (call) => ({ ...call, streamedFrom: undefined })),
+            turnStreamedFrom: undefined,
             text: "",
           };
     case "modelCallFailed": {
@@ -152,6 +153,8 @@ function openStep(frame: Frame, step: number, stepSequence: number): Frame {
     step,
     stepOpen: true,
     stepSequence,
+    injected: 0,
+    turnStreamedFrom: undefined,
     isCompacted: false,
     hasOverflowed: false,
     counted: undefined,
@@ -229,6 +232,7 @@ function takeMessage(frame: Frame, message: Message | undefined): Frame {
     ...frame,
     answeredStep: hadAnswered ? frame.step - 1 : frame.answeredStep,
     counted: undefined,
+    injected: frame.injected + 1,
     units: withUnit(frame.units, userUnit({ text, parts }, false)),
   };
 }
@@ -245,6 +249,7 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
     ...frame,
     modelCall: undefined,
     hasTurn: true,
+    turnStreamedFrom: frame.modelCall?.streamedFrom,
     units,
     measured: tokens > 0 ? { units: units.length, tokens } : frame.measured,
   };

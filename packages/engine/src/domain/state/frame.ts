@@ -45,6 +45,8 @@ export interface Frame {
   readonly stepOpen: boolean;
   /** Sequence of the start of the current or last step; 0 before the first. */
   readonly stepSequence: number;
+  /** How many messages of people the frame took up in the open step. */
+  readonly injected: number;
   /** The conversation: the given messages, then turns, and messages that were injected between them. */
   readonly units: Units;
   /** What was removed from the conversation. */
@@ -67,6 +69,8 @@ export interface Frame {
   readonly calls: readonly Call[];
   /** Whether the open or last step has its turn. A step of a workflow needs none, and counts as one that has it. */
   readonly hasTurn: boolean;
+  /** Sequence of the first text or reasoning of that turn that was streamed. Undefined: none was, or it is void. */
+  readonly turnStreamedFrom: number | undefined;
   /** The text of the open step so far, without voided text. */
   readonly text: string;
   /**
@@ -167,6 +171,8 @@ export interface TurnUnit {
   readonly turn: ModelTurn;
   readonly text: string;
   readonly calls: readonly Call[];
+  /** Why guards refuse the turn. Undefined: they do not. */
+  readonly refusal?: string;
 }
 
 interface Compaction {
@@ -257,6 +263,7 @@ export function newFrame(
     answeredStep: 0,
     stepOpen: false,
     stepSequence: 0,
+    injected: 0,
     compaction: undefined,
     isCompacted: false,
     hasOverflowed: false,
@@ -267,6 +274,7 @@ export function newFrame(
     modelCall: undefined,
     calls: [],
     hasTurn: false,
+    turnStreamedFrom: undefined,
     text: "",
     pendingMemory: new Map(),
     outcome: undefined,

@@ -6,7 +6,7 @@ import { IncompleteReason } from "@reeve/contracts/run";
 import type { ToolResult, ToolResultMetadata } from "@reeve/contracts/tool";
 import { ToolResultMetadataSchema, ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { incompleteName } from "@reeve/run/head/incomplete-reason";
-import { limitsOf } from "../budget/limits.ts";
+import { resultBytesIn } from "../budget/frame-caps.ts";
 import type { Fact } from "../state/fact.ts";
 import type { Call, Frame, Outcome } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
@@ -29,7 +29,7 @@ export function aggregateResults(
     outcome === undefined ? [] : [{ key: canRead ? taskKey(id) : undefined, outcome }],
   );
   if (outcomes.length < children.length || children.length === 0) return [];
-  const { resultBytes } = limitsOf(state);
+  const resultBytes = resultBytesIn(state, frame);
   const { callId, name } = call.call;
   const result = create(ToolResultSchema, {
     callId,

@@ -5,7 +5,7 @@ import type { PinnedPlugin } from "@reeve/contracts/run";
 import { ExecutePluginToolRequestSchema } from "@reeve/contracts/extensions/plugin";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
-import { limitsOf } from "../../domain/budget/limits.ts";
+import { resultBytesIn } from "../../domain/budget/frame-caps.ts";
 import { approvedCall } from "../../domain/calls/approved-call.ts";
 import { refuse, toolResultFact } from "../../domain/calls/tool-result.ts";
 import type { Effect } from "../../domain/next-effects.ts";
@@ -47,7 +47,7 @@ export async function* callPluginTool(
   const result = create(ToolResultSchema, {
     callId: call.call.callId,
     name: call.call.name,
-    content: truncateToBytes(content, limitsOf(state).resultBytes),
+    content: truncateToBytes(content, resultBytesIn(state, frameOf(state, frame))),
     isError,
   });
   yield [toolResultFact(call, scope, result, ports.clock.now())];

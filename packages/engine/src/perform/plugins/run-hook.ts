@@ -1,7 +1,7 @@
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { RunHookResponse } from "@reeve/contracts/extensions/plugin";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
-import type { PinnedPlugin } from "@reeve/contracts/run";
+import type { GuardVerdict, PinnedPlugin } from "@reeve/contracts/run";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import type { Effect } from "../../domain/next-effects.ts";
@@ -13,7 +13,9 @@ import type { Fact } from "../../domain/state/fact.ts";
 import { fact } from "../../domain/state/fact.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { PluginFailure } from "../../ports/plugin-host.ts";
+import { inHookSpan } from "../../tracing/hook-span.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
+import { guardHook } from "../guardrails/guard-hook.ts";
 
 /** How often a worker calls a plugin for one hook while it gives no answer. */
 const maxAttempts = 10;
@@ -37,7 +39,14 @@ export async function* runHook(
   const { runId } = current().head;
   const pinned = current().plugins?.pinned.find((each) => idOf(each) === pluginId);
   if (pinned === undefined) throw new Error(`run ${runId} has no plugin ${pluginId}`);
-  const { answer, error, attempts } = await outcomeOf(current, { due, pinned }, ports, signal);
+  const phase = point?.phase ?? HookPhase.ACTION;
+  const callId = point?.call?.call.callId ?? "";
+  const outcome = await inHookSpan({ pluginId, phase, callId }, () =>
+    point !== undefined && pinned.guardrails !== undefined
+      ? guardHook(current(), point, ports, signal)
+      : outcomeOf(current, { due, pinned }, ports, signal),
+  );
+  const { answer, error, attempts, guards = [] } = outcome;
   if (error !== "") {
     ports.logger.warn(
       { runId, plugin: pluginId, hook: hookId, error },
@@ -46,21 +55,25 @@ export async function* runHook(
   }
   const value = {
     pluginId,
-    phase: point?.phase ?? HookPhase.ACTION,
+    phase,
     hookId,
-    callId: point?.call?.call.callId ?? "",
+    callId,
     ...(answer && { answer }),
     error: truncateToBytes(error, maxErrorBytes),
     attempts,
+    guards: [...guards],
   };
   yield [fact(scope, { case: "pluginHookFinished", value })];
 }
 
-interface Outcome {
+/** How a hook ended. */
+export interface Outcome {
   readonly answer?: RunHookResponse;
   /** Empty: there is an answer. */
   readonly error: string;
   readonly attempts: number;
+  /** What guards found. Absent: the plugin has none. */
+  readonly guards?: readonly GuardVerdict[];
 }
 
 async function outcomeOf(

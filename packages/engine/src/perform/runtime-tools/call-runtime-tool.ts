@@ -5,6 +5,7 @@ import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../../domain/calls/approved-call.ts";
 import type { Fact } from "../../domain/state/fact.ts";
+import { resultBytesIn } from "../../domain/budget/frame-caps.ts";
 import type { Effect } from "../../domain/next-effects.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { frameOf } from "../../domain/state/run-state.ts";
@@ -25,7 +26,8 @@ export async function* callRuntimeTool(
   const approved = approvedCall(call);
   const { callId, name, arguments: args = {} } = approved;
   const { runId, created } = state.head;
-  const tool = frameOf(state, frame).tools.get(name);
+  const caller = frameOf(state, frame);
+  const tool = caller.tools.get(name);
   const refusal = tool && refusalOfCall(state, tool, { call, frame }, ports);
   if (refusal !== undefined) {
     const { reason, permission = call.permission } = refusal;
@@ -36,7 +38,12 @@ export async function* callRuntimeTool(
   const outcome = await inRuntimeToolSpan(approved, async () => {
     switch (name) {
       case retrieveArtifactName:
-        return await retrieveArtifact(state, args, ports, signal);
+        return await retrieveArtifact(
+          state,
+          args,
+          { artifacts: ports.artifacts, resultBytes: resultBytesIn(state, caller) },
+          signal,
+        );
       case openSkillName:
         return await openSkill(state, frame, args, ports, signal);
       default:

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { utf8 } from "@reeve/agent/skills/parse-skill";
 import type { Skill } from "@reeve/agent/skills/skill";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import { limitsOf } from "../../domain/budget/limits.ts";
+import { resultBytesIn } from "../../domain/budget/frame-caps.ts";
 import { workingAgent } from "../../domain/delegates/working-agent.ts";
 import { textPart } from "../../domain/runtime-tools/text-part.ts";
 import { numberArgument, textArgument } from "../../domain/runtime-tools/runtime-tool-result.ts";
@@ -26,7 +26,7 @@ export async function openSkill(
   { skills }: Pick<RunPorts, "skills">,
   signal: AbortSignal,
 ): Promise<Opened> {
-  const { resultBytes } = limitsOf(state);
+  const resultBytes = resultBytesIn(state, frameOf(state, frame));
   const failed = (content: string) => ({
     content: truncateToBytes(content, resultBytes),
     isError: true,

@@ -8,11 +8,14 @@ const defaultBytes = 20_000;
 /** Room for the line below a part. */
 const noteBytes = 200;
 
-/** Returns a part of an artifact of the run as text, from `offset` on, with a note that says how to read on. */
+/** Returns a part of an artifact of the run as text, from `offset` on, with a note that says how to read on. `resultBytes` defaults to the limit of the run. */
 export async function retrieveArtifact(
   state: RunState,
   args: JsonObject,
-  { artifacts }: Pick<RunPorts, "artifacts">,
+  {
+    artifacts,
+    resultBytes = limitsOf(state).resultBytes,
+  }: Pick<RunPorts, "artifacts"> & { readonly resultBytes?: number },
   signal: AbortSignal,
 ): Promise<{ readonly content: string; readonly isError: boolean }> {
   const artifactId = typeof args["artifact_id"] === "string" ? args["artifact_id"] : "";
@@ -26,7 +29,7 @@ export async function retrieveArtifact(
     return { content, isError: true };
   }
   const offset = typeof args["offset"] === "number" ? args["offset"] : 0;
-  const maxTextBytes = Math.max(1, limitsOf(state).resultBytes - noteBytes);
+  const maxTextBytes = Math.max(1, resultBytes - noteBytes);
   const limit = Math.min(
     typeof args["limit"] === "number" ? args["limit"] : defaultBytes,
     maxTextBytes,

@@ -1,12 +1,13 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { ModelTurn, RunEvent } from "@reeve/contracts/run";
-import { Phase } from "@reeve/contracts/run";
+import { Phase, StepState } from "@reeve/contracts/run";
 import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { HistoryMessage, HistoryTurnSchema } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 import { editedNote } from "../../tree/edited-note.ts";
+import { GuardedHistory } from "./guarded-history.ts";
 
 /**
  * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
@@ -21,6 +22,7 @@ export function turnHistory(
   const results = new Map<string, ToolResult>();
   let text = "";
   let calls: ToolCall[] = [];
+  const guarded = new GuardedHistory(messages, results);
   for (const { event, parentId, phase } of events) {
     if (parentId !== "" || phase === Phase.PLANNER) continue;
     switch (event.case) {
@@ -29,6 +31,7 @@ export function turnHistory(
         break;
       case "messageInjected":
         messages.push(userMessage(event.value.message?.text ?? "", event.value.message?.parts));
+        guarded.injected += 1;
         break;
       case "modelCallStarted":
         text = "";
@@ -53,11 +56,16 @@ export function turnHistory(
           results.set(event.value.result.callId, event.value.result);
         }
         break;
+      case "pluginHookFinished":
+        guarded.apply(event.value);
+        break;
+      case "step":
+        if (event.value.state === StepState.STARTED) guarded.injected = 0;
+        break;
       case "runClaimed":
       case "runParked":
       case "runPrepared":
       case "status":
-      case "step":
       case "reasoning":
       case "toolCallStarted":
       case "mcpProgress":
@@ -71,7 +79,6 @@ export function turnHistory(
       case "tokensCounted":
       case "clientCall":
       case "pluginsPinned":
-      case "pluginHookFinished":
       case "runEnding":
       case "messageSubmitted":
       case "memoryWritten":
@@ -112,7 +119,7 @@ function addTurn(
 }
 
 /** A call whose result is inserted after the fold. */
-interface Open {
+export interface Open {
   readonly open: ToolCall;
   readonly providerCallId: string;
 }

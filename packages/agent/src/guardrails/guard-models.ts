@@ -1,0 +1,85 @@
+import type { AgentSpec, Limits, ModelCatalog } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { Violation } from "@reeve/platform/failure";
+import { Failure } from "@reeve/platform/failure";
+import type { CallerPolicy } from "../policy/caller-policy.ts";
+import type { ResolvedModel } from "../resolve/resolve-model.ts";
+import { resolveModel } from "../resolve/resolve-model.ts";
+import { assertModelAllowed } from "../policy/apply-policy.ts";
+import type { GuardList } from "./guard.ts";
+import { guardListOf, guardrailsOf, guardrailsSectionName } from "./guardrails-section.ts";
+
+/** A model that guards name, as they name it. */
+export interface GuardModel {
+  readonly reference: string;
+  readonly resolved: ResolvedModel;
+}
+
+interface NamedModel {
+  readonly reference: string;
+  readonly field: string;
+}
+
+/** Returns what is wrong with the models that the guards of an agent name. */
+export function guardModelViolations(
+  spec: AgentSpec,
+  models: ModelCatalog,
+  limits: Limits,
+): readonly Violation[] {
+  const section = `sections.${guardrailsSectionName}`;
+  return modelsIn(guardrailsOf(spec), section).flatMap(({ reference, field }) => {
+    try {
+      const problem = priceProblem(resolveModel({ model: reference }, models, field), limits);
+      return problem === undefined ? [] : [{ field, description: problem, reason: "UNKNOWN_COST" }];
+    } catch (error) {
+      if (error instanceof Failure) return error.violations;
+      throw error;
+    }
+  });
+}
+
+/**
+ * Returns the models that the guards of an agent and of the operator name. Throws a Failure that names one that does not exist, that the
+ * policy withholds, or that has no price although the run has a limit on cost.
+ */
+export function resolveGuardModels(
+  spec: AgentSpec,
+  models: ModelCatalog,
+  policy: CallerPolicy,
+  limits: Limits,
+): readonly GuardModel[] {
+  const ofPolicy = policy.guardrails.flatMap(({ policyRule, section }) =>
+    modelsIn(guardListOf(section), `policy.${policyRule}.guardrails`),
+  );
+  const ofAgent = modelsIn(guardrailsOf(spec), `sections.${guardrailsSectionName}`);
+  const found = new Map<string, GuardModel>();
+  for (const { reference, field } of [...ofPolicy, ...ofAgent]) {
+    if (found.has(reference)) continue;
+    const resolved = resolveModel({ model: reference }, models, field);
+    assertModelAllowed(policy, field, resolved, models);
+    const problem = priceProblem(resolved, limits);
+    if (problem !== undefined) {
+      throw new Failure("precondition", ErrorReason.INVALID_AGENT, `${field}: ${problem}`);
+    }
+    found.set(reference, { reference, resolved });
+  }
+  return [...found.values()];
+}
+
+function modelsIn(list: GuardList | undefined, section: string): readonly NamedModel[] {
+  return (list?.guards ?? []).flatMap(({ check, field }) =>
+    check.kind === "model" && check.model !== undefined
+      ? [{ reference: check.model, field: `${section}.${field}.model.id` }]
+      : [],
+  );
+}
+
+/** The runtime limits the length of a verdict, so only the price matters. */
+function priceProblem(
+  { model: { id, pricing } }: ResolvedModel,
+  { budgets }: Pick<Limits, "budgets">,
+): string | undefined {
+  return budgets?.maxCostUsd === undefined || pricing !== undefined
+    ? undefined
+    : `model "${id}" has no price, and the cost of the run is limited; add a price in the model registry, or name another model`;
+}

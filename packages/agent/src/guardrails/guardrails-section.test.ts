@@ -1,0 +1,129 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
+import { describe, expect, test } from "vitest";
+import { check } from "../../test/check.ts";
+import { offer } from "../../test/offer.ts";
+import { specOf, under } from "../../test/policies.ts";
+import { unrestricted } from "../policy/caller-policy.ts";
+import { policySchema } from "../policy/policy-schema.ts";
+import { resolveAgent } from "../resolve/resolve-agent.ts";
+import { guardListOf } from "./guardrails-section.ts";
+import { findIn } from "./text-check.ts";
+
+const sections = (guardrails: JsonValue) => ({
+  sections: { guardrails: fromJson(ValueSchema, guardrails) },
+});
+const problems = (guardrails: JsonValue) =>
+  check(sections(guardrails)).violations.map(({ field, description }) => `${field}: ${description}`);
+const guard = { name: "g", action: "stop" };
+
+describe("the section of guards", () => {
+  test("adds the plugin guardrails, with a digest of the section", () => {
+    const spec = specOf(sections({ input: [{ ...guard, detect: ["email"] }] }));
+    const { plan } = resolveAgent(spec, offer, under(unrestricted));
+    expect(plan.plugins.find(({ id }) => id === "guardrails")).toMatchObject({
+      origin: "builtin",
+      addedBy: "sections.guardrails",
+      sections: ["guardrails"],
+    });
+    expect(check(sections({ input: [{ ...guard, detect: ["email"] }] })).details).toEqual([]);
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ["no guards", {}, "sections.guardrails: has no guards"],
+    ["an unknown field", { inputs: [] }, "sections.guardrails.inputs: unknown field"],
+    ["a guard without a check", { input: [guard] }, "input[0]: needs one kind of check"],
+    [
+      "two kinds of checks",
+      { output: [{ ...guard, literals: ["a"], schema: {} }] },
+      "output[0]: needs one kind of check",
+    ],
+    [
+      "an expression that only backtracking can match",
+      { input: [{ ...guard, patterns: ["(a)\\1"] }] },
+      "input[0].patterns[0]: /(a)\\1/ is not a regular expression that can be matched in linear time",
+    ],
+    [
+      "an expression that matches everything",
+      { input: [{ ...guard, patterns: ["a*"] }] },
+      "input[0].patterns[0]: matches the empty text",
+    ],
+    ["an unknown kind", { input: [{ ...guard, detect: ["dna"] }] }, "input[0].detect[0]: must be one of"],
+    [
+      "an unknown model",
+      { input: [{ ...guard, model: { id: "judge", policy: "p" } }] },
+      'input[0].model.id: model "judge" does not exist',
+    ],
+    [
+      "a refusal of input",
+      { input: [{ ...guard, literals: ["a"], action: "refuse" }] },
+      "input[0].action: refuse is possible for answers and tools only",
+    ],
+    [
+      "a redaction by a model",
+      { input: [{ ...guard, model: { policy: "p" }, action: "redact" }] },
+      "input[0].action: redact is possible for patterns",
+    ],
+    [
+      "an answer that is redacted after it was shown",
+      { output: [{ ...guard, literals: ["a"], action: "redact" }] },
+      "output[0].action: redact needs hold: true",
+    ],
+    [
+      "a question about a result",
+      { tools: [{ ...guard, literals: ["a"], action: "ask", on: "both" }] },
+      "tools[0].action: ask is possible for arguments of tools only",
+    ],
+    [
+      "a name twice",
+      { input: [{ ...guard, literals: ["a"] }], tools: [{ ...guard, literals: ["b"] }] },
+      'tools[0].name: "g" is the name of an earlier guard',
+    ],
+    [
+      "a schema that is none",
+      { tools: [{ ...guard, schema: { type: "thing" } }] },
+      "tools[0].schema: is not a JSON Schema",
+    ],
+  ])("is refused with its path: %s", (_, section, expected) => {
+    expect(problems(section)).toEqual([expect.stringContaining(expected)]);
+  });
+
+  test("of a rule of the operator's policy is checked with its path", () => {
+    const rules = [{ name: "r", guardrails: { input: [{ ...guard, patterns: ["("] }] } }];
+    const issues = policySchema.safeParse({ rules }).error?.issues ?? [];
+    expect(issues.map(({ path }) => path.join("."))).toEqual([
+      "rules.0.guardrails.input.0.patterns.0",
+    ]);
+  });
+
+  test("looks at arguments alone if it asks or has a schema, and otherwise at results too", () => {
+    const tools = [
+      { name: "a", literals: ["x"], action: "stop" },
+      { name: "b", literals: ["x"], action: "ask" },
+      { name: "c", schema: {}, action: "refuse" },
+    ];
+    const list = guardListOf({ tools });
+    expect(list?.guards.map(({ targets }) => targets.join())).toEqual([
+      "arguments,result",
+      "arguments",
+      "arguments",
+    ]);
+  });
+});
+
+test("a guard finds expressions and texts in any case if it says so", () => {
+  const input = [{ ...guard, patterns: ["drop +table"], literals: ["SeCret"], ignore_case: true }];
+  const check = guardListOf({ input })?.guards[0]?.check;
+  if (check?.kind !== "text") throw new Error("no check of texts");
+  const text = "DROP  TABLE x; my secret";
+  const found = findIn(check, text).spans ?? [];
+  expect(found.map(({ start, end }) => text.slice(start, end))).toEqual(["DROP  TABLE", "secret"]);
+});
+
+test("a text that would take an expression too long is a problem, not a wait", () => {
+  const input = [{ ...guard, patterns: ["(a{1,50}b?){1,5}c"] }];
+  const check = guardListOf({ input })?.guards[0]?.check;
+  if (check?.kind !== "text") throw new Error("no check of texts");
+  expect(findIn(check, "a".repeat(4_000_000)).problem).toContain("4000000 characters");
+});

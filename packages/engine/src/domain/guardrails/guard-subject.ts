@@ -1,0 +1,88 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { GuardTarget } from "@reeve/agent/guardrails/guard";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
+import { textsOf } from "@reeve/run/guardrails/redact-messages";
+import { approvedCall } from "../calls/approved-call.ts";
+import type { HookPoint } from "../plugins/hook-points.ts";
+import type { Call, Frame } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { frameOf } from "../state/run-state.ts";
+import { asMessage, newMessages } from "./apply-verdicts.ts";
+import { targetAt } from "./guards-at.ts";
+
+/** What guards look at. */
+export interface GuardSubject {
+  readonly target: GuardTarget;
+  /** The texts, in the order in which redactions number them. */
+  readonly texts: readonly string[];
+  /** The arguments of a call, or an answer that is an object. Undefined: there are none. */
+  readonly json?: JsonObject;
+  /** Whether it is an answer that ends its frame. */
+  readonly isAnswer: boolean;
+}
+
+/** Returns what guards look at, at a point at which there are any. */
+export function subjectAt(state: RunState, point: HookPoint): GuardSubject {
+  const target = targetAt(point.phase) ?? "input";
+  const frame = frameOf(state, point.frame);
+  switch (target) {
+    case "input": {
+      const { input: text = "", parts = [], messages = [] } = state.head.created ?? {};
+      const given = point.step === 0 ? [{ text, parts }, ...messages] : newMessages(frame).map(asMessage);
+      return { target, texts: textsOf(given), isAnswer: false };
+    }
+    case "output":
+      return answerSubject(frame, frame.calls);
+    case "arguments": {
+      const json = point.call && approvedCall(point.call).arguments;
+      return { target, texts: [], ...(json && { json }), isAnswer: false };
+    }
+    case "result":
+      return { target, texts: [point.call?.result?.content ?? ""], isAnswer: false };
+  }
+}
+
+/** Returns a turn as guards look at it. */
+export function answerSubject(
+  { text }: Pick<Frame, "text">,
+  calls: readonly Pick<Call, "call">[],
+): GuardSubject {
+  const result = calls.find(({ call }) => call.name === finishSubtaskName);
+  const json = result?.call.arguments;
+  return {
+    target: "output",
+    texts: [text],
+    ...(json && { json }),
+    isAnswer: result !== undefined || calls.length === 0,
+  };
+}
+
+/** Returns what a model is shown of a subject. */
+export function shownText({ texts, json }: GuardSubject): string {
+  return [...texts, ...(json === undefined ? [] : [JSON.stringify(json)])]
+    .filter((text) => text !== "")
+    .join("\n\n");
+}
+
+/** Calls `visit` with each text in a value: strings, the names of fields, and numbers as text. */
+export function visitTexts(value: JsonValue, visit: (text: string, isString: boolean) => void): void {
+  if (typeof value === "string") visit(value, true);
+  else if (typeof value === "number") visit(String(value), false);
+  else if (Array.isArray(value)) for (const each of value) visitTexts(each, visit);
+  else if (typeof value === "object" && value !== null) {
+    for (const [name, each] of Object.entries(value)) {
+      visit(name, false);
+      visitTexts(each, visit);
+    }
+  }
+}
+
+/** Returns a value with each of its strings replaced by what `change` returns. */
+export function mapStrings(value: JsonValue, change: (text: string) => string): JsonValue {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((each) => mapStrings(each, change));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, mapStrings(each, change)]),
+  );
+}
