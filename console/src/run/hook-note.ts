@@ -25,9 +25,17 @@ export function hookNote(
   if (guards.length > 0) return guardNote(guards);
   switch (answer?.verdict.case) {
     case "stop":
-      return { tone: "bad", text: `The plugin ${pluginId} stopped the run`, detail: answer.verdict.value.reason };
+      return {
+        tone: "bad",
+        text: `The plugin ${pluginId} stopped the run`,
+        detail: answer.verdict.value.reason,
+      };
     case "deny":
-      return { tone: "warn", text: `The plugin ${pluginId} refused a call`, detail: answer.verdict.value.reason };
+      return {
+        tone: "warn",
+        text: `The plugin ${pluginId} refused a call`,
+        detail: answer.verdict.value.reason,
+      };
     case "ask":
       return {
         tone: "info",
@@ -35,14 +43,20 @@ export function hookNote(
         detail: answer.verdict.value.reason,
       };
     case "rewrite":
-      return { tone: "info", text: `The plugin ${pluginId} replaced the arguments of a call`, detail: "" };
+      return {
+        tone: "info",
+        text: `The plugin ${pluginId} replaced the arguments of a call`,
+        detail: "",
+      };
     default:
       return undefined;
   }
 }
 
 function guardNote(guards: readonly GuardVerdict[]): ReturnType<typeof hookNote> {
-  const telling = guards.filter(({ action, problem }) => verbs[action] !== undefined || problem !== "");
+  const telling = guards.filter(
+    ({ action, problem }) => verbs[action] !== undefined || problem !== "",
+  );
   if (telling.length === 0) return undefined;
   const isFinal = telling.some(({ action }) => action === GuardAction.STOP);
   return {

@@ -18,7 +18,11 @@ const verbs: Partial<Record<GuardAction, string>> = {
 };
 
 /** Returns lines about what a plugin or a guard changed or refused. None if it changed nothing. */
-export function renderHook(hook: PluginHookFinished, style: Style, width: number): readonly string[] {
+export function renderHook(
+  hook: PluginHookFinished,
+  style: Style,
+  width: number,
+): readonly string[] {
   if (hook.guards.length > 0) return hook.guards.flatMap((each) => guardLines(each, style, width));
   const { pluginId, answer, error } = hook;
   if (error !== "") {
@@ -48,8 +52,12 @@ function guardLines(verdict: GuardVerdict, style: Style, width: number): readonl
   const verb = verbs[action];
   const mark = style("yellow", "◆");
   if (verb !== undefined) {
-    return [`    ${mark} guard ${guard} ${verb} ${targets[target] ?? "a text"}: ${oneLine(reason, width)}`];
+    return [
+      `    ${mark} guard ${guard} ${verb} ${targets[target] ?? "a text"}: ${oneLine(reason, width)}`,
+    ];
   }
   // It passed although it could not check.
-  return problem === "" ? [] : [`    ${mark} guard ${guard} did not check: ${oneLine(problem, width)}`];
+  return problem === ""
+    ? []
+    : [`    ${mark} guard ${guard} did not check: ${oneLine(problem, width)}`];
 }

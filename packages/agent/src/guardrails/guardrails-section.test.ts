@@ -15,7 +15,9 @@ const sections = (guardrails: JsonValue) => ({
   sections: { guardrails: fromJson(ValueSchema, guardrails) },
 });
 const problems = (guardrails: JsonValue) =>
-  check(sections(guardrails)).violations.map(({ field, description }) => `${field}: ${description}`);
+  check(sections(guardrails)).violations.map(
+    ({ field, description }) => `${field}: ${description}`,
+  );
 const guard = { name: "g", action: "stop" };
 
 describe("the section of guards", () => {
@@ -32,7 +34,11 @@ describe("the section of guards", () => {
 
   test.each<[string, JsonObject, string]>([
     ["no guards", {}, "sections.guardrails: has no guards"],
-    ["an unknown field", { inputs: [] }, "sections.guardrails.inputs: unknown field"],
+    [
+      "an unknown field",
+      { inputs: [], input: [{ ...guard, literals: ["a"] }] },
+      "sections.guardrails.inputs: unknown field",
+    ],
     ["a guard without a check", { input: [guard] }, "input[0]: needs one kind of check"],
     [
       "two kinds of checks",
@@ -49,7 +55,11 @@ describe("the section of guards", () => {
       { input: [{ ...guard, patterns: ["a*"] }] },
       "input[0].patterns[0]: matches the empty text",
     ],
-    ["an unknown kind", { input: [{ ...guard, detect: ["dna"] }] }, "input[0].detect[0]: must be one of"],
+    [
+      "an unknown kind",
+      { input: [{ ...guard, detect: ["dna"] }] },
+      "input[0].detect[0]: must be one of",
+    ],
     [
       "an unknown model",
       { input: [{ ...guard, model: { id: "judge", policy: "p" } }] },

@@ -28,14 +28,16 @@ const toolPattern = text(255).transform((given, context) => {
   return z.NEVER;
 });
 
-const jsonSchema = z.record(z.string(), z.json(), "must be a JSON Schema").transform((given, context) => {
-  const schema = given as JsonObject;
-  const isLarge = JSON.stringify(schema).length > maxSchemaBytes;
-  const problem = isLarge ? `has more than ${maxSchemaBytes} characters` : schemaProblem(schema);
-  if (problem === undefined) return schema;
-  context.addIssue(`is not a JSON Schema that can be checked: ${problem}`);
-  return z.NEVER;
-});
+const jsonSchema = z
+  .record(z.string(), z.json(), "must be a JSON Schema")
+  .transform((given, context) => {
+    const schema = given as JsonObject;
+    const isLarge = JSON.stringify(schema).length > maxSchemaBytes;
+    const problem = isLarge ? `has more than ${maxSchemaBytes} characters` : schemaProblem(schema);
+    if (problem === undefined) return schema;
+    context.addIssue(`is not a JSON Schema that can be checked: ${problem}`);
+    return z.NEVER;
+  });
 
 const modelCheck = z.strictObject({
   id: text(255).optional(),
@@ -46,7 +48,10 @@ const modelCheck = z.strictObject({
 const fields = {
   name: z
     .string("must be a text")
-    .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must have 1 to 63 of the characters a-z, 0-9, and . _ -"),
+    .regex(
+      /^[a-z0-9][a-z0-9._-]{0,62}$/,
+      "must have 1 to 63 of the characters a-z, 0-9, and . _ -",
+    ),
   patterns: z
     .array(text(maxExpressionCharacters))
     .min(1, "is empty")
@@ -75,7 +80,8 @@ const toolGuard = z.strictObject({
   on: z.enum(["arguments", "result", "both"], "must be arguments, result, or both").optional(),
 });
 
-type Given = z.infer<typeof messageGuard> & Partial<Pick<z.infer<typeof toolGuard>, "tools" | "on">>;
+type Given = z.infer<typeof messageGuard> &
+  Partial<Pick<z.infer<typeof toolGuard>, "tools" | "on">>;
 
 type Place = "input" | "output" | "tools";
 
@@ -100,10 +106,7 @@ function guardOf(given: Given, of: Place, index: number, report: Report): Guard 
   return { name, field: `${of}[${index}]`, action, check, reason, targets, tools };
 }
 
-function targetsOf(
-  { action, schema, on }: Given,
-  of: Place,
-): readonly GuardTarget[] {
+function targetsOf({ action, schema, on }: Given, of: Place): readonly GuardTarget[] {
   if (of !== "tools") return [of];
   const both = action === "ask" || schema !== undefined ? "arguments" : "both";
   const where = on ?? both;
@@ -115,7 +118,10 @@ function checkOf(given: Given, refuse: Report): Guard["check"] | undefined {
   const hasText = [patterns, literals, detect].some((each) => each !== undefined);
   const kinds = [hasText, schema !== undefined, model !== undefined].filter(Boolean).length;
   if (kinds !== 1) {
-    refuse("", "needs one kind of check: texts by patterns, literals, and detect; or schema; or model");
+    refuse(
+      "",
+      "needs one kind of check: texts by patterns, literals, and detect; or schema; or model",
+    );
     return undefined;
   }
   if (schema !== undefined) return { kind: "schema", schema };
@@ -126,16 +132,26 @@ function checkOf(given: Given, refuse: Report): Guard["check"] | undefined {
   const expressions = (patterns ?? []).flatMap((source, index): readonly LinearExpression[] => {
     const { expression, problem } = linearExpression(source, ignoresCase ? "i" : "");
     if (expression === undefined) refuse(`patterns.${index}`, problem);
-    else if (expression.matches("")) refuse(`patterns.${index}`, "matches the empty text, so it matches every text");
+    else if (expression.matches(""))
+      refuse(`patterns.${index}`, "matches the empty text, so it matches every text");
     else return [expression];
     return [];
   });
-  return { kind: "text", expressions, literals: literals ?? [], detectors: detect ?? [], ignoresCase };
+  return {
+    kind: "text",
+    expressions,
+    literals: literals ?? [],
+    detectors: detect ?? [],
+    ignoresCase,
+  };
 }
 
 function actionProblem(
   action: GuardAction,
-  { kind, targets }: { readonly kind: string | undefined; readonly targets: readonly GuardTarget[] },
+  {
+    kind,
+    targets,
+  }: { readonly kind: string | undefined; readonly targets: readonly GuardTarget[] },
 ): string | undefined {
   if (action === "redact" && kind !== undefined && kind !== "text") {
     return "redact is possible for patterns, literals, and detect only";
@@ -158,7 +174,13 @@ function guards(of: Place, schema: z.ZodType<Given>) {
         const report: Report = (path, message) =>
           void context.addIssue({
             code: "custom",
-            path: [index, ...path.split(".").filter((part) => part !== "").map(step)],
+            path: [
+              index,
+              ...path
+                .split(".")
+                .filter((part) => part !== "")
+                .map(step),
+            ],
             message,
           });
         return guardOf(given, of, index, report) ?? [];
@@ -188,7 +210,10 @@ export const guardrailsSchema: z.ZodType<GuardList> = z
           report("name", `"${name}" is the name of an earlier guard`);
         }
         if (list === "output" && action === "redact" && !hold) {
-          report("action", "redact needs hold: true, because a text that was shown cannot be changed");
+          report(
+            "action",
+            "redact needs hold: true, because a text that was shown cannot be changed",
+          );
         }
       }
     }

@@ -24,7 +24,10 @@ export type Found =
   | { readonly spans?: undefined; readonly problem: string };
 
 /** Finds what a check looks for. A text that would take too much work is a problem. A text with too many places is one place. */
-export function findIn({ expressions, literals, detectors, ignoresCase }: TextCheck, text: string): Found {
+export function findIn(
+  { expressions, literals, detectors, ignoresCase }: TextCheck,
+  text: string,
+): Found {
   const spans: TextSpan[] = [];
   for (const { source, cost, spansIn } of expressions) {
     if (cost * text.length > maxSteps) {
@@ -44,7 +47,8 @@ export function findIn({ expressions, literals, detectors, ignoresCase }: TextCh
 function literalSpans(text: string, literal: string, ignoresCase: boolean): readonly TextSpan[] {
   const spans: TextSpan[] = [];
   // Only letters whose other case has the same length: places in both texts are the same.
-  const fold = (given: string) => (ignoresCase ? given.replace(/[A-Z]/g, (c) => c.toLowerCase()) : given);
+  const fold = (given: string) =>
+    ignoresCase ? given.replace(/[A-Z]/g, (c) => c.toLowerCase()) : given;
   const [within, wanted] = [fold(text), fold(literal)];
   for (let at = within.indexOf(wanted); at >= 0; at = within.indexOf(wanted, at + wanted.length)) {
     spans.push({ start: at, end: at + wanted.length, label: "text" });

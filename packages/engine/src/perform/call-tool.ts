@@ -198,10 +198,7 @@ function factsOf(
       if (contentChanged && now !== undefined) {
         return supersede(state, frameOf(state, frame), call, now, nowMs);
       }
-      const content = truncateToBytes(
-        value.content,
-        resultBytesIn(state, frameOf(state, frame)),
-      );
+      const content = truncateToBytes(value.content, resultBytesIn(state, frameOf(state, frame)));
       return [toolResultFact(call, scope, { ...value, content }, nowMs)];
     }
     case undefined:

@@ -102,11 +102,10 @@ async function settleSkills(
 }
 
 /** Throws a Failure, after which the run is prepared later, if a plugin of the agent or of a delegate is away. */
-function assertPluginsAnswer(
-  { spec, delegates }: RunCreated,
-  { plugins, worker }: RunPorts,
-): void {
-  const ids = [spec, ...delegates.map((each) => each.spec)].flatMap((each) => each?.pluginIds ?? []);
+function assertPluginsAnswer({ spec, delegates }: RunCreated, { plugins, worker }: RunPorts): void {
+  const ids = [spec, ...delegates.map((each) => each.spec)].flatMap(
+    (each) => each?.pluginIds ?? [],
+  );
   const away = ids.find((id) => plugins?.isAway?.(id));
   if (away === undefined) return;
   const message = `plugin "${away}" does not answer worker ${worker}; the run is prepared when it does`;

@@ -2,7 +2,7 @@ import type { JsonValue, MessageInitShape } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
-import { GuardAction } from "@reeve/contracts/run";
+import { GuardAction, GuardActionSchema } from "@reeve/contracts/run";
 import type { ModelPart, ModelProvider, ModelRequest } from "../../src/ports/model-provider.ts";
 import { countingModel } from "./models.ts";
 import { WorkerBench } from "./worker-bench.ts";
@@ -44,10 +44,7 @@ export class GuardedRun {
   }
 
   /** Drives the run to its end or its next wait. */
-  async drive(
-    spec: Spec,
-    more: Parameters<WorkerBench["create"]>[1] = {},
-  ): Promise<this> {
+  async drive(spec: Spec, more: Parameters<WorkerBench["create"]>[1] = {}): Promise<this> {
     await this.bench.create(spec, more);
     await this.bench.drive("w");
     return this;
@@ -70,7 +67,8 @@ export class GuardedRun {
       yield { kind: "turn", turn };
       return;
     }
-    const answer = this.#answers[Math.min(this.requests.length, this.#answers.length - 1)];
+    const turns = request.messages.filter(({ role }) => role === "verbatim").length;
+    const answer = this.#answers[Math.min(turns, this.#answers.length - 1)];
     this.requests.push(request);
     const { text = "", calls = [] } = answer ?? {};
     if (text !== "") yield { kind: "text", text };
@@ -99,7 +97,10 @@ export class GuardedRun {
       event.case === "pluginHookFinished"
         ? event.value.guards
             .filter(({ action }) => action !== GuardAction.PASS)
-            .map(({ guard, action }) => `${guard}: ${GuardAction[action]}`)
+            .map(
+              ({ guard, action }) =>
+                `${guard}: ${GuardActionSchema.value[action]?.localName ?? ""}`,
+            )
         : [],
     );
   }

@@ -5,13 +5,13 @@ import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import type { TextRedaction } from "@reeve/contracts/run";
 
 /** A message with its parts. */
-interface Message {
+export interface MessageText {
   readonly text: string;
-  readonly parts: readonly ContentPart[];
+  readonly parts: ContentPart[];
 }
 
 /** Returns the texts of messages in the order in which redactions number them: the text of each, and its parts that are text. */
-export function textsOf(messages: readonly Message[]): readonly string[] {
+export function textsOf(messages: readonly MessageText[]): readonly string[] {
   return messages.flatMap(({ text, parts }) => [
     text,
     ...parts.flatMap(({ part }) => (part.case === "text" ? [part.value] : [])),
@@ -19,7 +19,7 @@ export function textsOf(messages: readonly Message[]): readonly string[] {
 }
 
 /** Returns messages as models read them after redactions. The same messages if there are none. */
-export function redactMessages<Given extends Message>(
+export function redactMessages<Given extends MessageText>(
   messages: readonly Given[],
   redactions: readonly TextRedaction[],
 ): readonly Given[] {

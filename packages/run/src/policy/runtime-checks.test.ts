@@ -43,7 +43,7 @@ const statements: Record<
     start: { chatContext: { kind: ChatContextKind.EDITOR } },
   [CheckedRule.GUARDRAILS]: {
     field: "sections.guardrails",
-    spec: { sections: { guardrails: { kind: { case: "boolValue", value: true } } } },
+    spec: { sections: { guardrails: fromJson(ValueSchema, {}) } },
   },
   [CheckedRule.DELEGATE_PLUGINS]: {
     field: "plugin_ids of delegates",

@@ -2,6 +2,7 @@ import { durationMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ApprovalSchema } from "@reeve/contracts/approval";
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { callDigest } from "@reeve/contracts/digest/call-digest";
 import type { BoundContent, PermissionDecision, ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionBehavior, PermissionClass, ToolStatus } from "@reeve/contracts/tool";
@@ -29,6 +30,7 @@ import { rootId, scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { refusedTurn } from "../guardrails/refused-turn.ts";
 import { gateVerdict } from "../plugins/gate-verdict.ts";
+import { awaitsHooks, stepPoint } from "../plugins/hook-points.ts";
 import { transformOf } from "../plugins/request-transform.ts";
 import { refuse } from "./tool-result.ts";
 import { argumentProblems } from "../schema/validate-arguments.ts";
@@ -151,6 +153,10 @@ function pluginGate(
   pending: Call,
 ): { readonly gate?: Gate; readonly reasons: readonly string[] } {
   if (state.plugins === undefined) return { reasons: [] };
+  // What they say of the whole answer comes before its calls.
+  if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) {
+    return { gate: { kind: "hooks" }, reasons: [] };
+  }
   const remover = transformOf(state, frame).removed.get(pending.call.name);
   if (remover !== undefined) {
     const problem = `the plugin ${remover} removed the tool ${pending.call.name} in this step`;

@@ -1,6 +1,12 @@
-import type { GuardVerdict, PluginHookFinished, RunEvent, TextRedaction } from "@reeve/contracts/run";
+import type {
+  GuardVerdict,
+  PluginHookFinished,
+  RunEvent,
+  TextRedaction,
+} from "@reeve/contracts/run";
 import { GuardTarget } from "@reeve/contracts/run";
 import { guardedResult, isRefusal, nameOfGuard } from "@reeve/run/guardrails/guard-verdict";
+import type { MessageText } from "@reeve/run/guardrails/redact-messages";
 import { redactMessages } from "@reeve/run/guardrails/redact-messages";
 import { initialUnits, userUnit } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
@@ -38,7 +44,9 @@ function withInput(state: RunState, redactions: readonly TextRedaction[]): RunSt
   const { created, prepared } = state.head;
   if (created === undefined || prepared === undefined) return state;
   const { input: text, parts } = created;
-  const [input, ...messages] = redactMessages([{ text, parts }, ...created.messages], redactions);
+  const all = [{ text, parts }, ...created.messages];
+  const [input, ...redacted] = redactMessages<MessageText>(all, redactions);
+  const messages = created.messages.map((each, index) => ({ ...each, ...redacted[index] }));
   const given = { ...created, input: input?.text ?? "", parts: input?.parts ?? [], messages };
   const units = unitsFrom(initialUnits(given, prepared));
   const frames = new Map(state.frames);
@@ -74,7 +82,7 @@ export function newMessages(frame: Frame): readonly UserUnit[] {
 
 /** Returns a message of the user with its parts. */
 export function asMessage({ text, parts = [] }: UserUnit) {
-  return { text, parts };
+  return { text, parts: [...parts] };
 }
 
 function withRefusal(frame: Frame, guards: readonly GuardVerdict[]): Frame {

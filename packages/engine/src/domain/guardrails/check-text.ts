@@ -65,8 +65,7 @@ function describe(label: string): string {
 export function checkSchema({ schema }: SchemaCheck, subject: GuardSubject): Finding {
   if (subject.target === "output" && !subject.isAnswer) return undefined;
   const value = subject.json ?? parsed(subject.texts[0] ?? "");
-  const reason =
-    value === undefined ? "it is not JSON" : valueProblem(schema, value as JsonObject);
+  const reason = value === undefined ? "it is not JSON" : valueProblem(schema, value as JsonObject);
   return reason === undefined
     ? undefined
     : { reason: `it does not fit the schema: ${reason}`, spans: [], isReplaceable: false };

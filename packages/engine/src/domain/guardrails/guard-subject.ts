@@ -28,7 +28,8 @@ export function subjectAt(state: RunState, point: HookPoint): GuardSubject {
   switch (target) {
     case "input": {
       const { input: text = "", parts = [], messages = [] } = state.head.created ?? {};
-      const given = point.step === 0 ? [{ text, parts }, ...messages] : newMessages(frame).map(asMessage);
+      const given =
+        point.step === 0 ? [{ text, parts }, ...messages] : newMessages(frame).map(asMessage);
       return { target, texts: textsOf(given), isAnswer: false };
     }
     case "output":
@@ -65,7 +66,10 @@ export function shownText({ texts, json }: GuardSubject): string {
 }
 
 /** Calls `visit` with each text in a value: strings, the names of fields, and numbers as text. */
-export function visitTexts(value: JsonValue, visit: (text: string, isString: boolean) => void): void {
+export function visitTexts(
+  value: JsonValue,
+  visit: (text: string, isString: boolean) => void,
+): void {
   if (typeof value === "string") visit(value, true);
   else if (typeof value === "number") visit(String(value), false);
   else if (Array.isArray(value)) for (const each of value) visitTexts(each, visit);

@@ -31,9 +31,7 @@ export function targetAt(phase: HookPhase): GuardTarget | undefined {
 
 /** Returns the built-in plugin with the guards of a run. Undefined: the run has none. */
 export function pinnedGuardrails({ plugins }: Pick<RunState, "plugins">): PinnedPlugin | undefined {
-  return plugins?.pinned.find(
-    ({ plugin }) => plugin?.pluginDescriptor?.id === guardrailsId,
-  );
+  return plugins?.pinned.find(({ plugin }) => plugin?.pluginDescriptor?.id === guardrailsId);
 }
 
 /** Returns the guards that look at something at a point of a run. It depends on nothing that changes before the point is over. */

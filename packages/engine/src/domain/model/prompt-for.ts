@@ -69,7 +69,9 @@ function render(state: RunState, frame: Frame): Rendered {
     if (unit.kind === "turn" && unit.calls.length === 0) {
       const isLast = view.units[index + 1]?.kind !== "user";
       const reminder =
-        refusalOf(unit) ?? reminderFor(frame, unit) ?? (continues && isLast ? requestToContinue(unit) : undefined);
+        refusalOf(unit) ??
+        reminderFor(frame, unit) ??
+        (continues && isLast ? requestToContinue(unit) : undefined);
       if (reminder !== undefined) {
         const { advisory } = unit.turn;
         messages.push({

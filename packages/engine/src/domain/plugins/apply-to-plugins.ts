@@ -141,10 +141,7 @@ function scheduledAfter(
   return counts;
 }
 
-function stopOf(
-  { pinned }: PluginState,
-  finishedHook: PluginHookFinished,
-): PluginStop | undefined {
+function stopOf({ pinned }: PluginState, finishedHook: PluginHookFinished): PluginStop | undefined {
   const { pluginId, phase, answer, error } = finishedHook;
   const tripped = guardStop(finishedHook);
   if (tripped !== undefined) return tripped;

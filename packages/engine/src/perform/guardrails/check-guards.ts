@@ -117,7 +117,12 @@ function verdictOf(
     const isPassed = guard.check.kind === "model" && guard.check.allowsFailure;
     return isPassed
       ? { ...known, action: GuardAction.PASS, reason: "", problem }
-      : { ...known, action: failedAction(guard, target), reason: `it could not be checked: ${problem}`, problem };
+      : {
+          ...known,
+          action: failedAction(guard, target),
+          reason: `it could not be checked: ${problem}`,
+          problem,
+        };
   }
   const found = guard.reason === "" ? finding.reason : `${guard.reason} (${finding.reason})`;
   const reason = truncateToBytes(found, maxReasonBytes);
@@ -142,7 +147,11 @@ function redactionsIn(
   );
 }
 
-function withRedaction(subject: GuardSubject, { check }: RunGuard, { action }: Verdict): GuardSubject {
+function withRedaction(
+  subject: GuardSubject,
+  { check }: RunGuard,
+  { action }: Verdict,
+): GuardSubject {
   const { json } = subject;
   if (action !== GuardAction.REDACT || check.kind !== "text" || json === undefined) return subject;
   const changed = mapStrings(json, (text) => redactText(text, findIn(check, text).spans ?? []));
@@ -155,14 +164,18 @@ function withRedactedTexts(subject: GuardSubject, verdicts: readonly Verdict[]):
   return { ...subject, texts: subject.texts.map((text, index) => redactAt(text, index, all)) };
 }
 
-function answerOf(verdicts: readonly Verdict[], { target, json }: GuardSubject): GuardOutcome["answer"] {
+function answerOf(
+  verdicts: readonly Verdict[],
+  { target, json }: GuardSubject,
+): GuardOutcome["answer"] {
   const { STOP, REFUSE, REDACT, ASK } = GuardAction;
   const said = (wanted: GuardAction) => verdicts.find(({ action }) => action === wanted);
   const stop = said(STOP);
   if (stop !== undefined) return { verdict: { case: "stop", value: { reason: sentence(stop) } } };
   if (target !== "arguments") return {};
   const refuse = said(REFUSE);
-  if (refuse !== undefined) return { verdict: { case: "deny", value: { reason: sentence(refuse) } } };
+  if (refuse !== undefined)
+    return { verdict: { case: "deny", value: { reason: sentence(refuse) } } };
   if (said(REDACT) !== undefined && json !== undefined) {
     return { verdict: { case: "rewrite", value: { arguments: json } } };
   }

@@ -1,6 +1,8 @@
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
+import { Role } from "@reeve/contracts/thread";
+import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { approvalsOf } from "@reeve/run/head/run-head";
 import { runOf } from "@reeve/run/head/run-of";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
@@ -26,7 +28,10 @@ describe("a guard of the input", () => {
   test("replaces what the model and the planner read, and what later turns read", async () => {
     const input = [{ name: "no-mail", detect: ["email"], action: "redact" }];
     const spec = { planningEnabled: true, ...guardrails({ input }) };
-    const created = { input: `I am ${mail}.`, messages: [{ role: 1, text: `Was ${mail}.` }] };
+    const created = {
+      input: `I am ${mail}.`,
+      messages: [{ role: Role.USER, text: `Was ${mail}.` }],
+    };
     const run = await new GuardedRun(hello).drive(spec, created);
     expectWhole(await run.bench.events(), RunStatus.COMPLETED);
     expect(run.requests.length).toBe(2);
@@ -162,7 +167,7 @@ describe("a guard of tools", () => {
     expect(approval?.state).toBe(ApprovalState.PENDING);
     expect(approval?.pluginReasons).toEqual([expect.stringContaining('the guard "large"')]);
     await run.bench.decide(ApprovalState.APPROVED);
-    await run.bench.drive("w", 1, undefined, 2);
+    await run.bench.drive("w2", 2);
     expectWhole(await run.bench.events(), RunStatus.COMPLETED);
     expect(run.bench.executed).toHaveLength(1);
   });
@@ -171,7 +176,7 @@ describe("a guard of tools", () => {
     for (const [action, expected] of [
       ["refuse", 'the guard \\"one\\" withholds this result'],
       ["redact", "[redacted: text]"],
-    ]) {
+    ] as const) {
       const tools = [{ name: "one", literals: ["1"], on: "result", action }];
       const run = await new GuardedRun(calling({})).drive(guardrails({ tools }));
       expectWhole(await run.bench.events(), RunStatus.COMPLETED);
@@ -254,16 +259,11 @@ test("no guard checks again what has a verdict in the log, wherever its worker d
     const now = new AbortController();
     const ports = run.bench.ports(`w${worker}`);
     let appends = 0;
-    const log = {
-      ...ports.log,
-      append: async (...args: Parameters<typeof ports.log.append>) => {
-        const appended = await ports.log.append(...args);
-        if (++appends === 2) now.abort();
-        return appended;
-      },
-    };
+    const log = withAppendObserver(ports.log, () => {
+      if (++appends === 2) now.abort();
+    });
     const stop = { now: now.signal, drain: new AbortController().signal };
-    await run.bench.drive(`w${worker}`, 1, stop, worker, { ...ports, log }).catch(() => undefined);
+    await run.bench.drive(`w${worker}`, 1, stop, worker, { ...ports, log });
   }
   expectWhole(await run.bench.events(), RunStatus.COMPLETED);
   const ids = (await run.bench.events()).flatMap(({ event }) =>

@@ -29,7 +29,10 @@ const backoff = { firstDelayMs: 500, maxDelayMs: 5_000 };
 const maxProblemBytes = 500;
 
 /** What a model found, and what its call has used. */
-export interface Moderation extends Pick<MessageInitShape<typeof GuardVerdictSchema>, "model" | "usage"> {
+export interface Moderation extends Pick<
+  MessageInitShape<typeof GuardVerdictSchema>,
+  "model" | "usage"
+> {
   readonly finding: Finding;
 }
 
@@ -51,7 +54,9 @@ export async function moderate(
   const model = modelFor(state, check);
   if (model === undefined) return failed("the run has no model for it");
   if (text.length > maxCheckedCharacters) {
-    return failed(`a model checks at most ${maxCheckedCharacters} characters, and there are ${text.length}`);
+    return failed(
+      `a model checks at most ${maxCheckedCharacters} characters, and there are ${text.length}`,
+    );
   }
   const maxOutputTokens = verdictTokens(model);
   const request = moderationRequest(check, subject, maxOutputTokens);
@@ -65,7 +70,10 @@ export async function moderate(
     try {
       assertModelAllowed(state, model, ports);
       let answer = "";
-      for await (const part of providerOf(model.provider, ports).stream({ model, ...request }, bounded)) {
+      for await (const part of providerOf(model.provider, ports).stream(
+        { model, ...request },
+        bounded,
+      )) {
         answerBegan = true;
         if (part.kind === "text") answer += part.text;
         if (part.kind !== "turn") continue;
@@ -78,7 +86,10 @@ export async function moderate(
     } catch (error) {
       signal.throwIfAborted();
       if (limit.aborted) {
-        return { ...failed(`it took longer than ${budget.maxMs / 1_000} s`), ...chargedAtMost(model, size) };
+        return {
+          ...failed(`it took longer than ${budget.maxMs / 1_000} s`),
+          ...chargedAtMost(model, size),
+        };
       }
       if (!(error instanceof ModelFailure)) throw error;
       answerBegan ||= error.answerBegan;

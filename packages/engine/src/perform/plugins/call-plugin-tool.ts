@@ -12,6 +12,7 @@ import type { Effect } from "../../domain/next-effects.ts";
 import { valuesFor } from "../../domain/plugins/hook-request.ts";
 import { idOf } from "../../domain/plugins/plugin-state.ts";
 import type { Fact } from "../../domain/state/fact.ts";
+import { frameOf } from "../../domain/state/run-state.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { PluginFailure } from "../../ports/plugin-host.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";

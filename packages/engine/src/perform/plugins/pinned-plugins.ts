@@ -14,10 +14,7 @@ import { fact, rootScope } from "../../domain/state/fact.ts";
 
 type Pinned = Exclude<MessageInitShape<typeof PinnedPluginSchema>, { $typeName: string }>;
 type Section = Exclude<MessageInitShape<typeof GuardSectionSchema>, { $typeName: string }>;
-type Resolved = Pick<
-  ResolvedAgent,
-  "plugins" | "delegates" | "policyGuardrails" | "guardModels"
->;
+type Resolved = Pick<ResolvedAgent, "plugins" | "delegates" | "policyGuardrails" | "guardModels">;
 
 /** Returns the fact that names the plugins of a run, with their sections, first its guards. None if it has none. */
 export function pinnedPlugins(spec: AgentSpec, resolved: Resolved): readonly Fact[] {

@@ -41,7 +41,9 @@ export class GuardedHistory {
     const redactions = guards.flatMap((each) => each.redactions);
     if (redactions.length === 0) return;
     const places = this.#messages.flatMap((each, index) =>
-      "message" in each && each.message.case === "user" ? [[index, each.message.value] as const] : [],
+      "message" in each && each.message.case === "user"
+        ? [[index, each.message.value] as const]
+        : [],
     );
     const newest = count === 0 ? [] : places.slice(-count);
     const redacted = redactMessages(
