@@ -1,3 +1,4 @@
+import type { JsonValue } from "@bufbuild/protobuf";
 import type { AgentSpec, Limits, ModelCatalog } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
@@ -7,7 +8,13 @@ import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import { assertModelAllowed } from "../policy/apply-policy.ts";
 import type { GuardList } from "./guard.ts";
-import { guardListOf, guardrailsOf, guardrailsSectionName } from "./guardrails-section.ts";
+import {
+  guardListOf,
+  guardPlaces,
+  guardrailsOf,
+  guardrailsSectionName,
+} from "./guardrails-section.ts";
+import { sectionOf } from "../plugins/section-violations.ts";
 
 /** A model that guards name, as they name it. */
 export interface GuardModel {
@@ -26,8 +33,7 @@ export function guardModelViolations(
   models: ModelCatalog,
   limits: Limits,
 ): readonly Violation[] {
-  const section = `sections.${guardrailsSectionName}`;
-  return modelsIn(guardrailsOf(spec), section).flatMap(({ reference, field }) => {
+  return modelsInSection(sectionOf(spec, guardrailsSectionName)).flatMap(({ reference, field }) => {
     try {
       const problem = priceProblem(resolveModel({ model: reference }, models, field), limits);
       return problem === undefined ? [] : [{ field, description: problem, reason: "UNKNOWN_COST" }];
@@ -72,6 +78,28 @@ function modelsIn(list: GuardList | undefined, section: string): readonly NamedM
       ? [{ reference: check.model, field: `${section}.${field}.model.id` }]
       : [],
   );
+}
+
+/** Returns the models that a section names, whatever else is wrong with it. */
+function modelsInSection(section: JsonValue | undefined): readonly NamedModel[] {
+  return guardPlaces.flatMap((place) => {
+    const guards = field(section, place);
+    return !Array.isArray(guards)
+      ? []
+      : guards.flatMap((guard, index) => {
+          const reference = field(field(guard, "model"), "id");
+          const path = `sections.${guardrailsSectionName}.${place}[${index}].model.id`;
+          return typeof reference === "string" && reference !== ""
+            ? [{ reference, field: path }]
+            : [];
+        });
+  });
+}
+
+function field(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? value[name]
+    : undefined;
 }
 
 /** The runtime limits the length of a verdict, so only the price matters. */

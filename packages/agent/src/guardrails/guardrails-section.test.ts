@@ -99,6 +99,21 @@ describe("the section of guards", () => {
     expect(problems(section)).toEqual([expect.stringContaining(expected)]);
   });
 
+  test("has all its problems reported at once", () => {
+    const section = {
+      input: [
+        { ...guard, patterns: ["("] },
+        { name: "h", model: { id: "judge", policy: "p" }, action: "stop" },
+      ],
+      output: [{ name: "i", literals: ["a"], action: "redact" }],
+    };
+    expect(problems(section).map((each) => each.replace(/: .*/s, ""))).toEqual([
+      "sections.guardrails.input[0].patterns[0]",
+      "sections.guardrails.output[0].action",
+      "sections.guardrails.input[1].model.id",
+    ]);
+  });
+
   test("of a rule of the operator's policy is checked with its path", () => {
     const rules = [{ name: "r", guardrails: { input: [{ ...guard, patterns: ["("] }] } }];
     const issues = policySchema.safeParse({ rules }).error?.issues ?? [];

@@ -83,7 +83,10 @@ const toolGuard = z.strictObject({
 type Given = z.infer<typeof messageGuard> &
   Partial<Pick<z.infer<typeof toolGuard>, "tools" | "on">>;
 
-type Place = "input" | "output" | "tools";
+/** The lists of a section. */
+export const guardPlaces = ["input", "output", "tools"] as const;
+
+type Place = (typeof guardPlaces)[number];
 
 /** Reports what is wrong with a guard at a path within it, and returns whether that is nothing. */
 type Report = (path: string, problem: string) => void;
@@ -164,62 +167,46 @@ function actionProblem(
     : undefined;
 }
 
-function guards(of: Place, schema: z.ZodType<Given>) {
-  return z
-    .array(schema)
-    .max(maxGuards, `has more than ${maxGuards} guards`)
-    .default([])
-    .transform((all, context): readonly Guard[] =>
-      all.flatMap((given, index) => {
-        const report: Report = (path, message) =>
-          void context.addIssue({
-            code: "custom",
-            path: [
-              index,
-              ...path
-                .split(".")
-                .filter((part) => part !== "")
-                .map(step),
-            ],
-            message,
-          });
-        return guardOf(given, of, index, report) ?? [];
-      }),
-    );
-}
-
-function step(part: string): string | number {
-  return /^\d+$/.test(part) ? Number(part) : part;
+function list(schema: z.ZodType<Given>) {
+  return z.array(schema).max(maxGuards, `has more than ${maxGuards} guards`).default([]);
 }
 
 /** The content of the section, and of `guardrails` in a rule of the operator's policy. */
 export const guardrailsSchema: z.ZodType<GuardList> = z
   .strictObject({
     hold: z.boolean("must be true or false").default(false),
-    input: guards("input", messageGuard),
-    output: guards("output", messageGuard),
-    tools: guards("tools", toolGuard),
+    input: list(messageGuard),
+    output: list(messageGuard),
+    tools: list(toolGuard),
   })
-  .transform(({ hold, input, output, tools }, context): GuardList => {
-    const all = [...input, ...output, ...tools];
-    for (const [list, own] of Object.entries({ input, output, tools })) {
-      for (const [index, { name, action }] of own.entries()) {
-        const report = (field: string, message: string) =>
-          void context.addIssue({ code: "custom", path: [list, index, field], message });
-        if (all.find((each) => each.name === name) !== own[index]) {
-          report("name", `"${name}" is the name of an earlier guard`);
-        }
-        if (list === "output" && action === "redact" && !hold) {
+  .transform(({ hold, ...lists }, context): GuardList => {
+    const guards: Guard[] = [];
+    const names = new Set<string>();
+    for (const of of guardPlaces) {
+      for (const [index, given] of lists[of].entries()) {
+        const report: Report = (path, message) =>
+          void context.addIssue({ code: "custom", path: [of, index, ...stepsOf(path)], message });
+        if (names.has(given.name))
+          report("name", `"${given.name}" is the name of an earlier guard`);
+        names.add(given.name);
+        if (of === "output" && given.action === "redact" && !hold) {
           report(
             "action",
             "redact needs hold: true, because a text that was shown cannot be changed",
           );
         }
+        const guard = guardOf(given, of, index, report);
+        if (guard !== undefined) guards.push(guard);
       }
     }
-    if (all.length === 0) context.addIssue("has no guards; leave it out");
-    return { guards: all, holds: hold };
+    if (names.size === 0) context.addIssue("has no guards; leave it out");
+    return { guards, holds: hold };
   });
+
+function stepsOf(path: string): (string | number)[] {
+  const parts = path.split(".").filter((part) => part !== "");
+  return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
 
 const known = new WeakMap<object, GuardList>();
 

@@ -14,7 +14,7 @@ export interface TextCheck {
 }
 
 /** The most steps that one expression may take for one text: a worker does nothing else meanwhile. */
-const maxSteps = 400_000_000;
+const maxSteps = 100_000_000;
 /** How many places of one text are redacted one by one. */
 const maxSpans = 500;
 

@@ -20,21 +20,27 @@ export function guardrails(section: JsonValue): Pick<Spec & object, "sections"> 
   return { sections: { guardrails: fromJson(ValueSchema, section) } };
 }
 
-/** A run whose model gives these answers, in order, and the last one again. `verdict` answers for the model of guards, or throws. */
+/** A run whose model gives these answers, one in each turn, and the last one again. `verdict` answers for the model of guards, or throws. */
 export class GuardedRun {
   /** The requests for answers, without those for verdicts. */
   readonly requests: ModelRequest[] = [];
   /** The texts that the model of guards was shown. */
   readonly checked: string[] = [];
   readonly bench: WorkerBench;
-  readonly #answers: readonly ScriptedAnswer[];
+  readonly #answer: (request: ModelRequest) => ScriptedAnswer;
   readonly #verdict: (text: string) => string;
 
   constructor(
-    answers: readonly ScriptedAnswer[],
+    answers: readonly ScriptedAnswer[] | ((request: ModelRequest) => ScriptedAnswer),
     verdict: (text: string) => string = () => '{"verdict":"pass","reason":""}',
   ) {
-    this.#answers = answers;
+    this.#answer =
+      typeof answers === "function"
+        ? answers
+        : ({ messages }) => {
+            const turns = messages.filter(({ role }) => role === "verbatim").length;
+            return answers[Math.min(turns, answers.length - 1)] ?? {};
+          };
     this.#verdict = verdict;
     const provider: ModelProvider = {
       ...countingModel(0),
@@ -67,10 +73,8 @@ export class GuardedRun {
       yield { kind: "turn", turn };
       return;
     }
-    const turns = request.messages.filter(({ role }) => role === "verbatim").length;
-    const answer = this.#answers[Math.min(turns, this.#answers.length - 1)];
     this.requests.push(request);
-    const { text = "", calls = [] } = answer ?? {};
+    const { text = "", calls = [] } = this.#answer(request);
     if (text !== "") yield { kind: "text", text };
     const made = calls.map(([name, argumentsText], index) => ({
       providerCallId: `p${this.requests.length}-${index}`,

@@ -3,13 +3,14 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { approvalsOf } from "@reeve/run/head/run-head";
 import { runOf } from "@reeve/run/head/run-of";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
 import { describe, expect, test } from "vitest";
 import { GuardedRun, guardrails } from "../../../test/support/guarded-run.ts";
 import { endOf } from "../../../test/support/plugins/plugin-bench.ts";
-import { expectWhole, resultsOf } from "../../../test/support/worker-bench.ts";
+import { expectWhole, key, resultsOf } from "../../../test/support/worker-bench.ts";
 
 const hello = [{ text: "Hello." }];
 const mail = "ann@example.org";
@@ -44,6 +45,47 @@ describe("a guard of the input", () => {
     expect(history).toContain("I am [redacted: email].");
     expect(history).not.toContain(mail);
   });
+});
+
+test("a guard of the input looks at messages that are sent later", async () => {
+  const input = [{ name: "no-mail", detect: ["email"], action: "redact" }];
+  const run = new GuardedRun(hello);
+  await run.bench.create(guardrails({ input }));
+  const message = { role: Role.USER, text: `Ask ${mail}.` };
+  const facts = [{ case: "messageSubmitted" as const, value: { messageId: "m", message } }];
+  const ports = { log: run.bench.log, dispatch: run.bench.dispatch };
+  await appendExternal(ports, key, () => facts, new AbortController().signal);
+  await run.bench.drive("w");
+  expectWhole(await run.bench.events(), RunStatus.COMPLETED);
+  expect(run.read(0)).toContain("Ask [redacted: email].");
+  expect(JSON.stringify(turnHistory(await run.bench.events()), noBytes)).not.toContain(mail);
+});
+
+test("guards of a delegate look at its task, its calls, and its answer; those of the agent at its calls", async () => {
+  const run = new GuardedRun(({ messages, tools }) => {
+    const isLead = tools.some(({ name }) => name === "agent_run_helper");
+    const turns = messages.filter(({ role }) => role === "verbatim").length;
+    if (isLead) {
+      const prompt = JSON.stringify({ prompt: `Ask ${mail}.` });
+      return turns === 0 ? { calls: [["agent_run_helper", prompt]] } : { text: "Done." };
+    }
+    if (turns === 0) return { calls: [["count", '{"q":"x"}']] };
+    return { text: turns === 1 ? "damn" : "Sorry." };
+  });
+  const ofHelper = {
+    input: [{ name: "no-mail", detect: ["email"], action: "redact" }],
+    output: [{ name: "tone", literals: ["damn"], action: "refuse" }],
+  };
+  const helper = { id: "helper", name: "helper", model: "test:x", ...guardrails(ofHelper) };
+  const tools = [{ name: "no-x", tools: ["count"], literals: ["x"], action: "refuse" }];
+  await run.drive(
+    { delegates: ["helper"], ...guardrails({ tools }) },
+    { delegates: [{ agentId: "helper", revision: 1, spec: helper }] },
+  );
+  expectWhole(await run.bench.events(), RunStatus.COMPLETED);
+  expect(await run.verdicts()).toEqual(["no-mail: REDACT", "no-x: REFUSE", "tone: REFUSE"]);
+  expect(run.read(1)).toContain("Ask [redacted: email].");
+  expect((await resultsOf(run.bench)).at(-1)).toBe("Sorry.");
 });
 
 describe("a guard of the output", () => {
