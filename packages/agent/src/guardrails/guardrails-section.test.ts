@@ -20,6 +20,7 @@ const problems = (guardrails: JsonValue) =>
   );
 const guard = { name: "g", action: "stop" };
 
+// Requirement: RES-13
 describe("the section of guards", () => {
   test("adds the plugin guardrails, with a digest of the section", () => {
     const spec = specOf(sections({ input: [{ ...guard, detect: ["email"] }] }));

@@ -72,7 +72,8 @@ pub struct AgentSpec {
     /// default: `ask`) and `rules`, each with `tool` (which calls it matches: `Tool`, `Tool(glob)`, or
     /// `Tool(path.to.argument ~ "glob")`) and `behavior`. `retry` has the fields of `RetryPolicy`.
     /// `stop` has conditions under which a run stops: `tools`, `content`, `repeated_turns`, and
-    /// `consecutive_errors`. `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
+    /// `consecutive_errors`. `guardrails` has guards of the `input`, the `output`, and the calls of `tools`.
+    /// `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
     /// section that no plugin of the agent reads causes a warning.
     #[prost(map = "string, message", tag = "19")]
     pub sections: ::std::collections::HashMap<

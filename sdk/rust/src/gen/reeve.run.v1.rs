@@ -830,6 +830,45 @@ pub struct PinnedPlugin {
     /// The section of the agent that it reads. Unset: the agent has none.
     #[prost(message, optional, tag = "2")]
     pub section: ::core::option::Option<::prost_types::Value>,
+    /// The guards of the run, if the plugin is the built-in plugin `guardrails`.
+    #[prost(message, optional, tag = "60")]
+    pub guardrails: ::core::option::Option<PinnedGuardrails>,
+    /// Ids of the delegates in whose work the plugin takes part. Empty: it takes part in the whole run.
+    #[prost(string, repeated, tag = "61")]
+    pub delegate_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The guards of a run. The run keeps them, whatever becomes of the agent and of the policy.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PinnedGuardrails {
+    /// The guards, first those of the operator's policy, then those of the agent, then those of delegates.
+    #[prost(message, repeated, tag = "1")]
+    pub sections: ::prost::alloc::vec::Vec<GuardSection>,
+    /// The models that check texts.
+    #[prost(message, repeated, tag = "2")]
+    pub models: ::prost::alloc::vec::Vec<GuardModel>,
+}
+/// Guards with one author.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GuardSection {
+    /// Name of the rule of the operator's policy that states them. Empty: an agent does.
+    #[prost(string, tag = "1")]
+    pub policy_rule: ::prost::alloc::string::String,
+    /// Id of the delegate that states them, for whose work they hold. Empty: they hold for the whole run.
+    #[prost(string, tag = "2")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// The guards, in the form of the section `guardrails` of an agent.
+    #[prost(message, optional, tag = "3")]
+    pub section: ::core::option::Option<::prost_types::Value>,
+}
+/// A model that guards name.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GuardModel {
+    /// The model as guards name it. Empty: they name none, and the model of the agent checks.
+    #[prost(string, tag = "1")]
+    pub reference: ::prost::alloc::string::String,
+    /// The model.
+    #[prost(message, optional, tag = "2")]
+    pub model: ::core::option::Option<super::super::agent::v1::ModelSpec>,
 }
 /// A hook of a plugin ended. It never runs again.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -855,6 +894,62 @@ pub struct PluginHookFinished {
     /// Number of attempts of the worker that recorded the end.
     #[prost(uint32, tag = "7")]
     pub attempts: u32,
+    /// What each guard found, if the plugin is the built-in plugin `guardrails`. A guard that was not
+    /// needed because an earlier one had stopped the run or refused the text is not listed.
+    #[prost(message, repeated, tag = "60")]
+    pub guards: ::prost::alloc::vec::Vec<GuardVerdict>,
+}
+/// What a guard found.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GuardVerdict {
+    /// Name of the guard.
+    #[prost(string, tag = "1")]
+    pub guard: ::prost::alloc::string::String,
+    /// Name of the rule of the operator's policy that states the guard. Empty: an agent does.
+    #[prost(string, tag = "2")]
+    pub policy_rule: ::prost::alloc::string::String,
+    /// Id of the delegate that states the guard. Empty: the agent of the run or the policy does.
+    #[prost(string, tag = "3")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// What the guard looked at.
+    #[prost(enumeration = "GuardTarget", tag = "4")]
+    pub target: i32,
+    /// What happens.
+    #[prost(enumeration = "GuardAction", tag = "5")]
+    pub action: i32,
+    /// What the guard found, for people and models. Empty if it passed.
+    #[prost(string, tag = "6")]
+    pub reason: ::prost::alloc::string::String,
+    /// What is replaced in the texts that models read. Empty for arguments, which the verdict replaces,
+    /// and for an answer that was held back: it is recorded with the replacements.
+    #[prost(message, repeated, tag = "7")]
+    pub redactions: ::prost::alloc::vec::Vec<TextRedaction>,
+    /// Why the guard could not check. Empty if it could.
+    #[prost(string, tag = "8")]
+    pub problem: ::prost::alloc::string::String,
+    /// Name of the model that checked, as its provider reports it. Empty: none was called.
+    #[prost(string, tag = "9")]
+    pub model: ::prost::alloc::string::String,
+    /// What the call of the model has used. Unset: none was called.
+    #[prost(message, optional, tag = "10")]
+    pub usage: ::core::option::Option<super::super::approval::v1::ReviewUsage>,
+}
+/// A replaced part of a text.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TextRedaction {
+    /// Index of the text: at the start of a run, the input, its parts that are text, and each given
+    /// message with its parts; before a step, each new message with its parts; otherwise 0.
+    #[prost(uint32, tag = "1")]
+    pub text: u32,
+    /// Start of the part, in UTF-16 code units.
+    #[prost(uint32, tag = "2")]
+    pub start: u32,
+    /// End of the part, in UTF-16 code units.
+    #[prost(uint32, tag = "3")]
+    pub end: u32,
+    /// Name of what was found, which the replacement shows.
+    #[prost(string, tag = "4")]
+    pub label: ::prost::alloc::string::String,
 }
 /// The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run continues.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1431,6 +1526,92 @@ impl ModelCallPurpose {
             "MODEL_CALL_PURPOSE_UNSPECIFIED" => Some(Self::Unspecified),
             "MODEL_CALL_PURPOSE_ANSWER" => Some(Self::Answer),
             "MODEL_CALL_PURPOSE_SUMMARY" => Some(Self::Summary),
+            _ => None,
+        }
+    }
+}
+/// What a guard looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum GuardTarget {
+    /// Not set.
+    Unspecified = 0,
+    /// What people send: the start of a run, messages, and the task of a delegate.
+    Input = 1,
+    /// An answer of a model.
+    Output = 2,
+    /// The arguments of a call.
+    Arguments = 3,
+    /// The result of a call.
+    Result = 4,
+}
+impl GuardTarget {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "GUARD_TARGET_UNSPECIFIED",
+            Self::Input => "GUARD_TARGET_INPUT",
+            Self::Output => "GUARD_TARGET_OUTPUT",
+            Self::Arguments => "GUARD_TARGET_ARGUMENTS",
+            Self::Result => "GUARD_TARGET_RESULT",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "GUARD_TARGET_UNSPECIFIED" => Some(Self::Unspecified),
+            "GUARD_TARGET_INPUT" => Some(Self::Input),
+            "GUARD_TARGET_OUTPUT" => Some(Self::Output),
+            "GUARD_TARGET_ARGUMENTS" => Some(Self::Arguments),
+            "GUARD_TARGET_RESULT" => Some(Self::Result),
+            _ => None,
+        }
+    }
+}
+/// What happens after a guard has looked at a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum GuardAction {
+    /// Not set.
+    Unspecified = 0,
+    /// Nothing: the guard passed.
+    Pass = 1,
+    /// Parts of the text are replaced.
+    Redact = 2,
+    /// A person decides on the call.
+    Ask = 3,
+    /// The call is refused, its result is withheld, or the model answers again.
+    Refuse = 4,
+    /// The run ends with the error `guardrail_tripped`.
+    Stop = 5,
+}
+impl GuardAction {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "GUARD_ACTION_UNSPECIFIED",
+            Self::Pass => "GUARD_ACTION_PASS",
+            Self::Redact => "GUARD_ACTION_REDACT",
+            Self::Ask => "GUARD_ACTION_ASK",
+            Self::Refuse => "GUARD_ACTION_REFUSE",
+            Self::Stop => "GUARD_ACTION_STOP",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "GUARD_ACTION_UNSPECIFIED" => Some(Self::Unspecified),
+            "GUARD_ACTION_PASS" => Some(Self::Pass),
+            "GUARD_ACTION_REDACT" => Some(Self::Redact),
+            "GUARD_ACTION_ASK" => Some(Self::Ask),
+            "GUARD_ACTION_REFUSE" => Some(Self::Refuse),
+            "GUARD_ACTION_STOP" => Some(Self::Stop),
             _ => None,
         }
     }

@@ -15,6 +15,7 @@ import { expectWhole, key, resultsOf } from "../../../test/support/worker-bench.
 const hello = [{ text: "Hello." }];
 const mail = "ann@example.org";
 
+// Requirement: RES-13
 describe("a guard of the input", () => {
   test("stops a run before its first step, and says what it found without repeating it", async () => {
     const input = [{ name: "no-mail", detect: ["email"], action: "stop" }];
@@ -88,6 +89,7 @@ test("guards of a delegate look at its task, its calls, and its answer; those of
   expect((await resultsOf(run.bench)).at(-1)).toBe("Sorry.");
 });
 
+// Requirement: RES-13
 describe("a guard of the output", () => {
   const output = [{ name: "tone", literals: ["damn"], action: "refuse", reason: "be polite" }];
 
@@ -171,6 +173,7 @@ describe("a guard of the output", () => {
   });
 });
 
+// Requirement: RES-13
 describe("a guard of tools", () => {
   const calling = (args: object) => [
     { calls: [["count", JSON.stringify(args)]] as const },
@@ -228,6 +231,7 @@ describe("a guard of tools", () => {
   });
 });
 
+// Requirement: RES-13
 describe("a guard with a model", () => {
   const input = (more: object = {}) => [
     { name: "judge", model: { policy: "Only greetings.", ...more }, action: "stop" },
@@ -285,7 +289,7 @@ test("guards of the operator's policy hold beside those of the agent, and are na
   );
 });
 
-// Requirement: RES-11
+// Requirement: RES-11, RES-13
 test("no guard checks again what has a verdict in the log, wherever its worker dies", async () => {
   const judged = { name: "j", model: { policy: "p" } };
   const spec = guardrails({

@@ -78,7 +78,8 @@ type AgentSpec struct {
 	// default: `ask`) and `rules`, each with `tool` (which calls it matches: `Tool`, `Tool(glob)`, or
 	// `Tool(path.to.argument ~ "glob")`) and `behavior`. `retry` has the fields of `RetryPolicy`.
 	// `stop` has conditions under which a run stops: `tools`, `content`, `repeated_turns`, and
-	// `consecutive_errors`. `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
+	// `consecutive_errors`. `guardrails` has guards of the `input`, the `output`, and the calls of `tools`.
+	// `compaction`, which is read only with `context_policy`, has `instructions` for the summaries. A
 	// section that no plugin of the agent reads causes a warning.
 	Sections map[string]*structpb.Value `protobuf:"bytes,19,rep,name=sections,proto3" json:"sections,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// How older messages are summarized to keep the conversation within the model's context window.

@@ -549,6 +549,132 @@ func (ModelCallPurpose) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{7}
 }
 
+// What a guard looks at.
+type GuardTarget int32
+
+const (
+	// Not set.
+	GuardTarget_GUARD_TARGET_UNSPECIFIED GuardTarget = 0
+	// What people send: the start of a run, messages, and the task of a delegate.
+	GuardTarget_GUARD_TARGET_INPUT GuardTarget = 1
+	// An answer of a model.
+	GuardTarget_GUARD_TARGET_OUTPUT GuardTarget = 2
+	// The arguments of a call.
+	GuardTarget_GUARD_TARGET_ARGUMENTS GuardTarget = 3
+	// The result of a call.
+	GuardTarget_GUARD_TARGET_RESULT GuardTarget = 4
+)
+
+// Enum value maps for GuardTarget.
+var (
+	GuardTarget_name = map[int32]string{
+		0: "GUARD_TARGET_UNSPECIFIED",
+		1: "GUARD_TARGET_INPUT",
+		2: "GUARD_TARGET_OUTPUT",
+		3: "GUARD_TARGET_ARGUMENTS",
+		4: "GUARD_TARGET_RESULT",
+	}
+	GuardTarget_value = map[string]int32{
+		"GUARD_TARGET_UNSPECIFIED": 0,
+		"GUARD_TARGET_INPUT":       1,
+		"GUARD_TARGET_OUTPUT":      2,
+		"GUARD_TARGET_ARGUMENTS":   3,
+		"GUARD_TARGET_RESULT":      4,
+	}
+)
+
+func (x GuardTarget) Enum() *GuardTarget {
+	p := new(GuardTarget)
+	*p = x
+	return p
+}
+
+func (x GuardTarget) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GuardTarget) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_event_proto_enumTypes[8].Descriptor()
+}
+
+func (GuardTarget) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_event_proto_enumTypes[8]
+}
+
+func (x GuardTarget) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GuardTarget.Descriptor instead.
+func (GuardTarget) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{8}
+}
+
+// What happens after a guard has looked at a text.
+type GuardAction int32
+
+const (
+	// Not set.
+	GuardAction_GUARD_ACTION_UNSPECIFIED GuardAction = 0
+	// Nothing: the guard passed.
+	GuardAction_GUARD_ACTION_PASS GuardAction = 1
+	// Parts of the text are replaced.
+	GuardAction_GUARD_ACTION_REDACT GuardAction = 2
+	// A person decides on the call.
+	GuardAction_GUARD_ACTION_ASK GuardAction = 3
+	// The call is refused, its result is withheld, or the model answers again.
+	GuardAction_GUARD_ACTION_REFUSE GuardAction = 4
+	// The run ends with the error `guardrail_tripped`.
+	GuardAction_GUARD_ACTION_STOP GuardAction = 5
+)
+
+// Enum value maps for GuardAction.
+var (
+	GuardAction_name = map[int32]string{
+		0: "GUARD_ACTION_UNSPECIFIED",
+		1: "GUARD_ACTION_PASS",
+		2: "GUARD_ACTION_REDACT",
+		3: "GUARD_ACTION_ASK",
+		4: "GUARD_ACTION_REFUSE",
+		5: "GUARD_ACTION_STOP",
+	}
+	GuardAction_value = map[string]int32{
+		"GUARD_ACTION_UNSPECIFIED": 0,
+		"GUARD_ACTION_PASS":        1,
+		"GUARD_ACTION_REDACT":      2,
+		"GUARD_ACTION_ASK":         3,
+		"GUARD_ACTION_REFUSE":      4,
+		"GUARD_ACTION_STOP":        5,
+	}
+)
+
+func (x GuardAction) Enum() *GuardAction {
+	p := new(GuardAction)
+	*p = x
+	return p
+}
+
+func (x GuardAction) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (GuardAction) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_event_proto_enumTypes[9].Descriptor()
+}
+
+func (GuardAction) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_event_proto_enumTypes[9]
+}
+
+func (x GuardAction) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use GuardAction.Descriptor instead.
+func (GuardAction) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{9}
+}
+
 // State of the call of a tool that clients execute.
 type ClientCallState int32
 
@@ -595,11 +721,11 @@ func (x ClientCallState) String() string {
 }
 
 func (ClientCallState) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[8].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[10].Descriptor()
 }
 
 func (ClientCallState) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[8]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[10]
 }
 
 func (x ClientCallState) Number() protoreflect.EnumNumber {
@@ -608,7 +734,7 @@ func (x ClientCallState) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ClientCallState.Descriptor instead.
 func (ClientCallState) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{8}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{10}
 }
 
 // Status of a todo.
@@ -652,11 +778,11 @@ func (x TodoStatus) String() string {
 }
 
 func (TodoStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_event_proto_enumTypes[9].Descriptor()
+	return file_reeve_run_v1_run_event_proto_enumTypes[11].Descriptor()
 }
 
 func (TodoStatus) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_event_proto_enumTypes[9]
+	return &file_reeve_run_v1_run_event_proto_enumTypes[11]
 }
 
 func (x TodoStatus) Number() protoreflect.EnumNumber {
@@ -665,7 +791,7 @@ func (x TodoStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use TodoStatus.Descriptor instead.
 func (TodoStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{9}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{11}
 }
 
 // A fact in the log of a run.
@@ -4079,7 +4205,11 @@ type PinnedPlugin struct {
 	// The plugin, without the schema of its section and its tools: `run_prepared` has these.
 	Plugin *v13.OfferedPlugin `protobuf:"bytes,1,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	// The section of the agent that it reads. Unset: the agent has none.
-	Section       *structpb.Value `protobuf:"bytes,2,opt,name=section,proto3" json:"section,omitempty"`
+	Section *structpb.Value `protobuf:"bytes,2,opt,name=section,proto3" json:"section,omitempty"`
+	// The guards of the run, if the plugin is the built-in plugin `guardrails`.
+	Guardrails *PinnedGuardrails `protobuf:"bytes,60,opt,name=guardrails,proto3" json:"guardrails,omitempty"`
+	// Ids of the delegates in whose work the plugin takes part. Empty: it takes part in the whole run.
+	DelegateIds   []string `protobuf:"bytes,61,rep,name=delegate_ids,json=delegateIds,proto3" json:"delegate_ids,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4128,6 +4258,194 @@ func (x *PinnedPlugin) GetSection() *structpb.Value {
 	return nil
 }
 
+func (x *PinnedPlugin) GetGuardrails() *PinnedGuardrails {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
+}
+
+func (x *PinnedPlugin) GetDelegateIds() []string {
+	if x != nil {
+		return x.DelegateIds
+	}
+	return nil
+}
+
+// The guards of a run. The run keeps them, whatever becomes of the agent and of the policy.
+type PinnedGuardrails struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The guards, first those of the operator's policy, then those of the agent, then those of delegates.
+	Sections []*GuardSection `protobuf:"bytes,1,rep,name=sections,proto3" json:"sections,omitempty"`
+	// The models that check texts.
+	Models        []*GuardModel `protobuf:"bytes,2,rep,name=models,proto3" json:"models,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PinnedGuardrails) Reset() {
+	*x = PinnedGuardrails{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PinnedGuardrails) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PinnedGuardrails) ProtoMessage() {}
+
+func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PinnedGuardrails.ProtoReflect.Descriptor instead.
+func (*PinnedGuardrails) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *PinnedGuardrails) GetSections() []*GuardSection {
+	if x != nil {
+		return x.Sections
+	}
+	return nil
+}
+
+func (x *PinnedGuardrails) GetModels() []*GuardModel {
+	if x != nil {
+		return x.Models
+	}
+	return nil
+}
+
+// Guards with one author.
+type GuardSection struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the rule of the operator's policy that states them. Empty: an agent does.
+	PolicyRule string `protobuf:"bytes,1,opt,name=policy_rule,json=policyRule,proto3" json:"policy_rule,omitempty"`
+	// Id of the delegate that states them, for whose work they hold. Empty: they hold for the whole run.
+	AgentId string `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// The guards, in the form of the section `guardrails` of an agent.
+	Section       *structpb.Value `protobuf:"bytes,3,opt,name=section,proto3" json:"section,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardSection) Reset() {
+	*x = GuardSection{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardSection) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardSection) ProtoMessage() {}
+
+func (x *GuardSection) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardSection.ProtoReflect.Descriptor instead.
+func (*GuardSection) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *GuardSection) GetPolicyRule() string {
+	if x != nil {
+		return x.PolicyRule
+	}
+	return ""
+}
+
+func (x *GuardSection) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *GuardSection) GetSection() *structpb.Value {
+	if x != nil {
+		return x.Section
+	}
+	return nil
+}
+
+// A model that guards name.
+type GuardModel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model as guards name it. Empty: they name none, and the model of the agent checks.
+	Reference string `protobuf:"bytes,1,opt,name=reference,proto3" json:"reference,omitempty"`
+	// The model.
+	Model         *v13.ModelSpec `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardModel) Reset() {
+	*x = GuardModel{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardModel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardModel) ProtoMessage() {}
+
+func (x *GuardModel) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardModel.ProtoReflect.Descriptor instead.
+func (*GuardModel) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *GuardModel) GetReference() string {
+	if x != nil {
+		return x.Reference
+	}
+	return ""
+}
+
+func (x *GuardModel) GetModel() *v13.ModelSpec {
+	if x != nil {
+		return x.Model
+	}
+	return nil
+}
+
 // A hook of a plugin ended. It never runs again.
 type PluginHookFinished struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4144,14 +4462,17 @@ type PluginHookFinished struct {
 	// Why the hook failed. Empty if it did not.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
 	// Number of attempts of the worker that recorded the end.
-	Attempts      uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	Attempts uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
+	// What each guard found, if the plugin is the built-in plugin `guardrails`. A guard that was not
+	// needed because an earlier one had stopped the run or refused the text is not listed.
+	Guards        []*GuardVerdict `protobuf:"bytes,60,rep,name=guards,proto3" json:"guards,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PluginHookFinished) Reset() {
 	*x = PluginHookFinished{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4163,7 +4484,7 @@ func (x *PluginHookFinished) String() string {
 func (*PluginHookFinished) ProtoMessage() {}
 
 func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4176,7 +4497,7 @@ func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginHookFinished.ProtoReflect.Descriptor instead.
 func (*PluginHookFinished) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PluginHookFinished) GetPluginId() string {
@@ -4228,6 +4549,215 @@ func (x *PluginHookFinished) GetAttempts() uint32 {
 	return 0
 }
 
+func (x *PluginHookFinished) GetGuards() []*GuardVerdict {
+	if x != nil {
+		return x.Guards
+	}
+	return nil
+}
+
+// What a guard found.
+type GuardVerdict struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the guard.
+	Guard string `protobuf:"bytes,1,opt,name=guard,proto3" json:"guard,omitempty"`
+	// Name of the rule of the operator's policy that states the guard. Empty: an agent does.
+	PolicyRule string `protobuf:"bytes,2,opt,name=policy_rule,json=policyRule,proto3" json:"policy_rule,omitempty"`
+	// Id of the delegate that states the guard. Empty: the agent of the run or the policy does.
+	AgentId string `protobuf:"bytes,3,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// What the guard looked at.
+	Target GuardTarget `protobuf:"varint,4,opt,name=target,proto3,enum=reeve.run.v1.GuardTarget" json:"target,omitempty"`
+	// What happens.
+	Action GuardAction `protobuf:"varint,5,opt,name=action,proto3,enum=reeve.run.v1.GuardAction" json:"action,omitempty"`
+	// What the guard found, for people and models. Empty if it passed.
+	Reason string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	// What is replaced in the texts that models read. Empty for arguments, which the verdict replaces,
+	// and for an answer that was held back: it is recorded with the replacements.
+	Redactions []*TextRedaction `protobuf:"bytes,7,rep,name=redactions,proto3" json:"redactions,omitempty"`
+	// Why the guard could not check. Empty if it could.
+	Problem string `protobuf:"bytes,8,opt,name=problem,proto3" json:"problem,omitempty"`
+	// Name of the model that checked, as its provider reports it. Empty: none was called.
+	Model string `protobuf:"bytes,9,opt,name=model,proto3" json:"model,omitempty"`
+	// What the call of the model has used. Unset: none was called.
+	Usage         *v12.ReviewUsage `protobuf:"bytes,10,opt,name=usage,proto3" json:"usage,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardVerdict) Reset() {
+	*x = GuardVerdict{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardVerdict) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardVerdict) ProtoMessage() {}
+
+func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardVerdict.ProtoReflect.Descriptor instead.
+func (*GuardVerdict) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+}
+
+func (x *GuardVerdict) GetGuard() string {
+	if x != nil {
+		return x.Guard
+	}
+	return ""
+}
+
+func (x *GuardVerdict) GetPolicyRule() string {
+	if x != nil {
+		return x.PolicyRule
+	}
+	return ""
+}
+
+func (x *GuardVerdict) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *GuardVerdict) GetTarget() GuardTarget {
+	if x != nil {
+		return x.Target
+	}
+	return GuardTarget_GUARD_TARGET_UNSPECIFIED
+}
+
+func (x *GuardVerdict) GetAction() GuardAction {
+	if x != nil {
+		return x.Action
+	}
+	return GuardAction_GUARD_ACTION_UNSPECIFIED
+}
+
+func (x *GuardVerdict) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *GuardVerdict) GetRedactions() []*TextRedaction {
+	if x != nil {
+		return x.Redactions
+	}
+	return nil
+}
+
+func (x *GuardVerdict) GetProblem() string {
+	if x != nil {
+		return x.Problem
+	}
+	return ""
+}
+
+func (x *GuardVerdict) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *GuardVerdict) GetUsage() *v12.ReviewUsage {
+	if x != nil {
+		return x.Usage
+	}
+	return nil
+}
+
+// A replaced part of a text.
+type TextRedaction struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Index of the text: at the start of a run, the input, its parts that are text, and each given
+	// message with its parts; before a step, each new message with its parts; otherwise 0.
+	Text uint32 `protobuf:"varint,1,opt,name=text,proto3" json:"text,omitempty"`
+	// Start of the part, in UTF-16 code units.
+	Start uint32 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`
+	// End of the part, in UTF-16 code units.
+	End uint32 `protobuf:"varint,3,opt,name=end,proto3" json:"end,omitempty"`
+	// Name of what was found, which the replacement shows.
+	Label         string `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TextRedaction) Reset() {
+	*x = TextRedaction{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TextRedaction) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TextRedaction) ProtoMessage() {}
+
+func (x *TextRedaction) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TextRedaction.ProtoReflect.Descriptor instead.
+func (*TextRedaction) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+}
+
+func (x *TextRedaction) GetText() uint32 {
+	if x != nil {
+		return x.Text
+	}
+	return 0
+}
+
+func (x *TextRedaction) GetStart() uint32 {
+	if x != nil {
+		return x.Start
+	}
+	return 0
+}
+
+func (x *TextRedaction) GetEnd() uint32 {
+	if x != nil {
+		return x.End
+	}
+	return 0
+}
+
+func (x *TextRedaction) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
 // The run is about to end: the hooks of its end come first. If a message arrives meanwhile, the run continues.
 type RunEnding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4241,7 +4771,7 @@ type RunEnding struct {
 
 func (x *RunEnding) Reset() {
 	*x = RunEnding{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4253,7 +4783,7 @@ func (x *RunEnding) String() string {
 func (*RunEnding) ProtoMessage() {}
 
 func (x *RunEnding) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4266,7 +4796,7 @@ func (x *RunEnding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunEnding.ProtoReflect.Descriptor instead.
 func (*RunEnding) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RunEnding) GetStatus() RunStatus {
@@ -4297,7 +4827,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4309,7 +4839,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4322,7 +4852,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -4372,7 +4902,7 @@ type ClientCallChanged struct {
 
 func (x *ClientCallChanged) Reset() {
 	*x = ClientCallChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4384,7 +4914,7 @@ func (x *ClientCallChanged) String() string {
 func (*ClientCallChanged) ProtoMessage() {}
 
 func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4397,7 +4927,7 @@ func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCallChanged.ProtoReflect.Descriptor instead.
 func (*ClientCallChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ClientCallChanged) GetCallId() string {
@@ -4497,7 +5027,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4509,7 +5039,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4522,7 +5052,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -4550,7 +5080,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4562,7 +5092,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4575,7 +5105,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -4600,7 +5130,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4612,7 +5142,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4625,7 +5155,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -4660,7 +5190,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4672,7 +5202,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4685,7 +5215,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -4721,7 +5251,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4733,7 +5263,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4746,7 +5276,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -4832,7 +5362,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4844,7 +5374,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4857,7 +5387,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -4938,7 +5468,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4950,7 +5480,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4963,7 +5493,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -5001,7 +5531,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5013,7 +5543,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5026,7 +5556,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -5066,7 +5596,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5078,7 +5608,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5091,7 +5621,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -5138,7 +5668,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5150,7 +5680,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5163,7 +5693,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -5475,10 +6005,26 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12\x14\n" +
 	"\x05error\x18\x02 \x01(\tR\x05error\"E\n" +
 	"\rPluginsPinned\x124\n" +
-	"\aplugins\x18\x01 \x03(\v2\x1a.reeve.run.v1.PinnedPluginR\aplugins\"w\n" +
+	"\aplugins\x18\x01 \x03(\v2\x1a.reeve.run.v1.PinnedPluginR\aplugins\"\xda\x01\n" +
 	"\fPinnedPlugin\x125\n" +
 	"\x06plugin\x18\x01 \x01(\v2\x1d.reeve.agent.v1.OfferedPluginR\x06plugin\x120\n" +
-	"\asection\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\asection\"\x81\x02\n" +
+	"\asection\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\asection\x12>\n" +
+	"\n" +
+	"guardrails\x18< \x01(\v2\x1e.reeve.run.v1.PinnedGuardrailsR\n" +
+	"guardrails\x12!\n" +
+	"\fdelegate_ids\x18= \x03(\tR\vdelegateIds\"|\n" +
+	"\x10PinnedGuardrails\x126\n" +
+	"\bsections\x18\x01 \x03(\v2\x1a.reeve.run.v1.GuardSectionR\bsections\x120\n" +
+	"\x06models\x18\x02 \x03(\v2\x18.reeve.run.v1.GuardModelR\x06models\"|\n" +
+	"\fGuardSection\x12\x1f\n" +
+	"\vpolicy_rule\x18\x01 \x01(\tR\n" +
+	"policyRule\x12\x19\n" +
+	"\bagent_id\x18\x02 \x01(\tR\aagentId\x120\n" +
+	"\asection\x18\x03 \x01(\v2\x16.google.protobuf.ValueR\asection\"[\n" +
+	"\n" +
+	"GuardModel\x12\x1c\n" +
+	"\treference\x18\x01 \x01(\tR\treference\x12/\n" +
+	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\"\xb5\x02\n" +
 	"\x12PluginHookFinished\x12\x1b\n" +
 	"\tplugin_id\x18\x01 \x01(\tR\bpluginId\x120\n" +
 	"\x05phase\x18\x02 \x01(\x0e2\x1a.reeve.plugin.v1.HookPhaseR\x05phase\x12\x17\n" +
@@ -5486,7 +6032,28 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\acall_id\x18\x04 \x01(\tR\x06callId\x128\n" +
 	"\x06answer\x18\x05 \x01(\v2 .reeve.plugin.v1.RunHookResponseR\x06answer\x12\x14\n" +
 	"\x05error\x18\x06 \x01(\tR\x05error\x12\x1a\n" +
-	"\battempts\x18\a \x01(\rR\battempts\"V\n" +
+	"\battempts\x18\a \x01(\rR\battempts\x122\n" +
+	"\x06guards\x18< \x03(\v2\x1a.reeve.run.v1.GuardVerdictR\x06guards\"\x81\x03\n" +
+	"\fGuardVerdict\x12\x14\n" +
+	"\x05guard\x18\x01 \x01(\tR\x05guard\x12\x1f\n" +
+	"\vpolicy_rule\x18\x02 \x01(\tR\n" +
+	"policyRule\x12\x19\n" +
+	"\bagent_id\x18\x03 \x01(\tR\aagentId\x121\n" +
+	"\x06target\x18\x04 \x01(\x0e2\x19.reeve.run.v1.GuardTargetR\x06target\x121\n" +
+	"\x06action\x18\x05 \x01(\x0e2\x19.reeve.run.v1.GuardActionR\x06action\x12\x16\n" +
+	"\x06reason\x18\x06 \x01(\tR\x06reason\x12;\n" +
+	"\n" +
+	"redactions\x18\a \x03(\v2\x1b.reeve.run.v1.TextRedactionR\n" +
+	"redactions\x12\x18\n" +
+	"\aproblem\x18\b \x01(\tR\aproblem\x12\x14\n" +
+	"\x05model\x18\t \x01(\tR\x05model\x124\n" +
+	"\x05usage\x18\n" +
+	" \x01(\v2\x1e.reeve.approval.v1.ReviewUsageR\x05usage\"a\n" +
+	"\rTextRedaction\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\rR\x04text\x12\x14\n" +
+	"\x05start\x18\x02 \x01(\rR\x05start\x12\x10\n" +
+	"\x03end\x18\x03 \x01(\rR\x03end\x12\x14\n" +
+	"\x05label\x18\x04 \x01(\tR\x05label\"V\n" +
 	"\tRunEnding\x12/\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\"m\n" +
@@ -5614,7 +6181,20 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x10ModelCallPurpose\x12\"\n" +
 	"\x1eMODEL_CALL_PURPOSE_UNSPECIFIED\x10\x00\x12\x1d\n" +
 	"\x19MODEL_CALL_PURPOSE_ANSWER\x10\x01\x12\x1e\n" +
-	"\x1aMODEL_CALL_PURPOSE_SUMMARY\x10\x02*\xac\x01\n" +
+	"\x1aMODEL_CALL_PURPOSE_SUMMARY\x10\x02*\x91\x01\n" +
+	"\vGuardTarget\x12\x1c\n" +
+	"\x18GUARD_TARGET_UNSPECIFIED\x10\x00\x12\x16\n" +
+	"\x12GUARD_TARGET_INPUT\x10\x01\x12\x17\n" +
+	"\x13GUARD_TARGET_OUTPUT\x10\x02\x12\x1a\n" +
+	"\x16GUARD_TARGET_ARGUMENTS\x10\x03\x12\x17\n" +
+	"\x13GUARD_TARGET_RESULT\x10\x04*\xa1\x01\n" +
+	"\vGuardAction\x12\x1c\n" +
+	"\x18GUARD_ACTION_UNSPECIFIED\x10\x00\x12\x15\n" +
+	"\x11GUARD_ACTION_PASS\x10\x01\x12\x17\n" +
+	"\x13GUARD_ACTION_REDACT\x10\x02\x12\x14\n" +
+	"\x10GUARD_ACTION_ASK\x10\x03\x12\x17\n" +
+	"\x13GUARD_ACTION_REFUSE\x10\x04\x12\x15\n" +
+	"\x11GUARD_ACTION_STOP\x10\x05*\xac\x01\n" +
 	"\x0fClientCallState\x12!\n" +
 	"\x1dCLIENT_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1a\n" +
 	"\x16CLIENT_CALL_STATE_OPEN\x10\x01\x12\x1b\n" +
@@ -5641,8 +6221,8 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 	return file_reeve_run_v1_run_event_proto_rawDescData
 }
 
-var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 50)
+var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -5652,204 +6232,222 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(ChatContextKind)(0),             // 5: reeve.run.v1.ChatContextKind
 	(OwnerFate)(0),                   // 6: reeve.run.v1.OwnerFate
 	(ModelCallPurpose)(0),            // 7: reeve.run.v1.ModelCallPurpose
-	(ClientCallState)(0),             // 8: reeve.run.v1.ClientCallState
-	(TodoStatus)(0),                  // 9: reeve.run.v1.TodoStatus
-	(*RunEvent)(nil),                 // 10: reeve.run.v1.RunEvent
-	(*Text)(nil),                     // 11: reeve.run.v1.Text
-	(*Reasoning)(nil),                // 12: reeve.run.v1.Reasoning
-	(*ToolResultEvent)(nil),          // 13: reeve.run.v1.ToolResultEvent
-	(*Usage)(nil),                    // 14: reeve.run.v1.Usage
-	(*StatusChanged)(nil),            // 15: reeve.run.v1.StatusChanged
-	(*StepChanged)(nil),              // 16: reeve.run.v1.StepChanged
-	(*ContextChanged)(nil),           // 17: reeve.run.v1.ContextChanged
-	(*MessageInjected)(nil),          // 18: reeve.run.v1.MessageInjected
-	(*Plan)(nil),                     // 19: reeve.run.v1.Plan
-	(*ApprovalChanged)(nil),          // 20: reeve.run.v1.ApprovalChanged
-	(*SubtaskChanged)(nil),           // 21: reeve.run.v1.SubtaskChanged
-	(*BudgetExceeded)(nil),           // 22: reeve.run.v1.BudgetExceeded
-	(*CostSummary)(nil),              // 23: reeve.run.v1.CostSummary
-	(*RunError)(nil),                 // 24: reeve.run.v1.RunError
-	(*TextVoided)(nil),               // 25: reeve.run.v1.TextVoided
-	(*RunCreated)(nil),               // 26: reeve.run.v1.RunCreated
-	(*DelegateAgent)(nil),            // 27: reeve.run.v1.DelegateAgent
-	(*InheritedState)(nil),           // 28: reeve.run.v1.InheritedState
-	(*RunOrigin)(nil),                // 29: reeve.run.v1.RunOrigin
-	(*ChatContext)(nil),              // 30: reeve.run.v1.ChatContext
-	(*RunClaimed)(nil),               // 31: reeve.run.v1.RunClaimed
-	(*RunParked)(nil),                // 32: reeve.run.v1.RunParked
-	(*RunPrepared)(nil),              // 33: reeve.run.v1.RunPrepared
-	(*PreparedDelegate)(nil),         // 34: reeve.run.v1.PreparedDelegate
-	(*PolicyDecision)(nil),           // 35: reeve.run.v1.PolicyDecision
-	(*PolicyPermission)(nil),         // 36: reeve.run.v1.PolicyPermission
-	(*PolicyWithheld)(nil),           // 37: reeve.run.v1.PolicyWithheld
-	(*FallbackModel)(nil),            // 38: reeve.run.v1.FallbackModel
-	(*ModelCallStarted)(nil),         // 39: reeve.run.v1.ModelCallStarted
-	(*ModelRetryDue)(nil),            // 40: reeve.run.v1.ModelRetryDue
-	(*TokensCounted)(nil),            // 41: reeve.run.v1.TokensCounted
-	(*PluginsPinned)(nil),            // 42: reeve.run.v1.PluginsPinned
-	(*PinnedPlugin)(nil),             // 43: reeve.run.v1.PinnedPlugin
-	(*PluginHookFinished)(nil),       // 44: reeve.run.v1.PluginHookFinished
-	(*RunEnding)(nil),                // 45: reeve.run.v1.RunEnding
-	(*ToolCallStarted)(nil),          // 46: reeve.run.v1.ToolCallStarted
-	(*ClientCallChanged)(nil),        // 47: reeve.run.v1.ClientCallChanged
-	(*MemoryWritten)(nil),            // 48: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 49: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 50: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 51: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 52: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 53: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 54: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 55: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 56: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 57: reeve.run.v1.Dispatch
-	nil,                              // 58: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 59: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 60: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 61: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 62: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 63: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 64: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 65: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 66: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 67: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 68: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 69: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 70: google.protobuf.Struct
-	(*v15.ContentPart)(nil),          // 71: reeve.content.v1.ContentPart
-	(*v1.ToolDescriptor)(nil),        // 72: reeve.tool.v1.ToolDescriptor
-	(*v11.HistoryMessage)(nil),       // 73: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 74: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 75: reeve.agent.v1.ProviderCapabilities
-	(*v13.Limits)(nil),               // 76: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 77: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 78: reeve.agent.v1.ResolutionPlan
-	(*v13.SkillDescriptor)(nil),      // 79: reeve.agent.v1.SkillDescriptor
-	(v1.PermissionBehavior)(0),       // 80: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 81: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 82: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 83: google.protobuf.Value
-	(v16.HookPhase)(0),               // 84: reeve.plugin.v1.HookPhase
-	(*v16.RunHookResponse)(nil),      // 85: reeve.plugin.v1.RunHookResponse
-	(*v1.PermissionDecision)(nil),    // 86: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 87: reeve.thread.v1.ExecutionTree
+	(GuardTarget)(0),                 // 8: reeve.run.v1.GuardTarget
+	(GuardAction)(0),                 // 9: reeve.run.v1.GuardAction
+	(ClientCallState)(0),             // 10: reeve.run.v1.ClientCallState
+	(TodoStatus)(0),                  // 11: reeve.run.v1.TodoStatus
+	(*RunEvent)(nil),                 // 12: reeve.run.v1.RunEvent
+	(*Text)(nil),                     // 13: reeve.run.v1.Text
+	(*Reasoning)(nil),                // 14: reeve.run.v1.Reasoning
+	(*ToolResultEvent)(nil),          // 15: reeve.run.v1.ToolResultEvent
+	(*Usage)(nil),                    // 16: reeve.run.v1.Usage
+	(*StatusChanged)(nil),            // 17: reeve.run.v1.StatusChanged
+	(*StepChanged)(nil),              // 18: reeve.run.v1.StepChanged
+	(*ContextChanged)(nil),           // 19: reeve.run.v1.ContextChanged
+	(*MessageInjected)(nil),          // 20: reeve.run.v1.MessageInjected
+	(*Plan)(nil),                     // 21: reeve.run.v1.Plan
+	(*ApprovalChanged)(nil),          // 22: reeve.run.v1.ApprovalChanged
+	(*SubtaskChanged)(nil),           // 23: reeve.run.v1.SubtaskChanged
+	(*BudgetExceeded)(nil),           // 24: reeve.run.v1.BudgetExceeded
+	(*CostSummary)(nil),              // 25: reeve.run.v1.CostSummary
+	(*RunError)(nil),                 // 26: reeve.run.v1.RunError
+	(*TextVoided)(nil),               // 27: reeve.run.v1.TextVoided
+	(*RunCreated)(nil),               // 28: reeve.run.v1.RunCreated
+	(*DelegateAgent)(nil),            // 29: reeve.run.v1.DelegateAgent
+	(*InheritedState)(nil),           // 30: reeve.run.v1.InheritedState
+	(*RunOrigin)(nil),                // 31: reeve.run.v1.RunOrigin
+	(*ChatContext)(nil),              // 32: reeve.run.v1.ChatContext
+	(*RunClaimed)(nil),               // 33: reeve.run.v1.RunClaimed
+	(*RunParked)(nil),                // 34: reeve.run.v1.RunParked
+	(*RunPrepared)(nil),              // 35: reeve.run.v1.RunPrepared
+	(*PreparedDelegate)(nil),         // 36: reeve.run.v1.PreparedDelegate
+	(*PolicyDecision)(nil),           // 37: reeve.run.v1.PolicyDecision
+	(*PolicyPermission)(nil),         // 38: reeve.run.v1.PolicyPermission
+	(*PolicyWithheld)(nil),           // 39: reeve.run.v1.PolicyWithheld
+	(*FallbackModel)(nil),            // 40: reeve.run.v1.FallbackModel
+	(*ModelCallStarted)(nil),         // 41: reeve.run.v1.ModelCallStarted
+	(*ModelRetryDue)(nil),            // 42: reeve.run.v1.ModelRetryDue
+	(*TokensCounted)(nil),            // 43: reeve.run.v1.TokensCounted
+	(*PluginsPinned)(nil),            // 44: reeve.run.v1.PluginsPinned
+	(*PinnedPlugin)(nil),             // 45: reeve.run.v1.PinnedPlugin
+	(*PinnedGuardrails)(nil),         // 46: reeve.run.v1.PinnedGuardrails
+	(*GuardSection)(nil),             // 47: reeve.run.v1.GuardSection
+	(*GuardModel)(nil),               // 48: reeve.run.v1.GuardModel
+	(*PluginHookFinished)(nil),       // 49: reeve.run.v1.PluginHookFinished
+	(*GuardVerdict)(nil),             // 50: reeve.run.v1.GuardVerdict
+	(*TextRedaction)(nil),            // 51: reeve.run.v1.TextRedaction
+	(*RunEnding)(nil),                // 52: reeve.run.v1.RunEnding
+	(*ToolCallStarted)(nil),          // 53: reeve.run.v1.ToolCallStarted
+	(*ClientCallChanged)(nil),        // 54: reeve.run.v1.ClientCallChanged
+	(*MemoryWritten)(nil),            // 55: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 56: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 57: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 58: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 59: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 60: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 61: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 62: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 63: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 64: reeve.run.v1.Dispatch
+	nil,                              // 65: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 66: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 67: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 68: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 69: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 70: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 71: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 72: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 73: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 74: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 75: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 76: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 77: google.protobuf.Struct
+	(*v15.ContentPart)(nil),          // 78: reeve.content.v1.ContentPart
+	(*v1.ToolDescriptor)(nil),        // 79: reeve.tool.v1.ToolDescriptor
+	(*v11.HistoryMessage)(nil),       // 80: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 81: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 82: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 83: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 84: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 85: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 86: reeve.agent.v1.SkillDescriptor
+	(v1.PermissionBehavior)(0),       // 87: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 88: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 89: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 90: google.protobuf.Value
+	(v16.HookPhase)(0),               // 91: reeve.plugin.v1.HookPhase
+	(*v16.RunHookResponse)(nil),      // 92: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 93: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 94: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 95: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	60,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	67,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	61,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
-	11,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
-	12,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	62,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	63,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
-	13,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
-	14,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
-	15,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
-	16,  // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
-	17,  // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
-	18,  // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
-	19,  // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
-	20,  // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
-	21,  // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
-	22,  // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
-	23,  // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
-	24,  // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
-	25,  // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
-	26,  // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
-	31,  // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
-	32,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
-	33,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
-	39,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	52,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	53,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	54,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	55,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	46,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	48,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	49,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	51,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
-	40,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
-	41,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	47,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
-	42,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
-	44,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
-	45,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
-	64,  // 39: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	68,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	13,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
+	14,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
+	69,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	70,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	15,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
+	16,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
+	17,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
+	18,  // 10: reeve.run.v1.RunEvent.step:type_name -> reeve.run.v1.StepChanged
+	19,  // 11: reeve.run.v1.RunEvent.context:type_name -> reeve.run.v1.ContextChanged
+	20,  // 12: reeve.run.v1.RunEvent.message_injected:type_name -> reeve.run.v1.MessageInjected
+	21,  // 13: reeve.run.v1.RunEvent.plan:type_name -> reeve.run.v1.Plan
+	22,  // 14: reeve.run.v1.RunEvent.approval:type_name -> reeve.run.v1.ApprovalChanged
+	23,  // 15: reeve.run.v1.RunEvent.subtask:type_name -> reeve.run.v1.SubtaskChanged
+	24,  // 16: reeve.run.v1.RunEvent.budget_exceeded:type_name -> reeve.run.v1.BudgetExceeded
+	25,  // 17: reeve.run.v1.RunEvent.cost_summary:type_name -> reeve.run.v1.CostSummary
+	26,  // 18: reeve.run.v1.RunEvent.error:type_name -> reeve.run.v1.RunError
+	27,  // 19: reeve.run.v1.RunEvent.text_voided:type_name -> reeve.run.v1.TextVoided
+	28,  // 20: reeve.run.v1.RunEvent.run_created:type_name -> reeve.run.v1.RunCreated
+	33,  // 21: reeve.run.v1.RunEvent.run_claimed:type_name -> reeve.run.v1.RunClaimed
+	34,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
+	35,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
+	41,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
+	59,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	60,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	61,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	62,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	53,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	55,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	56,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	58,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	42,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
+	43,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
+	54,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	44,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
+	49,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
+	52,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
+	71,  // 39: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
 	2,   // 40: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
 	3,   // 41: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
 	4,   // 42: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	65,  // 43: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	66,  // 44: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	72,  // 43: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	73,  // 44: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
 	3,   // 45: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	67,  // 46: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	65,  // 47: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	68,  // 48: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	58,  // 49: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	30,  // 50: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	29,  // 51: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	28,  // 52: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	69,  // 53: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	70,  // 54: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	27,  // 55: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	71,  // 56: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
-	72,  // 57: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
-	67,  // 58: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	73,  // 59: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	50,  // 60: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	59,  // 61: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	74,  // 46: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	72,  // 47: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	75,  // 48: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	65,  // 49: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	32,  // 50: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	31,  // 51: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	30,  // 52: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	76,  // 53: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	77,  // 54: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	29,  // 55: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	78,  // 56: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	79,  // 57: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	74,  // 58: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	80,  // 59: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	57,  // 60: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	66,  // 61: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
 	5,   // 62: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
 	6,   // 63: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	60,  // 64: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
-	74,  // 65: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	75,  // 66: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	72,  // 67: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	74,  // 68: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	76,  // 69: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	73,  // 70: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	75,  // 71: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	77,  // 72: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	38,  // 73: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	35,  // 74: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	78,  // 75: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	34,  // 76: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	79,  // 77: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	74,  // 78: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	75,  // 79: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	72,  // 80: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	76,  // 81: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	77,  // 82: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	38,  // 83: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	35,  // 84: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	79,  // 85: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	37,  // 86: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	36,  // 87: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	80,  // 88: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	81,  // 89: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	74,  // 90: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	75,  // 91: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	67,  // 64: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	81,  // 65: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	82,  // 66: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	79,  // 67: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	81,  // 68: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	83,  // 69: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	80,  // 70: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	82,  // 71: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	84,  // 72: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 73: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 74: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	85,  // 75: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	36,  // 76: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	86,  // 77: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	81,  // 78: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	82,  // 79: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	79,  // 80: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	83,  // 81: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	84,  // 82: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 83: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 84: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	86,  // 85: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 86: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 87: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	87,  // 88: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	88,  // 89: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	81,  // 90: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	82,  // 91: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
 	7,   // 92: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	43,  // 93: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	82,  // 94: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	83,  // 95: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	84,  // 96: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	85,  // 97: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	2,   // 98: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	86,  // 99: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	8,   // 100: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	70,  // 101: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	60,  // 102: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	70,  // 103: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	50,  // 104: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	9,   // 105: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	87,  // 106: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	61,  // 107: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	61,  // 108: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	65,  // 109: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	10,  // 110: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	111, // [111:111] is the sub-list for method output_type
-	111, // [111:111] is the sub-list for method input_type
-	111, // [111:111] is the sub-list for extension type_name
-	111, // [111:111] is the sub-list for extension extendee
-	0,   // [0:111] is the sub-list for field type_name
+	45,  // 93: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	89,  // 94: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	90,  // 95: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	46,  // 96: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	47,  // 97: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	48,  // 98: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	90,  // 99: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	81,  // 100: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	91,  // 101: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	92,  // 102: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	50,  // 103: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 104: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 105: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	51,  // 106: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	93,  // 107: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 108: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	94,  // 109: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 110: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	77,  // 111: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	67,  // 112: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	77,  // 113: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	57,  // 114: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 115: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	95,  // 116: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	68,  // 117: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	68,  // 118: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	72,  // 119: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 120: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	121, // [121:121] is the sub-list for method output_type
+	121, // [121:121] is the sub-list for method input_type
+	121, // [121:121] is the sub-list for extension type_name
+	121, // [121:121] is the sub-list for extension extendee
+	0,   // [0:121] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -5904,8 +6502,8 @@ func file_reeve_run_v1_run_event_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
-			NumEnums:      10,
-			NumMessages:   50,
+			NumEnums:      12,
+			NumMessages:   55,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

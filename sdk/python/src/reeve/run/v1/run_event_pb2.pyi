@@ -95,6 +95,23 @@ class ModelCallPurpose(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     MODEL_CALL_PURPOSE_ANSWER: _ClassVar[ModelCallPurpose]
     MODEL_CALL_PURPOSE_SUMMARY: _ClassVar[ModelCallPurpose]
 
+class GuardTarget(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GUARD_TARGET_UNSPECIFIED: _ClassVar[GuardTarget]
+    GUARD_TARGET_INPUT: _ClassVar[GuardTarget]
+    GUARD_TARGET_OUTPUT: _ClassVar[GuardTarget]
+    GUARD_TARGET_ARGUMENTS: _ClassVar[GuardTarget]
+    GUARD_TARGET_RESULT: _ClassVar[GuardTarget]
+
+class GuardAction(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    GUARD_ACTION_UNSPECIFIED: _ClassVar[GuardAction]
+    GUARD_ACTION_PASS: _ClassVar[GuardAction]
+    GUARD_ACTION_REDACT: _ClassVar[GuardAction]
+    GUARD_ACTION_ASK: _ClassVar[GuardAction]
+    GUARD_ACTION_REFUSE: _ClassVar[GuardAction]
+    GUARD_ACTION_STOP: _ClassVar[GuardAction]
+
 class ClientCallState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     CLIENT_CALL_STATE_UNSPECIFIED: _ClassVar[ClientCallState]
@@ -155,6 +172,17 @@ OWNER_FATE_CRASHED: OwnerFate
 MODEL_CALL_PURPOSE_UNSPECIFIED: ModelCallPurpose
 MODEL_CALL_PURPOSE_ANSWER: ModelCallPurpose
 MODEL_CALL_PURPOSE_SUMMARY: ModelCallPurpose
+GUARD_TARGET_UNSPECIFIED: GuardTarget
+GUARD_TARGET_INPUT: GuardTarget
+GUARD_TARGET_OUTPUT: GuardTarget
+GUARD_TARGET_ARGUMENTS: GuardTarget
+GUARD_TARGET_RESULT: GuardTarget
+GUARD_ACTION_UNSPECIFIED: GuardAction
+GUARD_ACTION_PASS: GuardAction
+GUARD_ACTION_REDACT: GuardAction
+GUARD_ACTION_ASK: GuardAction
+GUARD_ACTION_REFUSE: GuardAction
+GUARD_ACTION_STOP: GuardAction
 CLIENT_CALL_STATE_UNSPECIFIED: ClientCallState
 CLIENT_CALL_STATE_OPEN: ClientCallState
 CLIENT_CALL_STATE_TAKEN: ClientCallState
@@ -718,15 +746,45 @@ class PluginsPinned(_message.Message):
     def __init__(self, plugins: _Optional[_Iterable[_Union[PinnedPlugin, _Mapping]]] = ...) -> None: ...
 
 class PinnedPlugin(_message.Message):
-    __slots__ = ("plugin", "section")
+    __slots__ = ("plugin", "section", "guardrails", "delegate_ids")
     PLUGIN_FIELD_NUMBER: _ClassVar[int]
     SECTION_FIELD_NUMBER: _ClassVar[int]
+    GUARDRAILS_FIELD_NUMBER: _ClassVar[int]
+    DELEGATE_IDS_FIELD_NUMBER: _ClassVar[int]
     plugin: _offered_plugin_pb2.OfferedPlugin
     section: _struct_pb2.Value
-    def __init__(self, plugin: _Optional[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]] = ..., section: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ...) -> None: ...
+    guardrails: PinnedGuardrails
+    delegate_ids: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, plugin: _Optional[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]] = ..., section: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ..., guardrails: _Optional[_Union[PinnedGuardrails, _Mapping]] = ..., delegate_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class PinnedGuardrails(_message.Message):
+    __slots__ = ("sections", "models")
+    SECTIONS_FIELD_NUMBER: _ClassVar[int]
+    MODELS_FIELD_NUMBER: _ClassVar[int]
+    sections: _containers.RepeatedCompositeFieldContainer[GuardSection]
+    models: _containers.RepeatedCompositeFieldContainer[GuardModel]
+    def __init__(self, sections: _Optional[_Iterable[_Union[GuardSection, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[GuardModel, _Mapping]]] = ...) -> None: ...
+
+class GuardSection(_message.Message):
+    __slots__ = ("policy_rule", "agent_id", "section")
+    POLICY_RULE_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    SECTION_FIELD_NUMBER: _ClassVar[int]
+    policy_rule: str
+    agent_id: str
+    section: _struct_pb2.Value
+    def __init__(self, policy_rule: _Optional[str] = ..., agent_id: _Optional[str] = ..., section: _Optional[_Union[_struct_pb2.Value, _Mapping]] = ...) -> None: ...
+
+class GuardModel(_message.Message):
+    __slots__ = ("reference", "model")
+    REFERENCE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    reference: str
+    model: _model_spec_pb2.ModelSpec
+    def __init__(self, reference: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ...) -> None: ...
 
 class PluginHookFinished(_message.Message):
-    __slots__ = ("plugin_id", "phase", "hook_id", "call_id", "answer", "error", "attempts")
+    __slots__ = ("plugin_id", "phase", "hook_id", "call_id", "answer", "error", "attempts", "guards")
     PLUGIN_ID_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     HOOK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -734,6 +792,7 @@ class PluginHookFinished(_message.Message):
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     ERROR_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
+    GUARDS_FIELD_NUMBER: _ClassVar[int]
     plugin_id: str
     phase: _plugin_pb2.HookPhase
     hook_id: str
@@ -741,7 +800,44 @@ class PluginHookFinished(_message.Message):
     answer: _plugin_pb2.RunHookResponse
     error: str
     attempts: int
-    def __init__(self, plugin_id: _Optional[str] = ..., phase: _Optional[_Union[_plugin_pb2.HookPhase, str]] = ..., hook_id: _Optional[str] = ..., call_id: _Optional[str] = ..., answer: _Optional[_Union[_plugin_pb2.RunHookResponse, _Mapping]] = ..., error: _Optional[str] = ..., attempts: _Optional[int] = ...) -> None: ...
+    guards: _containers.RepeatedCompositeFieldContainer[GuardVerdict]
+    def __init__(self, plugin_id: _Optional[str] = ..., phase: _Optional[_Union[_plugin_pb2.HookPhase, str]] = ..., hook_id: _Optional[str] = ..., call_id: _Optional[str] = ..., answer: _Optional[_Union[_plugin_pb2.RunHookResponse, _Mapping]] = ..., error: _Optional[str] = ..., attempts: _Optional[int] = ..., guards: _Optional[_Iterable[_Union[GuardVerdict, _Mapping]]] = ...) -> None: ...
+
+class GuardVerdict(_message.Message):
+    __slots__ = ("guard", "policy_rule", "agent_id", "target", "action", "reason", "redactions", "problem", "model", "usage")
+    GUARD_FIELD_NUMBER: _ClassVar[int]
+    POLICY_RULE_FIELD_NUMBER: _ClassVar[int]
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    ACTION_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    REDACTIONS_FIELD_NUMBER: _ClassVar[int]
+    PROBLEM_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    USAGE_FIELD_NUMBER: _ClassVar[int]
+    guard: str
+    policy_rule: str
+    agent_id: str
+    target: GuardTarget
+    action: GuardAction
+    reason: str
+    redactions: _containers.RepeatedCompositeFieldContainer[TextRedaction]
+    problem: str
+    model: str
+    usage: _approval_pb2.ReviewUsage
+    def __init__(self, guard: _Optional[str] = ..., policy_rule: _Optional[str] = ..., agent_id: _Optional[str] = ..., target: _Optional[_Union[GuardTarget, str]] = ..., action: _Optional[_Union[GuardAction, str]] = ..., reason: _Optional[str] = ..., redactions: _Optional[_Iterable[_Union[TextRedaction, _Mapping]]] = ..., problem: _Optional[str] = ..., model: _Optional[str] = ..., usage: _Optional[_Union[_approval_pb2.ReviewUsage, _Mapping]] = ...) -> None: ...
+
+class TextRedaction(_message.Message):
+    __slots__ = ("text", "start", "end", "label")
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    LABEL_FIELD_NUMBER: _ClassVar[int]
+    text: int
+    start: int
+    end: int
+    label: str
+    def __init__(self, text: _Optional[int] = ..., start: _Optional[int] = ..., end: _Optional[int] = ..., label: _Optional[str] = ...) -> None: ...
 
 class RunEnding(_message.Message):
     __slots__ = ("status", "message")
