@@ -36,7 +36,7 @@ function isValid(kind: Detector, match: string): boolean {
 
 /** Whether the last digit of a card number is the check digit of the others. */
 function hasLuhnDigit(text: string): boolean {
-  const digits = [...text].filter((each) => each >= "0" && each <= "9").map(Number);
+  const digits = Array.from(text.replace(/\D/g, ""), Number);
   if (new Set(digits).size === 1) return false;
   const sum = digits.toReversed().reduce((total, digit, index) => {
     const doubled = index % 2 === 0 ? digit : digit * 2;

@@ -8,12 +8,8 @@ import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import { assertModelAllowed } from "../policy/apply-policy.ts";
 import type { GuardList } from "./guard.ts";
-import {
-  guardListOf,
-  guardPlaces,
-  guardrailsOf,
-  guardrailsSectionName,
-} from "./guardrails-section.ts";
+import { guardPlaces } from "./guard-schema.ts";
+import { guardListOf, guardrailsOf, guardrailsSectionName } from "./guardrails-section.ts";
 import { sectionOf } from "../plugins/section-violations.ts";
 
 /** A model that guards name, as they name it. */

@@ -1,4 +1,3 @@
-import type { JsonObject } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import type { Limits } from "@reeve/contracts/agent";
 import { LimitsSchema } from "@reeve/contracts/agent";
@@ -171,7 +170,7 @@ const rule = z
       grant: new Set(grant?.tool_classes),
       limits: bounds,
       permission: permission && policyPermission(name, permission),
-      guardrails: guards as JsonObject | undefined,
+      guardrails: guards,
     }),
   );
 

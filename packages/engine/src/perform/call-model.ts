@@ -1,7 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
-import { withheldModel } from "@reeve/agent/policy/caller-policy";
-import type { ModelSpec } from "@reeve/contracts/agent";
 import type { ModelCallFailedSchema } from "@reeve/contracts/run";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import type { Fact, Scope } from "../domain/state/fact.ts";
@@ -15,13 +13,12 @@ import type { Effect } from "../domain/next-effects.ts";
 import type { ModelCall } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
-import type { ModelProvider } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { policyNow } from "./policy-now.ts";
 import { holdingGuards } from "../domain/guardrails/guards-at.ts";
 import { heldAnswerFacts } from "./guardrails/held-answer.ts";
 import { loadFiles } from "./load-files.ts";
+import { assertModelAllowed, providerOf } from "./model-access.ts";
 import { modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
@@ -127,20 +124,4 @@ function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
       value: { reason: "too_large", message, retryable: false },
     }),
   ];
-}
-
-/** Throws a ModelFailure if the operator's policy of now withholds the model. */
-export function assertModelAllowed(state: RunState, model: ModelSpec, ports: RunPorts): void {
-  const withheld = withheldModel(policyNow(state, ports), model, ports.catalogs().models.models);
-  if (withheld !== undefined) throw new ModelFailure("withheld", withheld.reason);
-}
-
-/** Returns a provider by its name. Throws a ModelFailure if this worker does not have it. */
-export function providerOf(name: string, ports: RunPorts): ModelProvider {
-  const provider = ports.provider(name);
-  if (provider !== undefined) return provider;
-  throw new ModelFailure(
-    "not_configured",
-    `provider ${name} is not configured at worker ${ports.worker}; configure it, or cancel the run`,
-  );
 }

@@ -28,7 +28,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { assertModelAllowed, providerOf } from "./call-model.ts";
+import { assertModelAllowed, providerOf } from "./model-access.ts";
 import { permissionNow } from "./policy-now.ts";
 
 type ReviewCall = Extract<Effect, { kind: "review_call" }>;

@@ -109,3 +109,8 @@ export class GuardedRun {
     );
   }
 }
+/** Makes JSON readable that has verbatim messages of the model as bytes. */
+export function asText(_: string, value: unknown): unknown {
+  if (typeof value === "bigint") return String(value);
+  return value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
+}

@@ -8,12 +8,16 @@ import { approvalsOf } from "@reeve/run/head/run-head";
 import { runOf } from "@reeve/run/head/run-of";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
 import { describe, expect, test } from "vitest";
-import { GuardedRun, guardrails } from "../../../test/support/guarded-run.ts";
+import { asText, GuardedRun, guardrails } from "../../../test/support/guarded-run.ts";
 import { endOf } from "../../../test/support/plugins/plugin-bench.ts";
 import { expectWhole, key, resultsOf } from "../../../test/support/worker-bench.ts";
 
 const hello = [{ text: "Hello." }];
 const mail = "ann@example.org";
+
+const finishing = (who: string) => ({
+  calls: [["finish_subtask", JSON.stringify({ who })]] as const,
+});
 
 // Requirement: RES-13
 describe("a guard of the input", () => {
@@ -42,7 +46,7 @@ describe("a guard of the input", () => {
       expect(run.read(index)).toContain("Was [redacted: email].");
       expect(run.read(index)).not.toContain(mail);
     }
-    const history = JSON.stringify(turnHistory(await run.bench.events()), noBytes);
+    const history = JSON.stringify(turnHistory(await run.bench.events()), asText);
     expect(history).toContain("I am [redacted: email].");
     expect(history).not.toContain(mail);
   });
@@ -59,7 +63,7 @@ test("a guard of the input looks at messages that are sent later", async () => {
   await run.bench.drive("w");
   expectWhole(await run.bench.events(), RunStatus.COMPLETED);
   expect(run.read(0)).toContain("Ask [redacted: email].");
-  expect(JSON.stringify(turnHistory(await run.bench.events()), noBytes)).not.toContain(mail);
+  expect(JSON.stringify(turnHistory(await run.bench.events()), asText)).not.toContain(mail);
 });
 
 test("guards of a delegate look at its task, its calls, and its answer; those of the agent at its calls", async () => {
@@ -103,7 +107,7 @@ describe("a guard of the output", () => {
     expect(run.read(1)).toContain('the guard \\"tone\\" refuses this answer: be polite');
     const events = await run.bench.events();
     expect(events.filter(({ event }) => event.case === "textVoided")).toHaveLength(1);
-    expect(JSON.stringify(turnHistory(events), noBytes)).not.toContain("damn");
+    expect(JSON.stringify(turnHistory(events), asText)).not.toContain("damn");
   });
 
   test("ends the run at the second refusal in a row", async () => {
@@ -141,7 +145,7 @@ describe("a guard of the output", () => {
     const turns = [{ text: `Ask ${mail}.`, calls: [["count", "{}"]] as const }, ...hello];
     const run = await new GuardedRun(turns).drive(guardrails({ hold: true, output: redact }));
     expectWhole(await run.bench.events(), RunStatus.COMPLETED);
-    const log = JSON.stringify(await run.bench.events(), noBytes);
+    const log = JSON.stringify(await run.bench.events(), asText);
     expect(log).toContain("Ask [redacted: email].");
     expect(log).not.toContain(mail);
     expect(run.read(1)).toContain("Ask [redacted: email].");
@@ -160,120 +164,13 @@ describe("a guard of the output", () => {
 
   test("refuses a result with a schema, so that the model gives another one", async () => {
     const outputSchema = { type: "object", properties: { who: { type: "string" } } };
-    const answer = (who: string) => ({
-      calls: [["finish_subtask", JSON.stringify({ who })]] as const,
-    });
-    const run = await new GuardedRun([answer("damn"), answer("ann")]).drive({
+    const run = await new GuardedRun([finishing("damn"), finishing("ann")]).drive({
       outputSchema,
       ...guardrails({ output }),
     });
     const head = await endOf(run.bench);
     expectWhole(await run.bench.events(), RunStatus.COMPLETED);
     expect(runOf(head).structuredOutput).toEqual({ who: "ann" });
-  });
-});
-
-// Requirement: RES-13
-describe("a guard of tools", () => {
-  const calling = (args: object) => [
-    { calls: [["count", JSON.stringify(args)]] as const },
-    { text: "Done." },
-  ];
-
-  test("refuses a call by its arguments, of the tools that it names only", async () => {
-    const tools = [
-      { name: "a", tools: ["other"], literals: ["x"], action: "stop" },
-      { name: "b", tools: ["co*"], literals: ["x"], action: "refuse" },
-    ];
-    const run = await new GuardedRun(calling({ q: "x" })).drive(guardrails({ tools }));
-    expectWhole(await run.bench.events(), RunStatus.COMPLETED);
-    expect(run.bench.executed).toEqual([]);
-    expect(await run.verdicts()).toEqual(["b: REFUSE"]);
-    expect(await resultsOf(run.bench)).toEqual([expect.stringContaining('the guard "b"')]);
-  });
-
-  test("replaces texts in arguments, and refuses what it cannot replace", async () => {
-    const tools = [{ name: "m", detect: ["email"], on: "arguments", action: "redact" }];
-    const run = await new GuardedRun(calling({ to: [mail] })).drive(guardrails({ tools }));
-    expectWhole(await run.bench.events(), RunStatus.COMPLETED);
-    const started = (await run.bench.events()).filter(({ event }) => event.case === "toolResult");
-    expect(JSON.stringify(started, noBytes)).toContain("[redacted: email]");
-    expect(run.bench.executed).toHaveLength(1);
-    const other = await new GuardedRun(calling({ [mail]: 1 })).drive(guardrails({ tools }));
-    expect(other.bench.executed).toEqual([]);
-    expect(await other.verdicts()).toEqual(["m: REFUSE"]);
-  });
-
-  test("asks a person about a call that does not fit a schema", async () => {
-    const schema = { properties: { amount: { maximum: 10 } } };
-    const tools = [{ name: "large", schema, action: "ask" }];
-    const run = await new GuardedRun(calling({ amount: 11 })).drive(guardrails({ tools }));
-    const [approval] = approvalsOf(await endOf(run.bench));
-    expect(approval?.state).toBe(ApprovalState.PENDING);
-    expect(approval?.pluginReasons).toEqual([expect.stringContaining('the guard "large"')]);
-    await run.bench.decide(ApprovalState.APPROVED);
-    await run.bench.drive("w2", 2);
-    expectWhole(await run.bench.events(), RunStatus.COMPLETED);
-    expect(run.bench.executed).toHaveLength(1);
-  });
-
-  test("withholds a result or a part of it from the model", async () => {
-    for (const [action, expected] of [
-      ["refuse", 'the guard \\"one\\" withholds this result'],
-      ["redact", "[redacted: text]"],
-    ] as const) {
-      const tools = [{ name: "one", literals: ["1"], on: "result", action }];
-      const run = await new GuardedRun(calling({})).drive(guardrails({ tools }));
-      expectWhole(await run.bench.events(), RunStatus.COMPLETED);
-      expect(run.read(1)).toContain(expected);
-      expect(JSON.stringify(turnHistory(await run.bench.events()), noBytes)).toContain(expected);
-    }
-  });
-});
-
-// Requirement: RES-13
-describe("a guard with a model", () => {
-  const input = (more: object = {}) => [
-    { name: "judge", model: { policy: "Only greetings.", ...more }, action: "stop" },
-  ];
-
-  test("passes or stops by its verdict, whose usage counts", async () => {
-    const verdict = (text: string) =>
-      text === "hi" ? '{"verdict":"pass"}' : '{"verdict":"flag","reason":"no greeting"}';
-    const passed = await new GuardedRun(hello, verdict).drive(guardrails({ input: input() }), {
-      input: "hi",
-    });
-    expectWhole(await passed.bench.events(), RunStatus.COMPLETED);
-    expect((await endOf(passed.bench)).cost).toMatchObject({ llmCalls: 2, inputTokens: 20 });
-    const stopped = await new GuardedRun(hello, verdict).drive(guardrails({ input: input() }));
-    expect((await endOf(stopped.bench)).error?.message).toContain("no greeting");
-    expect(stopped.requests).toEqual([]);
-  });
-
-  test("trips if it gives no verdict, unless it says otherwise", async () => {
-    const silent = () => "I cannot say.";
-    const run = await new GuardedRun(hello, silent).drive(guardrails({ input: input() }));
-    expect((await endOf(run.bench)).error?.message).toContain("could not be checked");
-    const allowing = input({ on_failure: "allow" });
-    const passed = await new GuardedRun(hello, silent).drive(guardrails({ input: allowing }));
-    expectWhole(await passed.bench.events(), RunStatus.COMPLETED);
-    const log = JSON.stringify(await passed.bench.events(), noBytes);
-    expect(log).toContain("its answer is no verdict");
-  });
-
-  test("checks nothing without a budget for it, and is not called after a stop", async () => {
-    const limited = { budgets: { maxLlmCalls: 1 } };
-    const output = [
-      { name: "text", literals: ["Hello"], action: "stop" },
-      { name: "judge", model: { policy: "p" }, action: "stop" },
-    ];
-    const run = await new GuardedRun(hello).drive(guardrails({ output }));
-    expect(run.checked).toEqual([]);
-    const poor = await new GuardedRun(hello).drive({
-      ...limited,
-      ...guardrails({ output: [output[1] ?? {}] }),
-    });
-    expect((await endOf(poor.bench)).error?.message).toContain("no model calls left");
   });
 });
 
@@ -318,9 +215,3 @@ test("no guard checks again what has a verdict in the log, wherever its worker d
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids).toHaveLength(5);
 });
-
-/** Bytes are the verbatim messages of the model. */
-function noBytes(_: string, value: unknown): unknown {
-  if (typeof value === "bigint") return String(value);
-  return value instanceof Uint8Array ? new TextDecoder().decode(value) : value;
-}

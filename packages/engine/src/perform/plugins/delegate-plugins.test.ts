@@ -4,6 +4,9 @@ import { ask, delegatingRun } from "../../../test/support/delegating-run.ts";
 import { dueHooks } from "../../domain/plugins/due-hooks.ts";
 import type { PlayedRun } from "../../../test/support/run-player.ts";
 
+const due = (run: PlayedRun) =>
+  dueHooks(run.state).map(({ point }) => [point?.phase, point?.call?.call.name]);
+
 test("a plugin of a delegate has hooks in the work of that delegate and of those below it only", () => {
   const phases = [HookPhase.RUN_START, HookPhase.TOOL_GATE];
   const plugins = [
@@ -12,8 +15,6 @@ test("a plugin of a delegate has hooks in the work of that delegate and of those
       delegateIds: ["finder"],
     },
   ];
-  const due = (run: PlayedRun) =>
-    dueHooks(run.state).map(({ point }) => [point?.phase, point?.call?.call.name]);
   const run = delegatingRun({}, {}, {}, plugins);
   expect(due(run)).toEqual([]);
   run.turn({ name: "search" }, ask("finder"));
