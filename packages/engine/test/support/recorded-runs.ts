@@ -16,6 +16,7 @@ import { promptTokens } from "../../src/domain/model/prompt-tokens.ts";
 import { recordedClientCalls } from "./recorded-client-calls.ts";
 import { recordedDelegates } from "./delegating-run.ts";
 import { recordedPlugins } from "./plugins/plugged-run.ts";
+import { recordedGuards } from "./plugins/recorded-guards.ts";
 import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
 import { recordedWorkflow } from "./workflow/recorded-workflow.ts";
@@ -95,6 +96,7 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
   delegates: recordedDelegates,
   workflow: recordedWorkflow,
   plugins: recordedPlugins,
+  guards: recordedGuards,
   retried,
   "fallback-models": fallbackModels,
   counted: () =>

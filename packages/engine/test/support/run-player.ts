@@ -5,6 +5,7 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import type { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
+import type { GuardVerdictSchema } from "@reeve/contracts/run";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import { parallelSubtasksName, runSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema } from "@reeve/contracts/tool";
@@ -156,6 +157,7 @@ export class PlayedRun extends PlayedLog {
     { due, scope }: Extract<Effect, { kind: "run_hook" }>,
     answer: MessageInitShape<typeof RunHookResponseSchema> = {},
     error = "",
+    guards: readonly MessageInitShape<typeof GuardVerdictSchema>[] = [],
   ): this {
     const value = {
       pluginId: due.pluginId,
@@ -163,6 +165,7 @@ export class PlayedRun extends PlayedLog {
       hookId: due.hookId,
       callId: due.point?.call?.call.callId ?? "",
       error,
+      guards: [...guards],
       ...(error === "" && { answer }),
     };
     return this.append([fact(scope, { case: "pluginHookFinished", value })]);
