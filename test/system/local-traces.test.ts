@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
@@ -94,4 +95,32 @@ test.each([
   expect(asked).toEqual([shown]);
   const [span] = exporter.getFinishedSpans().filter(({ name }) => name === "chat x");
   expect(span?.attributes["gen_ai.request.temperature"]).toBe(shown);
+});
+
+test("each check of guards has a span with the guards that tripped, also of an answer that is held back", async () => {
+  exporter.reset();
+  const scripts = await loadScripts(join(example, "scripts"), never);
+  const guardrails = {
+    hold: true,
+    input: [{ name: "in", literals: ["released"], action: "redact" }],
+    output: [{ name: "out", patterns: ["."], action: "stop" }],
+  };
+  const agent = {
+    id: "a",
+    name: "a",
+    model: "scripted:release-check",
+    sections: { guardrails: fromJson(ValueSchema, guardrails) },
+  };
+  const providers = [scriptedProvider(scripts)];
+  const ended = await runAgent(agent, "Can it be released?", { providers, signal: never }).ended;
+  expect(ended.status).toBe(RunStatus.ERROR);
+  const hooks = exporter.getFinishedSpans().filter(({ name }) => name === "run_hook guardrails");
+  expect(hooks.map(({ attributes }) => attributes)).toMatchObject([
+    { "reeve.plugin.phase": "run_start", "reeve.guards.tripped": ["in"] },
+    {
+      "reeve.plugin.phase": "after_inference",
+      "reeve.plugin.verdict": "stop",
+      "reeve.guards.tripped": ["out"],
+    },
+  ]);
 });

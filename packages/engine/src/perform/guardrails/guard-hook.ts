@@ -22,9 +22,14 @@ export async function guardHook(
     return recorded(await checkGuards(state, guards, subjectAt(state, point), ports, signal));
   } catch (error) {
     signal.throwIfAborted();
-    const problem = error instanceof Error ? error.message : String(error);
-    return { error: `its guards could not check: ${problem}`, attempts: 1 };
+    return failedCheck(error);
   }
+}
+
+/** Returns how a check ended that threw. */
+export function failedCheck(error: unknown): Outcome {
+  const problem = error instanceof Error ? error.message : String(error);
+  return { error: `its guards could not check: ${problem}`, attempts: 1 };
 }
 
 /** Returns what the log records of guards. */

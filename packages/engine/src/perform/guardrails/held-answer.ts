@@ -17,10 +17,11 @@ import type { Frame } from "../../domain/state/frame.ts";
 import { scopeOf } from "../../domain/state/frame.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
+import { inHookSpan } from "../../tracing/hook-span.ts";
 import type { Outcome } from "../plugins/run-hook.ts";
 import type { GuardOutcome } from "./check-guards.ts";
 import { checkGuards } from "./check-guards.ts";
-import { recorded } from "./guard-hook.ts";
+import { failedCheck, recorded } from "./guard-hook.ts";
 
 /** An answer of which nothing was shown yet. */
 export interface HeldAnswer {
@@ -28,6 +29,11 @@ export interface HeldAnswer {
   readonly text: string;
   readonly reasoning: string;
   readonly guards: readonly RunGuard[];
+}
+
+/** How the check of an answer ended. Without an outcome, it failed. */
+interface Checked extends Outcome {
+  readonly outcome?: GuardOutcome;
 }
 
 /** The format of messages with replaced texts: no provider has it, so each builds the message from its text and its calls. */
@@ -52,17 +58,20 @@ export async function heldAnswerFacts(
     ...shownPart(frame, "text", given),
   ];
   if (guards.length === 0) return [...shown(text), ...turn];
-  let outcome: GuardOutcome;
-  try {
-    outcome = await checkGuards(state, guards, answerSubject({ text }, calls), ports, signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    const problem = error instanceof Error ? error.message : String(error);
-    const failed = { error: `its guards could not check: ${problem}`, attempts: 1 };
-    return [...turn, hookFact(state, frame, failed)];
-  }
-  const { verdicts, redacted } = outcome;
-  const ended = hookFact(state, frame, recorded(withoutRedactions(outcome)));
+  const place = { pluginId: guardrailsId, phase: HookPhase.AFTER_INFERENCE, callId: "" };
+  const checked = await inHookSpan(place, async (): Promise<Checked> => {
+    try {
+      const subject = answerSubject({ text }, calls);
+      const outcome = await checkGuards(state, guards, subject, ports, signal);
+      return { ...recorded(withoutRedactions(outcome)), outcome };
+    } catch (error) {
+      signal.throwIfAborted();
+      return failedCheck(error);
+    }
+  });
+  const ended = hookFact(state, frame, checked);
+  if (checked.outcome === undefined) return [...turn, ended];
+  const { verdicts, redacted } = checked.outcome;
   const isRefused = verdicts.some(
     ({ action }) => action === GuardAction.REFUSE || action === GuardAction.STOP,
   );
