@@ -41,6 +41,7 @@ const statements: Record<
   [CheckedRule.EDITOR]: {
     field: "chat_context",
     start: { chatContext: { kind: ChatContextKind.EDITOR } },
+  },
   [CheckedRule.GUARDRAILS]: {
     field: "sections.guardrails",
     spec: { sections: { guardrails: fromJson(ValueSchema, {}) } },
