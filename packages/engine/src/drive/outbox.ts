@@ -37,6 +37,7 @@ export class Outbox {
    * together: the calls of a turn without the turn would never get results.
    */
   take(): readonly PendingFacts[] {
+    if (this.#pending.length <= 1) return this.#pending.splice(0);
     let room = maxBatchBytes;
     const fitting = this.#pending.findIndex(({ facts }) => (room -= sizeOf(facts)) < 0);
     const count = fitting === -1 ? this.#pending.length : Math.max(1, fitting);

@@ -149,6 +149,7 @@ class OwnedRun implements AsyncDisposable {
     const drain = this.#drain;
     const signal = AbortSignal.any([now, this.#end.signal]);
     void this.#followLog(signal);
+    using _bound = this.#mailbox.bind(signal);
     using _ = onAbort(drain, () => this.#mailbox.post({ kind: "draining" }));
     for (;;) {
       // Messages also arrive while an append is in flight.

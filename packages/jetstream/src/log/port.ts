@@ -27,6 +27,8 @@ export interface EventRange<Event> {
   readonly tail: Tail;
   /** The tail after each batch that the events belong to, oldest first. */
   readonly batchTails: readonly Tail[];
+  /** How many bytes the events have in the store, or more. Undefined: not known. */
+  readonly bytes?: number;
 }
 
 /** The result of an append: the events are stored, or another writer was first and nothing was written. */

@@ -22,7 +22,7 @@ const overlaps = counter({
 export interface BatchSource {
   readonly subject: string;
   /** Returns a batch with its decrypted content. */
-  open(batch: StoredBatch): Promise<StoredBatch>;
+  open(batch: StoredBatch): StoredBatch | Promise<StoredBatch>;
 }
 
 /**
@@ -44,16 +44,20 @@ export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
   const batchTails: Tail[] = [];
   let tail = after;
   let bytes = 0;
+  /** Since other work was done. */
+  let sliced = 0;
   for (const batch of batches) {
-    if (bytes > sliceBytes) {
-      bytes = 0;
+    if (sliced > sliceBytes) {
+      sliced = 0;
       await otherWork();
     }
     const isOld = batch.last <= tail.sequence;
     if (isOld && batch.revision <= tail.revision) continue;
     if (batch.first > tail.sequence + 1) throw missingBatches(subject, tail, batch);
     if (batch.first <= tail.sequence && tail !== after) throw overlap(subject, tail, batch);
-    const content = contentOf(definition, await open(batch));
+    const opened = open(batch);
+    const content = contentOf(definition, opened instanceof Promise ? await opened : opened);
+    sliced += batch.data.length;
     bytes += batch.data.length;
     if (isOfOtherHistory(tail, content)) throw historyLost(subject, tail);
     if (isOld) continue;
@@ -61,7 +65,7 @@ export async function rangeOfBatches<Key, Event, Schema extends DescMessage>(
     tail = tailAfter(subject, batch);
     batchTails.push(tail);
   }
-  return { events, tail, batchTails };
+  return { events, tail, batchTails, bytes };
 }
 
 /** Returns whether a batch continues another history than the one that a reader has read up to `tail`. */

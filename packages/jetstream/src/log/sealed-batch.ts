@@ -3,6 +3,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import { toBinary } from "@bufbuild/protobuf";
 import { batchDigest, digestBytes } from "@reeve/contracts/digest/batch-digest";
 import type { PayloadCipher, Place } from "../sealing/payload-cipher.ts";
+import { keyIdOf } from "../sealing/sealed-message.ts";
 import type { LogDefinition } from "./definitions.ts";
 import type { Tail } from "./port.ts";
 import type { StoredBatch } from "./stored-batch.ts";
@@ -27,17 +28,25 @@ export async function encodeBatch<Event, Schema extends DescMessage>(
   const salt = cipher.isOn ? randomBytes(saltBytes) : undefined;
   const content = batch(tail.sequence + 1, events, digestBytes(tail.digest), salt);
   const plain = toBinary(schema, content);
-  const data = await cipher.seal(place, plain, signal);
+  const data = cipher.isOn ? await cipher.seal(place, plain, signal) : plain;
   return { data, digest: batchDigest(place.name, plain) };
 }
 
-/** Returns a batch of the log `place.name` with its decrypted content. */
-export async function openBatch(
+/** Returns a batch of the log `place.name` with its decrypted content: at once if it is not encrypted, which most readers see. */
+export function openBatch(
+  cipher: PayloadCipher,
+  place: Place,
+  batch: StoredBatch,
+  signal: AbortSignal,
+): StoredBatch | Promise<StoredBatch> {
+  return keyIdOf(batch.data) === undefined ? batch : openSealed(cipher, place, batch, signal);
+}
+
+async function openSealed(
   cipher: PayloadCipher,
   place: Place,
   batch: StoredBatch,
   signal: AbortSignal,
 ): Promise<StoredBatch> {
-  const data = await cipher.open(place, batch.data, signal);
-  return data === batch.data ? batch : { ...batch, data };
+  return { ...batch, data: await cipher.open(place, batch.data, signal) };
 }

@@ -5,6 +5,7 @@ import { headers } from "@nats-io/transport-node";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import { batchDigest } from "@reeve/contracts/digest/batch-digest";
 import type { BatchContent, LogDefinition } from "./definitions.ts";
+import { decodedBatches } from "./decoded-batches.ts";
 import type { RawBatch, Tail } from "./port.ts";
 import type { StoredMessage } from "../streams/stream-messages.ts";
 
@@ -92,12 +93,13 @@ export function tailAfter(subject: string, batch: StoredBatch): Tail {
   return { sequence: batch.last, revision: batch.revision, digest };
 }
 
-/** Decodes a batch. */
+/** Decodes a batch. Several readers of one process get the same objects, which nobody may change. */
 export function contentOf<Key, Event, Schema extends DescMessage>(
   { schema, eventsOf }: LogDefinition<Key, Event, Schema>,
-  { data }: Pick<StoredBatch, "data">,
+  { data, revision }: Pick<StoredBatch, "data" | "revision">,
 ): BatchContent<Event> {
-  return eventsOf(fromBinary(schema, data, storedReadOptions));
+  const decode = () => fromBinary(schema, data, storedReadOptions);
+  return eventsOf(decodedBatches.of(schema, { data, revision }, decode));
 }
 
 /** Returns the events of a batch after `afterSequence`. */

@@ -10,24 +10,37 @@ const maxTimerMs = 2 ** 31 - 1;
  * The sleep of Node creates an exception with its stack for each abort, which is noticeable in streams that abort one for
  * every item; this one rejects with the reason itself.
  */
-export async function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (signal.aborted) {
+    reject(signal.reason);
+    return promise;
+  }
+  const timeout = setLongTimeout(() => {
+    listening[Symbol.dispose]();
+    resolve();
+  }, delayMs);
+  const listening = onAbort(signal, () => {
+    timeout[Symbol.dispose]();
+    reject(signal.reason);
+  });
+  return promise;
+}
+
+/** Calls `callback` after `delayMs`, which may be Infinity, unless the returned object is disposed before. */
+export function setLongTimeout(callback: () => void, delayMs: number): Disposable {
   let leftMs = delayMs;
-  for (; leftMs > maxTimerMs; leftMs -= maxTimerMs) await timer(maxTimerMs, signal);
-  await timer(leftMs, signal);
+  let timer: NodeJS.Timeout;
+  const start = () => {
+    const partMs = Math.min(leftMs, maxTimerMs);
+    leftMs -= partMs;
+    timer = setTimeout(leftMs > 0 ? start : callback, partMs);
+  };
+  start();
+  return { [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
 /** Resolves when `signal` aborts. Keeps the process alive until then. */
 export async function untilAborted(signal: AbortSignal): Promise<void> {
   await sleep(Infinity, signal).catch(() => undefined);
-}
-
-async function timer(delayMs: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const timeout = setTimeout(resolve, delayMs);
-  using _ = onAbort(signal, () => {
-    clearTimeout(timeout);
-    reject(signal.reason);
-  });
-  await promise;
 }

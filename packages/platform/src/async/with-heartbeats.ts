@@ -1,25 +1,28 @@
 /**
  * Yields the items of a stream, and "heartbeat" whenever `interval` resolves before the next item, so that an idle stream can
- * prove that it is alive. `interval` starts anew with each item and heartbeat. `open` receives a signal that aborts when the
- * reader leaves the stream, even during the wait for an item.
+ * prove that it is alive. The time starts anew with each item and heartbeat: `interval` receives how many milliseconds of it are
+ * over already. `open` receives a signal that aborts when the reader leaves the stream, even during the wait for an item.
  */
 export async function* withHeartbeats<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item>,
-  interval: (signal: AbortSignal) => Promise<void>,
+  interval: (signal: AbortSignal, elapsedMs: number) => Promise<void>,
   signal: AbortSignal,
 ): AsyncIterable<Item | "heartbeat"> {
   const end = new AbortController();
-  const items = open(AbortSignal.any([signal, end.signal]))[Symbol.asyncIterator]();
+  const until = AbortSignal.any([signal, end.signal]);
+  const items = open(until)[Symbol.asyncIterator]();
+  const beat = new Heartbeat(interval, until);
   try {
     let next = items.next();
     for (;;) {
-      const first = await firstOf(next, interval, signal);
+      const first = await beat.or(next);
       if (first === "heartbeat") yield first;
       else if (first.done === true) return;
       else {
         yield first.value;
         next = items.next();
       }
+      beat.restart();
     }
   } finally {
     end.abort(readerLeft);
@@ -27,21 +30,53 @@ export async function* withHeartbeats<Item>(
   }
 }
 
-/** Shared by all: creating an exception with its stack for each item is a noticeable part of the cost of streaming one. */
+/** Shared by all: creating an exception with its stack for each stream is a noticeable part of the cost of a short one. */
 const readerLeft = new DOMException("the reader left the stream", "AbortError");
-const itemArrived = new DOMException("an item arrived first", "AbortError");
 
-async function firstOf<Item>(
-  next: Promise<IteratorResult<Item>>,
-  interval: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<IteratorResult<Item> | "heartbeat"> {
-  const waiting = new AbortController();
-  const over = interval(AbortSignal.any([signal, waiting.signal])).then(() => "heartbeat" as const);
-  try {
-    return await Promise.race([next, over]);
-  } finally {
-    waiting.abort(itemArrived);
-    over.catch(() => undefined);
+/** One running interval for a whole stream: a timer and a signal for each item would cost more than most items. */
+class Heartbeat {
+  readonly #interval: (signal: AbortSignal, elapsedMs: number) => Promise<void>;
+  readonly #signal: AbortSignal;
+  #restartedAtMs = performance.now();
+  #isRunning = false;
+  #waiting: { resolve(heartbeat: "heartbeat"): void; reject(error: unknown): void } | undefined;
+
+  constructor(
+    interval: (signal: AbortSignal, elapsedMs: number) => Promise<void>,
+    signal: AbortSignal,
+  ) {
+    this.#interval = interval;
+    this.#signal = signal;
+  }
+
+  /** Starts the time anew. */
+  restart(): void {
+    this.#restartedAtMs = performance.now();
+  }
+
+  /** Resolves with the result of `next`, or when the time is over before it. Rejects as `next` and the interval do. */
+  or<Result>(next: Promise<Result>): Promise<Result | "heartbeat"> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result | "heartbeat">();
+    this.#waiting = { resolve, reject };
+    next.then(resolve, reject);
+    if (!this.#isRunning) this.#run();
+    return promise;
+  }
+
+  #run(): void {
+    const ranFromMs = this.#restartedAtMs;
+    const elapsedMs = performance.now() - ranFromMs;
+    this.#isRunning = true;
+    this.#interval(this.#signal, elapsedMs).then(
+      () => {
+        this.#isRunning = false;
+        if (this.#restartedAtMs > ranFromMs) this.#run();
+        else this.#waiting?.resolve("heartbeat");
+      },
+      (error: unknown) => {
+        this.#isRunning = false;
+        this.#waiting?.reject(error);
+      },
+    );
   }
 }

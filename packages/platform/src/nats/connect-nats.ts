@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
 import type { NatsConnection, TlsOptions } from "@nats-io/transport-node";
-import { connect } from "@nats-io/transport-node";
 import { ErrorReason } from "@reeve/contracts/error";
 import { neverAborts } from "../async/never-aborts.ts";
 import { retry } from "../async/retry/retry.ts";
 import { settledWithin } from "../async/settled-within.ts";
 import { Failure } from "../failure.ts";
+import { connectBatching } from "./batching-transport.ts";
 import { connectionStateOf } from "./connection-state.ts";
 import type { ServerAddress } from "./explain-tls.ts";
 import { inboxPrefixes } from "./inbox.ts";
@@ -124,7 +124,7 @@ async function firstConnection(
     noAsyncTraces: true,
   };
   const connection = await retry(
-    () => connect(options),
+    () => connectBatching(options),
     {
       backoff,
       isRetryable: () => true,

@@ -73,7 +73,7 @@ export class RequestClient {
     const reply = `${this.#inbox}.${++this.#count}`;
     const { promise, resolve, reject } = Promise.withResolvers<Msg | undefined>();
     this.#pending.set(reply, { subject, resolve, reject, sentAt: performance.now() });
-    this.#sweep ??= setInterval(() => this.#expire(performance.now() - timeoutMs), sweepMs).unref();
+    this.#sweep ??= setInterval(() => this.#sweepPending(), sweepMs).unref();
     try {
       this.#connection.publish(subject, data, { reply, ...(headers && { headers }) });
     } catch {
@@ -85,10 +85,6 @@ export class RequestClient {
   #settle(reply: string, message: Msg | undefined): void {
     this.#pending.get(reply)?.resolve(message);
     this.#pending.delete(reply);
-    if (this.#pending.size === 0) {
-      clearInterval(this.#sweep);
-      this.#sweep = undefined;
-    }
   }
 
   async #watchRefusals(): Promise<void> {
@@ -103,6 +99,14 @@ export class RequestClient {
         this.#settle(reply, undefined);
       }
     }
+  }
+
+  /** Ends the timer only here: a process sends thousands of requests a second, and is often without one for a moment. */
+  #sweepPending(): void {
+    this.#expire(performance.now() - timeoutMs);
+    if (this.#pending.size > 0) return;
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
   }
 
   #expire(sentBefore: number): void {

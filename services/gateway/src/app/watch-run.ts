@@ -52,7 +52,8 @@ export async function* watchRun(
   signal: AbortSignal,
 ): AsyncIterable<WatchUpdate> {
   const { log } = ports;
-  const interval = (until: AbortSignal) => ports.sleep(heartbeatMs, until);
+  const interval = (until: AbortSignal, elapsedMs: number) =>
+    ports.sleep(heartbeatMs - elapsedMs, until);
   const { runId, afterSequence, selection } = request;
   const key = runKeyOf(tenant, runId);
   // Since before the log is read, so that nothing is missed between the read and what follows.

@@ -18,7 +18,8 @@ export function clientToolService(
   ports: GatewayPorts,
   { sleep, ending }: Omit<WatchContext, "log">,
 ): ServiceImpl<typeof ClientToolService> {
-  const interval = (signal: AbortSignal) => sleep(heartbeatMs, signal);
+  const interval = (signal: AbortSignal, elapsedMs: number) =>
+    sleep(heartbeatMs - elapsedMs, signal);
   return {
     async *offerTools(request, context) {
       const principal = principalOf(context);

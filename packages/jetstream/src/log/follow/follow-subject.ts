@@ -36,6 +36,7 @@ export async function* followSubject<Event>(
 ): AsyncIterable<EventRange<Event>> {
   using live = listened?.live ?? new LiveBatches(source);
   signal.throwIfAborted();
+  using _ = live.bind(signal);
   const pending = new PendingBatches(source);
   let cursor: Tail = listened?.after ?? emptyTail;
   live.skipTo(cursor);
@@ -64,11 +65,12 @@ export async function* followSubject<Event>(
 }
 
 function rangeAfter<Event>(
-  { events, tail, batchTails }: EventRange<Event>,
+  { events, tail, batchTails, bytes = 0 }: EventRange<Event>,
   afterSequence: number,
 ): EventRange<Event> {
   const before = tail.sequence - events.length;
   return {
+    bytes,
     events: events.slice(Math.max(0, afterSequence - before)),
     tail,
     batchTails: batchTails.filter(({ sequence }) => sequence > afterSequence),

@@ -44,6 +44,11 @@ export class LiveBatches implements Disposable {
     this.#resources.dispose();
   }
 
+  /** Listens to the signal of many `next`s, until the returned object is disposed. */
+  bind(signal: AbortSignal): Disposable {
+    return this.#arrived.bind(signal);
+  }
+
   /** Ignores batches up to `tail` from now on. */
   skipTo({ sequence }: Tail): void {
     this.#knownSequence = sequence;

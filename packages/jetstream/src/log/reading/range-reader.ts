@@ -89,7 +89,11 @@ export class RangeReader<Key, Event, Schema extends DescMessage> {
   }
 
   /** Decrypts a batch, if it is stored encrypted. */
-  open(subject: string, batch: StoredBatch, signal: AbortSignal): Promise<StoredBatch> {
+  open(
+    subject: string,
+    batch: StoredBatch,
+    signal: AbortSignal,
+  ): StoredBatch | Promise<StoredBatch> {
     return openBatch(this.#cipher, this.placeOf(subject), batch, signal);
   }
 

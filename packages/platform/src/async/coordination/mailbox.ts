@@ -42,6 +42,11 @@ export class Mailbox<Message> implements Disposable {
     return this.drain();
   }
 
+  /** Listens to the signal of many `take`s, until the returned object is disposed. Saves a listener for each. */
+  bind(signal: AbortSignal): Disposable {
+    return this.#posted.bind(signal);
+  }
+
   /** Refuses further messages. Those that wait can still be taken. */
   [Symbol.dispose](): void {
     this.#isClosed = true;

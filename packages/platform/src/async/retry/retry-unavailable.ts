@@ -15,13 +15,13 @@ const backoff = { firstDelayMs: 50, maxDelayMs: 1_000, jitter: 0.5 };
  * Runs `operation` until it succeeds, and again while it throws a Failure of kind `unavailable`, as a store that does not
  * answer causes it. Starts no attempt later than `maxElapsedMs` after the first. Throws any other error at once.
  */
-export async function retryUnavailable<Result>(
+export function retryUnavailable<Result>(
   operation: () => Promise<Result>,
   { isFinal = () => false, ...limits }: Limits,
   signal: AbortSignal,
 ): Promise<Result> {
   const isRetryable = (error: unknown) => isUnavailable(error) && !isFinal(error);
-  return await retry(operation, { ...limits, backoff, isRetryable }, signal);
+  return retry(operation, { ...limits, backoff, isRetryable }, signal);
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -43,7 +43,7 @@ export async function retry<Result>(
   signal: AbortSignal,
 ): Promise<Result> {
   const { maxAttempts = Infinity, maxElapsedMs = Infinity, clock = steadyClock } = options;
-  const backoff = new Backoff(options.backoff, options.random);
+  let backoff: Backoff | undefined;
   const deadlineMs = clock.now() + maxElapsedMs;
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
@@ -52,6 +52,7 @@ export async function retry<Result>(
     } catch (error) {
       signal.throwIfAborted();
       if (attempt >= maxAttempts || !options.isRetryable(error)) throw error;
+      backoff ??= new Backoff(options.backoff, options.random);
       const delayMs = backoff.next(options.retryAfterMs?.(error));
       if (clock.now() + delayMs > deadlineMs) throw error;
       options.onRetry?.(error, { attempt, delayMs });

@@ -1,7 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "../../failure.ts";
 import type { HttpRequest } from "../http/http-handler.ts";
-import { nextChunk } from "../http/next-chunk.ts";
+import { nextChunk, readChunk } from "../http/next-chunk.ts";
 import type { RequestBytes } from "./held-bytes.ts";
 
 /** Reads the body of a request in pieces of a given size. It holds at most the current piece. */
@@ -41,6 +41,9 @@ export class BodyReader {
   }
 
   async #next(): Promise<Buffer | undefined> {
+    // Usually it has arrived.
+    const arrived = readChunk(this.#request);
+    if (arrived !== undefined) return arrived;
     const late = new AbortController();
     const timer = setTimeout(
       () => late.abort(tooSlow(this.#timeoutMs)),

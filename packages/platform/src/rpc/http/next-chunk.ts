@@ -12,14 +12,19 @@ export async function nextChunk(
 ): Promise<Buffer | undefined> {
   for (;;) {
     signal.throwIfAborted();
-    // No encoding is set, so that a chunk is a buffer.
-    const chunk = request.read() as Buffer | null;
-    if (chunk !== null) return chunk;
+    const chunk = readChunk(request);
+    if (chunk !== undefined) return chunk;
     if (request.readableEnded) return undefined;
     if (request.destroyed)
       throw new ConnectError("the client closed the connection", Code.Canceled);
     await changed(request, signal);
   }
+}
+
+/** Returns the bytes of a body that have arrived and were not read. Undefined: there are none now. */
+export function readChunk(request: HttpRequest): Buffer | undefined {
+  // No encoding is set, so that a chunk is a buffer.
+  return (request.read() as Buffer | null) ?? undefined;
 }
 
 const changes = ["readable", "end", "close", "error"] as const;

@@ -45,7 +45,8 @@ export async function* watchApprovals(
 ): AsyncIterable<WatchedApprovals> {
   const { clock, groups } = ports;
   const { tenant } = caller;
-  const interval = (until: AbortSignal) => clock.sleep(heartbeatMs, until);
+  const interval = (until: AbortSignal, elapsedMs: number) =>
+    clock.sleep(heartbeatMs - elapsedMs, until);
   let resumeToken = "";
   // Heartbeats depend on what the client receives, so approvals that it did not select must not delay them.
   const selected = (until: AbortSignal) => selectNews(ports, caller, watched, until);
