@@ -1,4 +1,4 @@
-import type { AgentSpec } from "@reeve/contracts/agent";
+import type { AgentSpec, ResolutionPlan } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import { ChatContextKind } from "@reeve/contracts/run";
@@ -116,6 +116,7 @@ function resolveOne(
     ...hosts.withheld,
     ...[...belt.withheld].map(([name, each]) => ({ ...each, tool: name })),
   ];
+  let plan: ResolutionPlan | undefined;
   return {
     limits,
     retry,
@@ -134,7 +135,10 @@ function resolveOne(
     plugins: plugins.offered,
     policyGuardrails: policy.guardrails,
     guardModels: lookup.guardModels,
-    plan: resolutionPlan(spec, stages, policy),
+    // Only some callers need it, and it costs as much as the rest of a small agent.
+    get plan() {
+      return (plan ??= resolutionPlan(spec, stages, policy));
+    },
     warnings: [...new Set(details.map(warningText))],
     details,
   };

@@ -13,10 +13,12 @@ const backoff = { firstDelayMs: 100, maxDelayMs: 3_000 };
 const maxPendingProgress = 64;
 /** How many progress facts one call may leave in its journal. */
 const maxProgress = 2_000;
+/** For how long progress waits for more of it, and for the result: the facts of a short call are one append. */
+const gatherMs = 20;
 
 /**
- * Writes the facts of a call that this host executes, one append at a time; progress that arrives meanwhile is part of the next
- * append. Writes nothing more once another party has ended the call or taken it over.
+ * Writes the facts of a call that this host executes, one append at a time; progress that arrives meanwhile, or shortly after
+ * other progress, is part of the next append. Writes nothing more once another party has ended the call or taken it over.
  */
 export class CallWriter {
   readonly #ports: Pick<CallPorts, "journal" | "clock" | "log">;
@@ -27,6 +29,7 @@ export class CallWriter {
   #progressCount = 0;
   #writing: Promise<void> = Promise.resolve();
   #writers = 0;
+  #gathering: NodeJS.Timeout | undefined;
 
   constructor(ports: Pick<CallPorts, "journal" | "clock" | "log">, key: CallKey, tail: Tail) {
     this.#ports = ports;
@@ -41,10 +44,22 @@ export class CallWriter {
     else this.#progressCount++;
     this.#pending.push(progress);
     if (this.#writers > 0) return;
+    this.#gathering ??= setTimeout(() => this.#writeGathered(signal), gatherMs);
+  }
+
+  #writeGathered(signal: AbortSignal): void {
+    this.#gathering = undefined;
+    if (this.#writers > 0) return;
     this.#writers++;
     this.#writing = this.#flush(signal).finally(() => {
       this.#writers--;
     });
+  }
+
+  /** Ends the wait for more progress: what is written next takes what has come. */
+  #endGathering(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
   }
 
   /**
@@ -52,6 +67,7 @@ export class CallWriter {
    * aborts, or when the call belongs to another host.
    */
   async write(fact: ToolCallFact, signal: AbortSignal): Promise<void> {
+    this.#endGathering();
     const before = this.#writing;
     this.#writers++;
     const write = async () => {
@@ -75,6 +91,7 @@ export class CallWriter {
    */
   async finish(result: ToolCallFact, signal: AbortSignal): Promise<boolean> {
     await this.#writing;
+    this.#endGathering();
     await this.#persist([...this.#pending.splice(0), result], signal);
     return !this.#isLost;
   }

@@ -13,6 +13,7 @@ import type { Effect } from "../domain/next-effects.ts";
 import type { ModelCall } from "../domain/state/frame.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
+import type { ModelTurn } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { holdingGuards } from "../domain/guardrails/guards-at.ts";
@@ -60,6 +61,7 @@ export async function* callModel(
           isSummary
             ? summaryFacts(state, frame, taken, answer)
             : modelTurnFacts(state, frame, taken),
+          part.turn,
         );
         return;
       }
@@ -112,8 +114,25 @@ interface FailedAttempt extends AfterFailure {
 /** A turn is one batch, with room for the facts that follow from it. */
 const maxTurnBytes = 700 * 1024;
 
-/** Returns the facts of an answer. If they exceed a batch, returns its usage and a failure: a retry would be as large. */
-function storable(scope: Scope, facts: readonly Fact[]): readonly Fact[] {
+/**
+ * The maximum bytes of the facts of an answer for each character of it: three for the message itself, and for arguments eight times
+ * that, because a list of digits grows by so much in protobuf.
+ */
+const bytesPerCharacter = 3 + 3 * 8;
+/** What the facts of an answer have beside what the provider sent. */
+const ownBytes = 64 * 1024;
+
+function maxBytesOf({ messageJson, finishReason, model }: ModelTurn): number {
+  return (messageJson.length + finishReason.length + model.length) * bytesPerCharacter + ownBytes;
+}
+
+/**
+ * Returns the facts of an answer. If they exceed a batch, returns its usage and a failure: a retry would be as large. With its turn,
+ * the facts have nothing of variable size beside it.
+ */
+function storable(scope: Scope, facts: readonly Fact[], turn?: ModelTurn): readonly Fact[] {
+  // Most are so small that they need not be measured.
+  if (turn !== undefined && maxBytesOf(turn) <= maxTurnBytes) return facts;
   const bytes = facts.reduce((sum, fact) => sum + bytesOf(fact), 0);
   if (bytes <= maxTurnBytes) return facts;
   const message = `its answer takes ${bytes} bytes, and a turn may have ${maxTurnBytes}; set max_tokens, or have large content written to files part by part`;

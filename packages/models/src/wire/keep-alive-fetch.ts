@@ -99,8 +99,21 @@ async function* bytesOf(
     throw failureOf(error);
   } finally {
     clearTimeout(idle);
-    const signal = AbortSignal.timeout(drainTimeoutMs);
-    body.dump({ limit: Infinity, signal }).catch(() => undefined);
+    void drained(body);
+  }
+}
+
+/** Reads the rest of a body, for a second at most. Never rejects. */
+async function drained(body: Dispatcher.ResponseData["body"]): Promise<void> {
+  const late = new AbortController();
+  // Not a signal with a timeout: it creates an exception with its stack when its time comes, however early the body ended.
+  const timer = setTimeout(() => late.abort(), drainTimeoutMs).unref();
+  try {
+    await body.dump({ limit: Infinity, signal: late.signal });
+  } catch {
+    // The connection is not reused.
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -26,7 +26,8 @@ export interface WatchUpdate {
 }
 
 /** Events of a run, with the tails of their batches instead of a token. */
-type WatchPart = Omit<WatchUpdate, "resumeToken"> & Pick<EventRange<RunEvent>, "batchTails">;
+type WatchPart = Omit<WatchUpdate, "resumeToken"> &
+  Pick<EventRange<RunEvent>, "batchTails" | "bytes">;
 
 export interface WatchPorts extends StartPorts {
   readonly log: RunLog;
@@ -89,7 +90,8 @@ export async function* watchRun(
     current === undefined ? log.follow(key, after, until) : listener.follow(current, until);
   // Heartbeats depend on what the client receives, so events that it did not select must not count as messages.
   async function* selected(until: AbortSignal): AsyncIterable<WatchPart> {
-    for await (const { events, tail, batchTails } of following(start, follow(until))) {
+    for await (const { events, tail, ...range } of following(start, follow(until))) {
+      const { batchTails } = range;
       const end = events.find(endsRun);
       const visible = end === undefined ? events : events.slice(0, events.indexOf(end) + 1);
       // The log is followed from the start of a batch.
@@ -100,12 +102,12 @@ export async function* watchRun(
           events: chosen,
           throughSequence: end.sequence,
           endStatus: end.event.value.status,
-          batchTails,
+          ...range,
         };
       } else if (chosen.length === 0) {
         throughSequence = tail.sequence;
         resumeToken = resumeTokenAt(throughSequence, batchTails);
-      } else yield { events: chosen, throughSequence: tail.sequence, batchTails };
+      } else yield { events: chosen, throughSequence: tail.sequence, ...range };
     }
   }
   for await (const next of withHeartbeats(selected, interval, signal)) {
@@ -113,7 +115,7 @@ export async function* watchRun(
       yield { events: [], throughSequence, resumeToken };
       continue;
     }
-    for (const { batchTails: tails, ...part } of splitBySize(next)) {
+    for (const { batchTails: tails, bytes: _, ...part } of splitBySize(next)) {
       ({ throughSequence } = part);
       resumeToken = resumeTokenAt(throughSequence, tails);
       yield { ...part, resumeToken };
@@ -125,12 +127,13 @@ export async function* watchRun(
 }
 
 async function* following(
-  start: Pick<WatchStart, "missed" | "missedBatches" | "after">,
+  start: Pick<WatchStart, "missed" | "missedBatches" | "missedBytes" | "after">,
   next: AsyncIterable<EventRange<RunEvent>>,
 ): AsyncIterable<EventRange<RunEvent>> {
   const { after } = start;
   if (typeof after === "object" && start.missed.length > 0) {
-    yield { events: start.missed, tail: after, batchTails: start.missedBatches };
+    const { missed: events, missedBatches: batchTails, missedBytes: bytes } = start;
+    yield { events, tail: after, batchTails, bytes };
     start.missed = [];
     start.missedBatches = [];
   }
@@ -141,7 +144,9 @@ async function* following(
  * Splits an update into messages that every client accepts. A message over a client's limit would end its stream, and end it
  * again each time the client resumes.
  */
-function* splitBySize({ events, ...rest }: WatchPart): Iterable<WatchPart> {
+function* splitBySize(update: WatchPart): Iterable<WatchPart> {
+  const { events, ...rest } = update;
+  if (rest.bytes !== undefined && rest.bytes <= maxBytes) return yield update;
   let portion: RunEvent[] = [];
   let bytes = 0;
   for (const event of events) {

@@ -31,6 +31,8 @@ export interface WatchStart {
   /** Empty if there are many: those are read again, in parts, instead of being held for a client that may be slow. */
   missed: readonly RunEvent[];
   missedBatches: readonly Tail[];
+  /** How many bytes the missed events have in the store, or more. */
+  readonly missedBytes: number;
   readonly after: Tail | number;
   /** Whether `after` was the end of the log when it was read. */
   readonly isCurrent: boolean;
@@ -123,7 +125,7 @@ class Walk {
   missed: readonly RunEvent[] | undefined = [];
   readonly #named: readonly number[];
   readonly #afterSequence: number;
-  #missedBytes = 0;
+  missedBytes = 0;
   /** Whether the last part reached the end of the log. */
   isComplete = false;
 
@@ -133,7 +135,7 @@ class Walk {
     this.before = before;
   }
 
-  with({ events, tail, batchTails, isComplete }: LogPart<RunEvent>): this {
+  with({ events, tail, batchTails, isComplete, bytes }: LogPart<RunEvent>): this {
     this.isComplete = isComplete;
     const end = events.find(endsRun);
     if (end?.event.case === "status") {
@@ -141,8 +143,8 @@ class Walk {
     }
     this.#keepTails(batchTails);
     const missed = events.filter(({ sequence }) => sequence > this.#afterSequence);
-    for (const event of missed) this.#missedBytes += toBinary(RunEventSchema, event).length;
-    const isHeld = this.missed !== undefined && this.#missedBytes <= maxFollowedBytes;
+    if (missed.length > 0) this.missedBytes += bytes ?? bytesOf(missed);
+    const isHeld = this.missed !== undefined && this.missedBytes <= maxFollowedBytes;
     this.missed = isHeld ? [...(this.missed ?? []), ...missed] : undefined;
     this.tail = tail;
     return this;
@@ -170,10 +172,16 @@ function startOf(walk: Walk, { afterSequence }: WatchRunRequest): WatchStart {
     resumeToken: resumeTokenAt(afterSequence, tails),
   };
   if (missed === undefined) {
-    return { ...known, missed: [], missedBatches: [], after: before, isCurrent: false };
+    const none = { missed: [], missedBatches: [], missedBytes: 0 };
+    return { ...known, ...none, after: before, isCurrent: false };
   }
   const missedBatches = tails.filter(({ sequence }) => sequence > afterSequence);
-  return { ...known, missed, missedBatches, after: tail, isCurrent: isComplete };
+  const { missedBytes } = walk;
+  return { ...known, missed, missedBatches, missedBytes, after: tail, isCurrent: isComplete };
+}
+
+function bytesOf(events: readonly RunEvent[]): number {
+  return events.reduce((sum, event) => sum + toBinary(RunEventSchema, event).length, 0);
 }
 
 function tooManyResume(): Failure {
