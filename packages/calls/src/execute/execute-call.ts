@@ -61,7 +61,8 @@ export async function executeCall(
   const startedAt = timestampNow();
   const end = new AbortController();
   const running = AbortSignal.any([signal, end.signal]);
-  const writer = new CallWriter(ports, key, tail);
+  journal.skip?.(tail);
+  const writer = new CallWriter(ports, { key, tail }, (appended) => journal.skip?.(appended));
   const questions = new CallQuestions(tail.sequence, (fact, until) => writer.write(fact, until));
   const report = (progress: Progress) =>
     writer.writeProgress(progressFact(call, progress), running);

@@ -24,6 +24,7 @@ export class CallWriter {
   readonly #ports: Pick<CallPorts, "journal" | "clock" | "log">;
   readonly #key: CallKey;
   readonly #pending: ToolCallFact[] = [];
+  #onAppend: ((tail: Tail) => void) | undefined;
   #tail: Tail;
   #isLost = false;
   #progressCount = 0;
@@ -31,10 +32,16 @@ export class CallWriter {
   #writers = 0;
   #gathering: NodeJS.Timeout | undefined;
 
-  constructor(ports: Pick<CallPorts, "journal" | "clock" | "log">, key: CallKey, tail: Tail) {
+  /** `onAppend` is called with the end of the journal after each append, as long as nobody else has written to it. */
+  constructor(
+    ports: Pick<CallPorts, "journal" | "clock" | "log">,
+    { key, tail }: { readonly key: CallKey; readonly tail: Tail },
+    onAppend?: (tail: Tail) => void,
+  ) {
     this.#ports = ports;
     this.#key = key;
     this.#tail = tail;
+    this.#onAppend = onAppend;
   }
 
   /** Writes progress in its turn. Progress that cannot be written is dropped. */
@@ -126,8 +133,10 @@ export class CallWriter {
       const appended = await journal.append(this.#key, this.#tail, facts, signal);
       if (appended.kind === "appended") {
         this.#tail = appended.tail;
+        this.#onAppend?.(appended.tail);
         return;
       }
+      this.#onAppend = undefined;
       const { events, tail } = await journal.read(this.#key, this.#tail, signal);
       // The runtime writes answers into a call of this host. Any other fact of another party ends the call here.
       this.#isLost = events.some(({ fact }) => fact.case !== "answer");

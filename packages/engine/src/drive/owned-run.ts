@@ -148,6 +148,7 @@ class OwnedRun implements AsyncDisposable {
   async drive(now: AbortSignal): Promise<RunRelease> {
     const drain = this.#drain;
     const signal = AbortSignal.any([now, this.#end.signal]);
+    this.#listener.skip?.(this.#tail);
     void this.#followLog(signal);
     using _bound = this.#mailbox.bind(signal);
     using _ = onAbort(drain, () => this.#mailbox.post({ kind: "draining" }));
@@ -238,6 +239,7 @@ class OwnedRun implements AsyncDisposable {
       if (outcome.tail.sequence > this.#tail.sequence) this.#recordedStandstillMs = stoodStillMs;
       this.#state = outcome.state;
       this.#tail = outcome.tail;
+      this.#listener.skip?.(this.#tail);
       this.#mayDeriveFacts = !outcome.isComplete;
       this.#lostAppends.succeeded();
       return true;

@@ -207,6 +207,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
         const source = this.#followSource(key, after, signal);
         return followSubject(source, after.sequence, signal, { live, after });
       },
+      skip: (tail) => live.skip(tail),
       [Symbol.dispose]: () => live[Symbol.dispose](),
     };
   }

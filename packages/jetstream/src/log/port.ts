@@ -88,6 +88,12 @@ export interface LogListener<Event> extends Disposable {
    * only when the log is compared with its stored tail.
    */
   follow(after: Tail, signal: AbortSignal): AsyncIterable<EventRange<Event>>;
+
+  /**
+   * Takes note that the reader has everything up to `tail`, which `follow` then need not yield: a writer that follows its log has
+   * what it appended. Call it first before any of these appends. Optional: a listener without it yields everything.
+   */
+  skip?(tail: Tail): void;
 }
 
 /** Reads the end of a log without the events before it. */

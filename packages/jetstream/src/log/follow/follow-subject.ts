@@ -44,6 +44,7 @@ export async function* followSubject<Event>(
   for (;;) {
     if (pending.isEmpty && !isFirst && !live.isBehind) {
       const batches = await live.next(cursor, signal);
+      cursor = live.laterOf(cursor);
       if (batches !== undefined) pending.add(cursor, batches);
     }
     if (pending.isEmpty) live.isBehind = false;

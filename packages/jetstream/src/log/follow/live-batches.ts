@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
@@ -27,6 +28,8 @@ export class LiveBatches implements Disposable {
   #waiting: StoredBatch[] = [];
   #bytes = 0;
   #knownSequence = 0;
+  /** What the reader has without having got it here. */
+  #skipped: Tail | undefined;
 
   constructor({ connection, liveSubject, tailCheckMs }: LiveSource) {
     this.#tailCheckMs = tailCheckMs;
@@ -50,16 +53,31 @@ export class LiveBatches implements Disposable {
   }
 
   /** Ignores batches up to `tail` from now on. */
-  skipTo({ sequence }: Tail): void {
-    this.#knownSequence = sequence;
+  skipTo(tail: Tail): void {
+    this.#knownSequence = this.laterOf(tail).sequence;
+  }
+
+  /** Takes note that the reader has everything up to `tail`. */
+  skip(tail: Tail): void {
+    this.#skipped = tail;
+    this.skipTo(tail);
+  }
+
+  /** Returns where the reader is that got everything here up to `cursor`. */
+  laterOf(cursor: Tail): Tail {
+    const skipped = this.#skipped;
+    return skipped !== undefined && skipped.sequence > cursor.sequence ? skipped : cursor;
   }
 
   /**
-   * Waits for batches that follow `cursor`. Returns undefined when the store has to be read instead. Returns all that arrived
+   * Waits for batches that follow `cursor`, and what was skipped meanwhile. Returns undefined when the store has to be read instead. Returns all that arrived
    * meanwhile: a slower reader gets more at a time.
    */
-  async next({ sequence }: Tail, signal: AbortSignal): Promise<readonly StoredBatch[] | undefined> {
+  async next(cursor: Tail, signal: AbortSignal): Promise<readonly StoredBatch[] | undefined> {
     while (!this.isBehind) {
+      // The answer to an append arrives just after the batch. The writer takes note of it in the same turn.
+      if (this.#skipped !== undefined && this.#waiting.length > 0) await endOfTurn();
+      const { sequence } = this.laterOf(cursor);
       const batches = this.#waiting.filter(({ last }) => last > sequence);
       this.#clear();
       if (batches.length > 0) {
