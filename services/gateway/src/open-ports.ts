@@ -1,4 +1,5 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
+import { rememberLast } from "@reeve/platform/remember-last";
 import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
@@ -60,6 +61,8 @@ export async function openPorts(
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
+  const offeredTools = rememberLast(tools, mergeCatalogs);
+  const offeredModels = rememberLast(models, mergeModels);
   const offerTable = await openTable(nats, ToolOfferSchema, { usesReserve: false });
   const storedOffers = await openLiveView(offerTable, log, signal, { keep: isOffered });
   const runs = await openTable(nats, RunSchema);
@@ -122,8 +125,8 @@ export async function openPorts(
       openTable(nats, QueueHolderSchema),
     ),
     offer: () => ({
-      tools: mergeCatalogs(tools()),
-      models: mergeModels(models()),
+      tools: offeredTools(),
+      models: offeredModels(),
       hasPasskeys: passkeySiteOf(config.REEVE_PUBLIC_URL) !== undefined,
     }),
   };

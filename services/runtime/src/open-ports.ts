@@ -1,4 +1,5 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
+import { rememberLast } from "@reeve/platform/remember-last";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { Dispatch } from "@reeve/contracts/run";
@@ -76,7 +77,8 @@ export async function openPorts(
   signal: AbortSignal,
 ): Promise<RuntimePorts> {
   const hosts = await openLiveView(await openTable(nats, ToolCatalogSchema), logger, signal);
-  const catalogs = () => ({ tools: mergeCatalogs(hosts()), models: catalog() });
+  const tools = rememberLast(hosts, mergeCatalogs);
+  const catalogs = () => ({ tools: tools(), models: catalog() });
   const count = runMetrics(catalogs);
   const byName = new Map(
     [...providers.byName].map(([name, provider]) => [name, observedProvider(provider)]),

@@ -21,6 +21,7 @@ import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
 import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
 import { watchPolicy } from "@reeve/run/policy/watch-policy";
+import { rememberLast } from "@reeve/platform/remember-last";
 import { AnnouncedCatalog } from "./announced-catalog.ts";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
@@ -66,7 +67,10 @@ export async function startRuntime(
     ...withPlugins(providers.catalog, plugins.offers),
     skills: [...offered],
   });
-  const catalog = () => catalogWith(skills.descriptors);
+  const parts = () => [...skills.descriptors, ...plugins.offers];
+  const catalog = rememberLast<unknown, ReturnType<typeof catalogWith>>(parts, () =>
+    catalogWith(skills.descriptors),
+  );
   const announced = new AnnouncedCatalog({ table: models, skills, catalogWith, log: logger });
   const announce = async () => await announced.announce(background.signal);
   await announce();

@@ -6,10 +6,20 @@ import { recordedPlan } from "./recorded-plan.ts";
 /** How much of a record in the log of a run is its plan: its tools and its history need most of it. */
 const maxRecordedBytes = 128 * 1024;
 
+/** The plans of agents that many runs have. */
+const recorded = new WeakMap<ResolutionPlan, ResolutionPlan>();
+
 /** Returns what the log of a run records of a plan. It fits the log, whatever rules and tools the agent has. */
 export function planForLog(plan: ResolutionPlan): ResolutionPlan {
+  const known = recorded.get(plan);
+  if (known !== undefined) return known;
   const { omittedCallRules, omittedTools } = plan;
-  return fitPlan({ ...recordedPlan(plan), omittedCallRules, omittedTools }, maxRecordedBytes);
+  const fitting = fitPlan(
+    { ...recordedPlan(plan), omittedCallRules, omittedTools },
+    maxRecordedBytes,
+  );
+  recorded.set(plan, fitting);
+  return fitting;
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Policy } from "@reeve/agent/policy/policy";
 import { planForLog } from "@reeve/agent/resolve/fit-plan";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
-import { starterOf, toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
+import { resolveOften } from "@reeve/agent/resolve/recent-resolutions";
+import { starterOf, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import type { Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
@@ -55,7 +56,7 @@ async function prepared(
   assertPluginsAnswer(created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   await settleSkills(created, ports, signal);
-  const resolved = resolveAgent(spec, ports.catalogs(), place);
+  const resolved = resolveOften(spec, ports.catalogs(), place);
   assertReads(resolved, recordedFiles(created));
   const { limits, retry, executor, planner, tools, gated, finish, warnings, delegates } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");

@@ -8,8 +8,9 @@ import {
   assertBackendSupports,
 } from "@reeve/agent/resolve/execution-backends";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
-import { toolContextOf, resolveAgent } from "@reeve/agent/resolve/resolve-agent";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
+import { resolveOften } from "@reeve/agent/resolve/recent-resolutions";
+import { toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import { ClientManifestSchema } from "@reeve/contracts/tool";
 import { jsonDigest } from "@reeve/contracts/digest/json-digest";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -277,7 +278,7 @@ export function resolvable(
     assertBackendSupports({ spec: each, files: request.files }, "nats", new Set(surroundings));
   }
   assertFilesFit(fileBytes, offered.tools);
-  const resolved = resolveAgent(spec, offered, toolContextOf(request, policy(), caller));
+  const resolved = resolveOften(spec, offered, toolContextOf(request, policy(), caller));
   assertReads(resolved, files);
   return resolved.warnings;
 }
