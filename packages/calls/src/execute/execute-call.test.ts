@@ -1,5 +1,6 @@
 import { ToolStatus } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { memoryCallJournal } from "@reeve/jetstream/log/memory";
 import { Failure } from "@reeve/platform/failure";
@@ -53,6 +54,35 @@ describe("a call", () => {
     );
     expect(steps).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
     expect(kinds(facts).at(-1)).toBe("result");
+  });
+
+  test("appends progress together with the result that follows it at once", async () => {
+    const ports = portsWith(
+      toolOf(async ({ report }) => {
+        report({ progress: 1, message: "half" });
+        report({ progress: 2, message: "whole" });
+        return { content: "done", isError: false };
+      }),
+    );
+    await settleCall(deliveryOf(request()), ports, never);
+    expect(kinds(await factsIn(ports))).toEqual(["started", "progress", "progress", "result"]);
+    const { batchTails } = await ports.journal.read(key, emptyTail, never);
+    expect(batchTails.map(({ sequence }) => sequence)).toEqual([1, 4]);
+  });
+
+  test("appends progress of a call that continues", async () => {
+    const goOn = Promise.withResolvers<void>();
+    const ports = portsWith(
+      toolOf(async ({ report }) => {
+        report({ progress: 1, message: "half" });
+        await goOn.promise;
+        return { content: "done", isError: false };
+      }),
+    );
+    const settled = settleCall(deliveryOf(request()), ports, never);
+    await expect.poll(async () => kinds(await factsIn(ports))).toEqual(["started", "progress"]);
+    goOn.resolve();
+    await settled;
   });
 
   test("records a bounded part of a flood of progress, including the latest", async () => {

@@ -46,6 +46,30 @@ test("an idle stream yields heartbeats, and loses no item", async () => {
   expect(heard.at(-1)).toBe("late");
 });
 
+test("an item starts the time anew, of which the interval learns how much is over", async () => {
+  const intervals: { readonly elapsedMs: number; end(): void }[] = [];
+  const interval = (_: AbortSignal, elapsedMs: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    intervals.push({ elapsedMs, end: resolve });
+    return promise;
+  };
+  async function* open(signal: AbortSignal) {
+    yield "a";
+    yield await aborted(signal);
+  }
+  const stream = withHeartbeats(open, interval, never)[Symbol.asyncIterator]();
+  expect((await stream.next()).value).toBe("a");
+  const next = stream.next();
+  // The interval runs since before the item.
+  expect(intervals).toHaveLength(1);
+  intervals[0]?.end();
+  await expect.poll(() => intervals.length).toBe(2);
+  expect(intervals[1]?.elapsedMs).toBeGreaterThan(0);
+  intervals[1]?.end();
+  expect((await next).value).toBe("heartbeat");
+  await stream.return?.();
+});
+
 test("leaving the stream ends the wait for its next item", async () => {
   let reason: unknown;
   async function* open(signal: AbortSignal): AsyncIterable<string> {

@@ -6,7 +6,7 @@ import { NodeTransport, nodeResolveHost } from "@nats-io/transport-node/lib/node
  * A connection that writes what is sent in one turn of the event loop together. The client's own transport writes after each
  * microtask that sends something, and a system call costs as much as dozens of messages.
  */
-class BatchingTransport extends NodeTransport {
+export class BatchingTransport extends NodeTransport {
   override send(frame: Uint8Array): void {
     const { socket } = this;
     if (!this.isClosed && socket.writableCorked === 0) {

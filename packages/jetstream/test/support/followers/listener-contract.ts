@@ -50,6 +50,30 @@ export function listenerContract<Key, Event extends { readonly sequence: number 
       );
     });
 
+    test("yields what others append, although its reader appends too and skips that", async () => {
+      const [log, other] = writers();
+      const key = fresh();
+      using listener = listenTo(log, key);
+      let tail = await appendEvents(log, key, emptyTail, batch(emptyTail, "own"), signal);
+      listener.skip?.(tail);
+      await appendEvents(other, key, tail, batch(tail, "other"), signal);
+      const seen: Event[] = [];
+      for await (const { events, tail: end } of listener.follow(tail, signal)) {
+        seen.push(...events);
+        if (!wordsOf(events).some((word) => word.endsWith("other"))) continue;
+        if (end.sequence === 6) break;
+        tail = end;
+        tail = await appendEvents(log, key, tail, batch(tail, "own"), signal);
+        listener.skip?.(tail);
+        await appendEvents(other, key, tail, batch(tail, "other"), signal);
+      }
+      expect(wordsOf(seen).filter((word) => word.endsWith("other"))).toEqual([
+        "2 other",
+        "4 other",
+        "6 other",
+      ]);
+    });
+
     test("ends its follower with the reason of the signal", async () => {
       const [log] = writers();
       const stop = new AbortController();

@@ -40,6 +40,31 @@ test("leaves no listener", async () => {
   expect(getEventListeners(signal, "abort")).toHaveLength(0);
 });
 
+test("counts notifications that come before the party continues as one", async () => {
+  const wakeup = new Wakeup();
+  const waiting = wakeup.wait(neverAborts);
+  wakeup.notify();
+  wakeup.notify();
+  await waiting;
+  expect(await wakeup.waitFor(0, neverAborts)).toBe(false);
+});
+
+test("waits with a bound signal add no listener, and reject with its reason", async () => {
+  const stop = new AbortController();
+  const wakeup = new Wakeup();
+  {
+    using _ = wakeup.bind(stop.signal);
+    const waiting = wakeup.wait(stop.signal);
+    expect(getEventListeners(stop.signal, "abort")).toHaveLength(1);
+    wakeup.notify();
+    await waiting;
+    const aborted = wakeup.waitFor(60_000, stop.signal);
+    stop.abort(new Error("enough"));
+    await expect(aborted).rejects.toThrow("enough");
+  }
+  expect(getEventListeners(stop.signal, "abort")).toHaveLength(0);
+});
+
 test("refuses a second party, which would never wake", async () => {
   const wakeup = new Wakeup();
   const first = wakeup.wait(neverAborts);

@@ -1,0 +1,38 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { RunBatchSchema } from "@reeve/contracts/run";
+import { ToolCallJournalSchema } from "@reeve/contracts/tool";
+import { expect, test } from "vitest";
+import { DecodedBatches } from "./decoded-batches.ts";
+
+const batch = (firstSequence: number) => create(RunBatchSchema, { firstSequence });
+const encoded = (firstSequence: number) => toBinary(RunBatchSchema, batch(firstSequence));
+
+test("a batch is decoded once for all of its readers", () => {
+  const decoded = new DecodedBatches();
+  const first = decoded.of(RunBatchSchema, { revision: 5, data: encoded(1) }, () => batch(1));
+  const again = decoded.of(RunBatchSchema, { revision: 5, data: encoded(1) }, () => batch(1));
+  expect(again).toBe(first);
+});
+
+test("other bytes at the same revision are another batch, and so is a batch of another kind of log", () => {
+  const decoded = new DecodedBatches();
+  decoded.of(RunBatchSchema, { revision: 5, data: encoded(1) }, () => batch(1));
+  const other = decoded.of(RunBatchSchema, { revision: 5, data: encoded(2) }, () => batch(2));
+  expect(other.firstSequence).toBe(2);
+  const journal = create(ToolCallJournalSchema, { firstSequence: 1 });
+  const data = toBinary(ToolCallJournalSchema, journal);
+  expect(decoded.of(ToolCallJournalSchema, { revision: 5, data }, () => journal)).toBe(journal);
+});
+
+test("the oldest batches are forgotten, and large ones are not held", () => {
+  const decoded = new DecodedBatches(2 * encoded(1).length);
+  const read = (revision: number, data = encoded(revision)) =>
+    decoded.of(RunBatchSchema, { revision, data }, () => batch(revision));
+  const [first, second] = [read(1), read(2)];
+  expect(read(1)).toBe(first);
+  read(3);
+  expect(read(1)).not.toBe(first);
+  expect(second.firstSequence).toBe(2);
+  const large = new Uint8Array(100_000);
+  expect(read(9, large)).not.toBe(read(9, large));
+});
