@@ -18,7 +18,7 @@ export const toolhostConfig = z.object({
     .regex(/^[A-Za-z0-9_-]+$/, "may contain only letters, digits, _, and -")
     .default("default"),
   /** How many calls run concurrently. */
-  REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(4),
+  REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(8),
   /** How long running calls may continue when the toolhost ends, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** JSON file that lists the MCP servers, see docs/tools.md. */

@@ -98,7 +98,7 @@ function queueOf(workload: Workload): Queue | undefined {
   }
   if (program !== "toolhost") return undefined;
   const pool = valueOf(workload, "REEVE_POOL") ?? "default";
-  const concurrency = Number(valueOf(workload, "REEVE_TOOLHOST_CONCURRENCY") ?? 4);
+  const concurrency = Number(valueOf(workload, "REEVE_TOOLHOST_CONCURRENCY") ?? 8);
   return { stream: streamOf(ToolCallRequestSchema), consumers: [pool], pool, concurrency };
 }
 

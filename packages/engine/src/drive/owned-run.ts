@@ -150,8 +150,9 @@ class OwnedRun implements AsyncDisposable {
     const signal = AbortSignal.any([now, this.#end.signal]);
     this.#listener.skip?.(this.#tail);
     void this.#followLog(signal);
-    using _bound = this.#mailbox.bind(signal);
-    using _ = onAbort(drain, () => this.#mailbox.post({ kind: "draining" }));
+    using listening = new DisposableStack();
+    listening.use(this.#mailbox.bind(signal));
+    listening.use(onAbort(drain, () => this.#mailbox.post({ kind: "draining" })));
     for (;;) {
       // Messages also arrive while an append is in flight.
       this.#receive(this.#mailbox.drain());

@@ -22,6 +22,11 @@ async function* silent(signal: AbortSignal): AsyncIterable<string> {
   yield await aborted(signal);
 }
 
+async function* oneLetter(signal: AbortSignal): AsyncIterable<string> {
+  yield "a";
+  yield await aborted(signal);
+}
+
 async function drained(items: AsyncIterable<string>): Promise<void> {
   for await (const _ of items);
 }
@@ -53,11 +58,7 @@ test("an item starts the time anew, of which the interval learns how much is ove
     intervals.push({ elapsedMs, end: resolve });
     return promise;
   };
-  async function* open(signal: AbortSignal) {
-    yield "a";
-    yield await aborted(signal);
-  }
-  const stream = withHeartbeats(open, interval, never)[Symbol.asyncIterator]();
+  const stream = withHeartbeats(oneLetter, interval, never)[Symbol.asyncIterator]();
   expect((await stream.next()).value).toBe("a");
   const next = stream.next();
   // The interval runs since before the item.

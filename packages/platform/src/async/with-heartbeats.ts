@@ -67,16 +67,15 @@ class Heartbeat {
     const ranFromMs = this.#restartedAtMs;
     const elapsedMs = performance.now() - ranFromMs;
     this.#isRunning = true;
-    this.#interval(this.#signal, elapsedMs).then(
-      () => {
-        this.#isRunning = false;
-        if (this.#restartedAtMs > ranFromMs) this.#run();
-        else this.#waiting?.resolve("heartbeat");
-      },
-      (error: unknown) => {
-        this.#isRunning = false;
-        this.#waiting?.reject(error);
-      },
-    );
+    const over = () => {
+      this.#isRunning = false;
+      if (this.#restartedAtMs > ranFromMs) this.#run();
+      else this.#waiting?.resolve("heartbeat");
+    };
+    const failed = (error: unknown) => {
+      this.#isRunning = false;
+      this.#waiting?.reject(error);
+    };
+    this.#interval(this.#signal, elapsedMs).then(over, failed);
   }
 }
