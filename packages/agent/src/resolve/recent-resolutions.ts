@@ -22,9 +22,9 @@ interface Remembered {
 const remembered = new WeakMap<readonly ToolCatalog[], Remembered>();
 
 /**
- * Returns what `resolveAgent` returns, and remembers it: most runs of an agent resolve to the same. Only for callers that change nothing of
- * the result, and whose offer consists of the same objects until it changes. An agent with delegates, with a policy, or with what a request brings is resolved
- * each time.
+ * Returns what `resolveAgent` returns, and remembers it: most runs of an agent resolve to the same. Only for callers that change
+ * nothing of the result, and whose offer consists of the same objects until it changes. An agent with delegates, with a policy, or
+ * with what a request brings is resolved each time.
  */
 export function resolveOften(spec: AgentSpec, offer: Offer, context: ToolContext): ResolvedAgent {
   const key = keyOf(spec, context);

@@ -70,8 +70,8 @@ export class LiveBatches implements Disposable {
   }
 
   /**
-   * Waits for batches that follow `cursor`, and what was skipped meanwhile. Returns undefined when the store has to be read instead. Returns all that arrived
-   * meanwhile: a slower reader gets more at a time.
+   * Waits for batches that follow `cursor`, and what was skipped meanwhile. Returns undefined when the store has to be read
+   * instead. Returns all that arrived meanwhile: a slower reader gets more at a time.
    */
   async next(cursor: Tail, signal: AbortSignal): Promise<readonly StoredBatch[] | undefined> {
     while (!this.isBehind) {
