@@ -19,6 +19,7 @@ import * as sweeper from "./coordination/sweeper.ts";
 import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
 import * as toolhost from "./toolhost.ts";
+import * as workerPresence from "./coordination/worker-presence.ts";
 
 const messages = [
   agent,
@@ -39,6 +40,7 @@ const messages = [
   thread,
   tool,
   toolhost,
+  workerPresence,
 ]
   .flatMap((declarations): readonly unknown[] => Object.values(declarations))
   .filter(isMessage);

@@ -33,6 +33,7 @@ import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
 import type { RuntimeConfig } from "./config.ts";
 import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
+import type { ModelActivity } from "./presence/model-activity.ts";
 
 /** A claim costs about as much as holding a run for some seconds; most rate limits pass in less. */
 const maxHeldWaitMs = 5_000;
@@ -52,6 +53,8 @@ interface PortDependencies {
   readonly standstill: StandstillMeter;
   readonly providers: Pick<Providers, "byName">;
   readonly plugins: NonNullable<RunPorts["plugins"]>;
+  /** Counts the calls of models, for operators. */
+  readonly activity: Pick<ModelActivity, "count">;
   /** Returns the models, providers, skills, and plugins of now. */
   readonly catalog: () => ModelCatalog;
   readonly skills: SkillSource;
@@ -69,6 +72,7 @@ export async function openPorts(
     standstill,
     providers,
     plugins,
+    activity,
     catalog,
     skills,
     policy,
@@ -81,7 +85,7 @@ export async function openPorts(
   const catalogs = () => ({ tools: tools(), models: catalog() });
   const count = runMetrics(catalogs);
   const byName = new Map(
-    [...providers.byName].map(([name, provider]) => [name, observedProvider(provider)]),
+    [...providers.byName].map(([name, provider]) => [name, observedProvider(provider, activity)]),
   );
   const runLog = await openRunLog(nats);
   return {
@@ -117,8 +121,11 @@ export async function openPorts(
 }
 
 /** A script is never down: it fails where it says so. */
-function observedProvider(provider: ModelProvider): ModelProvider {
-  const observed = tracedProvider(meteredProvider(provider));
+function observedProvider(
+  provider: ModelProvider,
+  activity: PortDependencies["activity"],
+): ModelProvider {
+  const observed = tracedProvider(meteredProvider(provider, (call) => activity.count(call)));
   return provider.descriptor.scripted ? observed : circuitProvider(observed, steadyClock);
 }
 

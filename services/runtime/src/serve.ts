@@ -2,10 +2,15 @@ import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog, OfferedPlugin, SkillDescriptor } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { bucketOf } from "@reeve/contracts/channel";
+import type { Dispatch } from "@reeve/contracts/run";
+import type { WorkerPresence } from "@reeve/contracts/worker-presence";
+import { WorkerPresenceSchema } from "@reeve/contracts/worker-presence";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
+import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
@@ -25,6 +30,8 @@ import { rememberLast } from "@reeve/platform/remember-last";
 import { AnnouncedCatalog } from "./announced-catalog.ts";
 import type { RuntimeConfig } from "./config.ts";
 import { openPorts } from "./open-ports.ts";
+import { keepPresence } from "./presence/keep-presence.ts";
+import { ModelActivity } from "./presence/model-activity.ts";
 import { SkillStore } from "@reeve/models/skills/skill-store";
 import { loadSkills, watchSkills } from "@reeve/models/skills/watch-skills";
 
@@ -53,6 +60,8 @@ export async function startRuntime(
   const known = { name: worker, log: logger, checks: allCheckedRules };
   const holder = starting.use(await QueueHolder.open(nats, known, signal));
   const standstill = starting.use(new StandstillMeter(systemClock));
+  // Disposed after the background work: a worker that drains is still shown.
+  const presence = starting.use(new AsyncDisposableStack());
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
@@ -75,17 +84,24 @@ export async function startRuntime(
   const announce = async () => await announced.announce(background.signal);
   await announce();
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
+  const activity = new ModelActivity(systemClock);
+  const offered = { providers, plugins, catalog, skills, policy };
   const ports = await openPorts(
     config,
-    { nats, holder, worker, standstill, providers, plugins, catalog, skills, policy, logger },
+    { ...offered, nats, holder, worker, standstill, activity, logger },
     background.signal,
   );
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, logger, background.signal));
-  const reportActiveRuns = (count: number) => {
-    ports.reportActiveRuns?.(count);
+  let runs: () => readonly Dispatch[] = () => [];
+  const reportActiveRuns: typeof ports.reportActiveRuns = (count, list) => {
+    runs = list;
+    ports.reportActiveRuns?.(count, list);
     onActiveRuns?.(count);
   };
+  const slots = config.REEVE_RUNTIME_CONCURRENCY;
+  const state = { worker, slots, runs: () => runs(), activity, clock: systemClock, log: logger };
+  presence.use(keepPresence(presenceTable(nats), state, background.signal));
   const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
   if (configs.length > 0) background.run((until) => plugins.watch(announce, until));
@@ -101,6 +117,13 @@ export async function startRuntime(
   );
   logger.info({ worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();
+}
+
+/** The table may be missing, or closed to this worker, while a deployment changes to this version. */
+function presenceTable(nats: Nats): LaterTable<WorkerPresence> {
+  return new LaterTable(bucketOf(WorkerPresenceSchema).name, () =>
+    openTable(nats, WorkerPresenceSchema, { usesReserve: false }),
+  );
 }
 
 function withPlugins(catalog: ModelCatalog, plugins: readonly OfferedPlugin[]): ModelCatalog {

@@ -90,12 +90,23 @@ export async function startToolhost(
   const holder = starting.use(await QueueHolder.open(nats, { name: host, log }, signal));
   const timeouts = { ackWaitMs, isConsumer: true, holder };
   const requests = await openToolCallQueue(nats, { pool: name, ...timeouts });
-  const membership = { pool: name, host, slots, timeouts, requests, nats, log };
+  let workspaceCount = () => 0;
+  const reported = () => {
+    const { warm = 0, spare = 0 } = sandboxes.waiting?.() ?? {};
+    return {
+      isolation: sandboxes.isolation,
+      warmSandboxes: warm,
+      spareSandboxes: spare,
+      workspaces: workspaceCount(),
+    };
+  };
+  const membership = { pool: name, host, slots, reported, timeouts, requests, nats, log };
   const pool = starting.use(await joinPool(membership, signal));
   starting.use(exposePoolMetrics({ pool: name, slots, nats, log }));
   const workspaces = starting.use(
     await openWorkspaces(sandboxes, { config, nats, artifacts, host, log }, signal),
   );
+  workspaceCount = () => workspaces.count;
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();
   const external = starting.use(new ExternalTools({ log, identity, secrets, onTools }));

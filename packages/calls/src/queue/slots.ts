@@ -38,6 +38,11 @@ export class Slots {
     return this.capacity.permits - this.capacity.available;
   }
 
+  /** The calls in progress, in the order in which they began. */
+  get calls(): readonly CallKey[] {
+    return [...this.#inProgress.values()].map(({ delivery }) => callKeyOf(delivery.message));
+  }
+
   /** Starts work on a delivery. Work that is in progress for the same message continues, and settles this delivery. */
   begin(delivery: CallDelivery, work: (delivery: CallDelivery) => Promise<void>): void {
     // A message is redelivered to this host when the process was paused for long. The call still runs, so nothing is lost.

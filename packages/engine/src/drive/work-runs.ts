@@ -21,6 +21,8 @@ export async function workRuns(
   stop: StopSignals,
 ): Promise<void> {
   const driven = new Map<number, Driven>();
+  const list = () => [...driven.values()].map(({ delivery }) => delivery.message);
+  const report = () => ports.reportActiveRuns?.(driven.size, list);
   try {
     for await (const delivery of dispatch.take(concurrency, stop.drain)) {
       const { sequence } = delivery;
@@ -33,10 +35,10 @@ export async function workRuns(
       const renewable = new RenewableDelivery(delivery);
       const driving = driveRun(renewable, ports, stop).finally(() => {
         driven.delete(sequence);
-        ports.reportActiveRuns?.(driven.size);
+        report();
       });
       driven.set(sequence, { delivery: renewable, driving });
-      ports.reportActiveRuns?.(driven.size);
+      report();
     }
   } catch (error) {
     if (!stop.drain.aborted) throw error;

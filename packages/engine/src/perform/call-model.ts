@@ -20,6 +20,7 @@ import { holdingGuards } from "../domain/guardrails/guards-at.ts";
 import { heldAnswerFacts } from "./guardrails/held-answer.ts";
 import { loadFiles } from "./load-files.ts";
 import { assertModelAllowed, providerOf } from "./model-access.ts";
+import { ownerOf } from "./owner-of.ts";
 import { modelRequest } from "./model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
@@ -43,7 +44,8 @@ export async function* callModel(
     let answer = "";
     let reasoning = "";
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
-    for await (const part of called.stream({ ...request, ...loaded.files }, signal)) {
+    const sent = { ...request, ...loaded.files, owner: ownerOf(state) };
+    for await (const part of called.stream(sent, signal)) {
       if (part.kind === "turn") {
         const taken: ReceivedTurn = {
           call,

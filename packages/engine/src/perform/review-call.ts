@@ -29,6 +29,7 @@ import { frameOf } from "../domain/state/run-state.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "./model-access.ts";
+import { ownerOf } from "./owner-of.ts";
 import { permissionNow } from "./policy-now.ts";
 
 type ReviewCall = Extract<Effect, { kind: "review_call" }>;
@@ -124,7 +125,8 @@ async function reviewOf(
   try {
     assertModelAllowed(state, model, ports);
     let answer = "";
-    const parts = providerOf(model.provider, ports).stream({ model, ...request }, bounded);
+    const sent = { model, ...request, owner: ownerOf(state) };
+    const parts = providerOf(model.provider, ports).stream(sent, bounded);
     for await (const part of parts) {
       answerBegan = true;
       if (part.kind === "text") answer += part.text;

@@ -33,6 +33,14 @@ export interface ModelRequest extends RenderedRequest {
   readonly model: ModelSpec;
   /** The bytes of the files in the messages, by id of the artifact. Absent: there are no files. A file that is missing was deleted. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
+  /** The run that makes the call. It is not sent to the provider. Absent: no run does. */
+  readonly owner?: RequestOwner;
+}
+
+/** Whose call of a model it is. */
+export interface RequestOwner {
+  readonly tenant: string;
+  readonly runId: string;
 }
 
 export type ModelPart =

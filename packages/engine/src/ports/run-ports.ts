@@ -48,8 +48,8 @@ export interface RunPorts {
   readonly clock: Clock;
   /** Measures durations in the process. Never jumps. */
   readonly steadyClock: Pick<Clock, "now">;
-  /** Called with the number of runs in progress whenever it changes. */
-  reportActiveRuns?(runs: number): void;
+  /** Called with the number of runs in progress whenever it changes, and with a function that lists those of the moment. */
+  reportActiveRuns?(runs: number, list: () => readonly Dispatch[]): void;
   /** For how long this process has stood still since it started, in milliseconds: stopped, or on a suspended machine. */
   standstillMs(): number;
   /** The name of this worker, unique for the lifetime of its process. */

@@ -70,7 +70,7 @@ function ofChannel(
   { wildcard, wildcards, liveSubject, stream, access, expectsReply }: DeclaredChannel,
   service: Service,
 ): Granted {
-  const { writes, reads, takes, removes } = rightsOf(access, service);
+  const { writes, reads, takes, removes, observes } = rightsOf(access, service);
   if (stream === undefined) {
     const replies =
       reads && expectsReply
@@ -96,6 +96,7 @@ function ofChannel(
       ...(takes ? [...reading(name), `${api}.CONSUMER.LIST.${name}`] : []),
       ...(takes && holders.has(service) ? [...heldQueues].flatMap(returning) : []),
       ...(removes ? removing(name) : []),
+      ...(observes ? observing(name) : []),
     ],
     subscribe: reads && liveSubject !== "" ? [liveSubject.replaceAll(/\{\w+\}/g, "*")] : [],
   };
@@ -145,6 +146,7 @@ function rightsOf(access: Access | undefined, service: Service) {
     takes: access?.takers.includes(service) ?? false,
     removes: access?.removers.includes(service) ?? false,
     creates: access?.creators.includes(service) ?? false,
+    observes: access?.observers.includes(service) ?? false,
   };
 }
 
@@ -180,6 +182,11 @@ function reading(stream: string): readonly string[] {
 /** What returns the messages of a dead taker to a queue. */
 function returning(stream: string): readonly string[] {
   return [`${api}.CONSUMER.INFO.${stream}.>`, `$JS.ACK.${stream}.>`];
+}
+
+/** What shows how many messages a queue has, and since when the oldest one waits. */
+function observing(stream: string): readonly string[] {
+  return [...info(stream), `${api}.CONSUMER.LIST.${stream}`, `${api}.DIRECT.GET.${stream}`];
 }
 
 function removing(stream: string): readonly string[] {

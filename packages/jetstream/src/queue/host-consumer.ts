@@ -10,3 +10,8 @@ export function hostOfConsumer(pool: string, consumer: string): string | undefin
   const prefix = `${pool}${separator}`;
   return consumer.startsWith(prefix) ? consumer.slice(prefix.length) : undefined;
 }
+
+/** Returns the pool of a consumer: that of a pool, or that of one of its hosts. */
+export function poolOfConsumer(consumer: string): string {
+  return consumer.split(separator, 1)[0] ?? "";
+}

@@ -1,5 +1,10 @@
 import { boundedLabel, counter, histogram } from "@reeve/platform/telemetry/metrics";
-import type { ModelPart, ModelProvider } from "@reeve/engine/ports/model-provider";
+import type {
+  ModelPart,
+  ModelProvider,
+  ModelRequest,
+  ModelTurn,
+} from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 
 const labelOf = boundedLabel(100);
@@ -15,8 +20,21 @@ const seconds = histogram({
   buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320],
 });
 
-/** Wraps a provider, and counts and times its calls. */
-export function meteredProvider(provider: ModelProvider): ModelProvider {
+/** A call of a model that has ended: with a turn, or because the provider failed. */
+export interface EndedModelCall {
+  readonly request: ModelRequest;
+  /** Undefined: the call failed. */
+  readonly turn: ModelTurn | undefined;
+  readonly durationMs: number;
+}
+
+/**
+ * Wraps a provider, and counts and times its calls. Calls `onEnd` after each call that was not cancelled.
+ */
+export function meteredProvider(
+  provider: ModelProvider,
+  onEnd?: (call: EndedModelCall) => void,
+): ModelProvider {
   return {
     descriptor: provider.descriptor,
     format: provider.format,
@@ -25,17 +43,22 @@ export function meteredProvider(provider: ModelProvider): ModelProvider {
       const model = labelOf(request.model.upstreamName);
       const end = seconds.startTimer({ model });
       let outcome = "cancelled";
+      let turn: ModelTurn | undefined;
       try {
         for await (const part of provider.stream(request, signal)) {
-          if (part.kind === "turn") outcome = "answered";
+          if (part.kind === "turn") {
+            outcome = "answered";
+            ({ turn } = part);
+          }
           yield part;
         }
       } catch (error) {
         if (!signal.aborted) outcome = error instanceof ModelFailure ? error.reason : "broken";
         throw error;
       } finally {
-        end();
+        const durationMs = end() * 1_000;
         calls.inc({ model, outcome });
+        if (outcome !== "cancelled") onEnd?.({ request, turn, durationMs });
       }
     },
   };

@@ -50,6 +50,11 @@ export class WarmSandboxes implements AsyncDisposable {
     return this.#driver.name;
   }
 
+  /** How many sandboxes wait for another command at present. */
+  get waiting(): number {
+    return this.#idle.size;
+  }
+
   /** Returns a sandbox whose workspace is a folder. Starts no process yet. */
   sandboxFor(workspaceDir: string): Sandbox {
     return {

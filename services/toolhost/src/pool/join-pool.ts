@@ -22,6 +22,7 @@ import type { Slots } from "@reeve/calls/queue/slots";
 import { ownExecutions } from "@reeve/calls/queue/slots";
 import type { Routing } from "@reeve/calls/ports/routing";
 import { LivePeers } from "./live-peers.ts";
+import type { PresenceOptions } from "./presence-heartbeat.ts";
 import { PresenceHeartbeat } from "./presence-heartbeat.ts";
 import { PeerExecutions } from "./peer-executions.ts";
 import { answerProbes, isListening, probeHost } from "@reeve/jetstream/queue/nats-host-probes";
@@ -49,6 +50,7 @@ export interface PoolOptions {
   readonly pool: string;
   readonly host: string;
   readonly slots: Slots;
+  readonly reported?: PresenceOptions["reported"];
   /** How long the queues of calls wait for a silent host, and this host as their taker. */
   readonly timeouts: QueueTimeouts;
   readonly requests: WorkQueue<ToolCallRequest>;
@@ -61,7 +63,7 @@ export interface PoolOptions {
  * the peers see this host as gone.
  */
 export async function joinPool(options: PoolOptions, signal: AbortSignal): Promise<Pool> {
-  const { pool, host, slots, timeouts, requests, nats, log } = options;
+  const { pool, host, slots, reported, timeouts, requests, nats, log } = options;
   await using joining = new AsyncDisposableStack();
   const hostLeft = new Wakeup();
   const table = await openTable(nats, ToolhostPresenceSchema);
@@ -79,7 +81,8 @@ export async function joinPool(options: PoolOptions, signal: AbortSignal): Promi
   });
   const executes = (call: CallKey) => slots.isSettling(call);
   joining.use(answerProbes(nats.connection, host, executes));
-  const presence = joining.use(new PresenceHeartbeat(table, { host, pool, slots, log }));
+  const shown = { host, pool, slots, reported, log };
+  const presence = joining.use(new PresenceHeartbeat(table, shown));
   const { promise: known, resolve: isKnown } = Promise.withResolvers<void>();
   following.run((until) => peers.follow(isKnown, until));
   following.run((until) => peers.probeSilent(until));

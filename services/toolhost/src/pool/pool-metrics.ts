@@ -1,4 +1,5 @@
 import { toolQueueDepth } from "@reeve/jetstream/queue/queue-depth";
+import { cached } from "@reeve/platform/async/cached";
 import { registerGauge } from "@reeve/platform/telemetry/gauges";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -49,14 +50,4 @@ export function exposePoolMetrics({ pool, slots, nats, log }: PoolMetricsOptions
     gaugeStack.use(registerGauge({ name, help, labels: ["pool"], read: reading(read) }));
   }
   return gaugeStack;
-}
-
-/** Asks at most once per `maxMs`. Callers in between get the same answer. */
-function cached<Value>(ask: () => Promise<Value>, maxMs: number): () => Promise<Value> {
-  let asked: { readonly answer: Promise<Value>; readonly atMs: number } | undefined;
-  return () => {
-    const now = performance.now();
-    if (asked === undefined || now - asked.atMs > maxMs) asked = { answer: ask(), atMs: now };
-    return asked.answer;
-  };
 }

@@ -16,8 +16,18 @@ export interface PresenceOptions {
   readonly host: string;
   readonly pool: string;
   readonly slots: Slots;
+  /** Returns what operators see of the host. Default: nothing but its slots. */
+  readonly reported?: (() => ReportedState) | undefined;
   readonly log: Logger;
 }
+
+/** What a host reports beside its slots. */
+export type ReportedState = Readonly<
+  Pick<ToolhostPresence, "isolation" | "warmSandboxes" | "spareSandboxes" | "workspaces">
+>;
+
+/** How many calls a row names. */
+const maxCalls = 50;
 
 /** The presence of this host, which peers read: written every two seconds after `begin`, and removed when it is disposed. */
 export class PresenceHeartbeat implements AsyncDisposable {
@@ -62,8 +72,13 @@ export class PresenceHeartbeat implements AsyncDisposable {
   }
 
   async #write(signal: AbortSignal): Promise<void> {
-    const { host, pool, slots } = this.#options;
+    const { host, pool, slots, reported } = this.#options;
+    const calls = slots.calls
+      .slice(0, maxCalls)
+      .map(({ tenant, run, call }) => ({ tenant, runId: run, callId: call }));
     const said = {
+      ...reported?.(),
+      calls,
       host,
       pool,
       slots: slots.capacity.permits,

@@ -46,15 +46,22 @@ type StorageOrRefusal =
   | { readonly storage: WorkspaceStorage }
   | { readonly storage?: undefined; readonly refusal: string };
 
+/** The workspaces of this host. */
+export interface HostWorkspaces extends Workspaces, AsyncDisposable {
+  /** How many it has. */
+  readonly count: number;
+}
+
 /** Opens the workspaces of this host. Disposing saves them and releases them to the other hosts. */
 export async function openWorkspaces(
   sandboxes: StorageOrRefusal,
   { config, nats, artifacts, host, log }: WorkspacesOptions,
   signal: AbortSignal,
-): Promise<Workspaces & AsyncDisposable> {
+): Promise<HostWorkspaces> {
   if (sandboxes.storage === undefined) {
     const refused = new Failure("unavailable", ErrorReason.UNAVAILABLE, sandboxes.refusal);
     return {
+      count: 0,
       open: () => Promise.reject(refused),
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
@@ -105,6 +112,9 @@ export async function openWorkspaces(
   opening.use(serveWorkspaceFiles(nats, ports, { workspaces: keeper, artifacts }));
   const resources = opening.move();
   return {
+    get count() {
+      return keeper.count;
+    },
     open: (request, until) => keeper.open(request, until),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

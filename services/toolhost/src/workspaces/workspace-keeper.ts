@@ -112,6 +112,11 @@ export class WorkspaceKeeper implements Workspaces, AsyncDisposable {
     return [...this.#held.values()].filter(({ users }) => users === 0);
   }
 
+  /** How many workspaces this host has. */
+  get count(): number {
+    return this.#held.size;
+  }
+
   /** Saves an idle workspace if it has unsaved changes, and removes it from this host. False: it is used again. */
   async evict(held: HeldWorkspace, signal: AbortSignal): Promise<boolean> {
     const name = nameOf(held.key);

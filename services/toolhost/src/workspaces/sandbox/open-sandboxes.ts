@@ -8,6 +8,7 @@ import type { NetworkCredential } from "@reeve/sandbox/network/network-credentia
 import type { SandboxDriver } from "@reeve/sandbox/port";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 import type { ToolhostConfig } from "../../config.ts";
+import type { WaitingSandboxes } from "./open-storage.ts";
 import { openStorage } from "./open-storage.ts";
 
 /** The sandboxes of a host. */
@@ -17,6 +18,8 @@ export type Sandboxes = AsyncDisposable &
         readonly isolation: string;
         readonly driver: SandboxDriver;
         readonly storage: WorkspaceStorage;
+        /** How many sandboxes wait for a command now. */
+        readonly waiting: () => WaitingSandboxes;
         /** What the sandboxes offer to code and commands. Absent: they run none. */
         readonly features?: SandboxFeatures;
         /** Why the sandboxes run no code but our own file programs. Absent: they run any code. */
@@ -27,6 +30,7 @@ export type Sandboxes = AsyncDisposable &
         readonly driver?: undefined;
         readonly storage?: undefined;
         readonly features?: undefined;
+        readonly waiting?: undefined;
         /** Why there are no sandboxes. */
         readonly refusal: string;
       }
@@ -69,7 +73,7 @@ export async function openSandboxes(
     const { refusal } = choice;
     return { isolation: "none", refusal, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const { driver, storage, features, resources } = openStorage(
+  const { driver, storage, features, waiting, resources } = openStorage(
     { driver: choice.driver, isolates: choice.report.isolates, identity },
     config,
     { log, credentials },
@@ -78,6 +82,7 @@ export async function openSandboxes(
     isolation: driver.name,
     driver,
     storage,
+    waiting,
     ...(choice.refusal === undefined ? { features } : { codeRefusal: choice.refusal }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };

@@ -33,8 +33,18 @@ export interface OpenStorage {
   readonly storage: WorkspaceStorage;
   /** What the sandboxes offer to code and commands. */
   readonly features: SandboxFeatures;
+  /** How many sandboxes wait for a command now. */
+  readonly waiting: () => WaitingSandboxes;
   /** Ends the sandboxes when it is disposed. */
   readonly resources: AsyncDisposableStack;
+}
+
+/** The sandboxes that wait for a command. */
+export interface WaitingSandboxes {
+  /** For the next command of their workspace. */
+  readonly warm: number;
+  /** For a new workspace. */
+  readonly spare: number;
 }
 
 interface StorageOptions {
@@ -59,7 +69,10 @@ export function openStorage(
   const offered = { config, credentials: credentials.map(({ name }) => name) };
   if (chosen.keepsWorkspace === "session") {
     const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
-    return { driver: chosen, storage, features: featuresOf(offered, chosen, "session"), resources };
+    const features = featuresOf(offered, chosen, "session");
+    // They belong to their workspaces.
+    const waiting = () => ({ warm: 0, spare: 0 });
+    return { driver: chosen, storage, features, waiting, resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
@@ -74,7 +87,8 @@ export function openStorage(
     identity,
     log,
   };
-  const ready = hasSpares ? resources.use(new SpareSandboxes(chosen, spareOptions)) : chosen;
+  const spare = hasSpares ? resources.use(new SpareSandboxes(chosen, spareOptions)) : undefined;
+  const ready = spare ?? chosen;
   const policy = {
     allow: config.REEVE_NETWORK_ALLOW,
     ranges: config.REEVE_NETWORK_RANGES,
@@ -96,7 +110,8 @@ export function openStorage(
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));
   const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
   const features = featuresOf(offered, chosen, isolates ? "isolated" : "open");
-  return { driver, storage, features, resources };
+  const waiting = () => ({ warm: warm.waiting, spare: spare?.waiting ?? 0 });
+  return { driver, storage, features, waiting, resources };
 }
 
 /** Returns what sandboxes offer that end with their workspace, that are isolated, or that are processes of this machine. */

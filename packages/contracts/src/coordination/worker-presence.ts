@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/operations/v1/worker_presence_pb.ts";
