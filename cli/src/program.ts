@@ -24,6 +24,7 @@ import { skillsCommand } from "./commands/skills/skills.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { tenantsCommand } from "./commands/operate/tenants.ts";
 import { tokensCommand } from "./commands/operate/tokens.ts";
+import { statusCommand } from "./commands/operate/status.ts";
 import { toolsCommand } from "./commands/tools.ts";
 import { upCommand } from "./commands/up.ts";
 import { verifyCommand } from "./commands/verify.ts";
@@ -78,6 +79,7 @@ export function createProgram(context: Context): Command {
     artifactsCommand(context),
     filesCommand(context),
     ...signInCommands(context),
+    statusCommand(context),
     auditCommand(context),
     notificationsCommand(context),
     passkeysCommand(context),

@@ -8,6 +8,7 @@ import {
 import { onlyKnown } from "./loading/only-known.ts";
 import { retried } from "./loading/retried.ts";
 import { readAgentsSearch } from "./screens/agents/agents-search.ts";
+import { readAuditSearch } from "./screens/audit/audit-search.ts";
 import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
 import { readRunsSearch } from "./screens/runs/runs-search.ts";
 import { NotFound } from "./ui/not-found.tsx";
@@ -116,6 +117,7 @@ const operate = createRoute({
 const audit = createRoute({
   getParentRoute: () => root,
   path: "/audit",
+  validateSearch: onlyKnown(readAuditSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/audit/audit-screen.tsx")),
     "AuditScreen",

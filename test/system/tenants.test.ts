@@ -22,6 +22,7 @@ import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { OperationsService } from "@reeve/contracts/operations";
 import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
@@ -48,6 +49,7 @@ const services = [
   ClientToolService,
   MemoryService,
   NotificationService,
+  OperationsService,
   PasskeyService,
   ReceiptService,
   RunService,

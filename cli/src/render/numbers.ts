@@ -27,7 +27,7 @@ export function formatCost(cost: CostSummary): string {
 }
 
 /** Formats the dollars of a run, or returns `unknown` if its model has no price. */
-export function formatPrice({ costUsd }: CostSummary, unknown: string): string {
+export function formatPrice({ costUsd }: Pick<CostSummary, "costUsd">, unknown: string): string {
   return costUsd === undefined ? unknown : `$${formatDollars(costUsd)}`;
 }
 

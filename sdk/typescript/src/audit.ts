@@ -14,8 +14,8 @@ export class AuditTrail {
   /** Lists events, newest first. */
   list(options: ListAuditEventsOptions = {}): AsyncGenerator<AuditEvent, void, undefined> {
     const { since, until, subject = "", action = "", resourceId = "" } = options;
-    const { outcome = 0, withoutTenant = false } = options;
-    const filter = { subject, action, resourceId, outcome, withoutTenant };
+    const { outcome = 0, withoutTenant = false, withoutReads = false } = options;
+    const filter = { subject, action, resourceId, outcome, withoutTenant, withoutReads };
     const times = {
       ...(since && { startTime: timestampFromDate(since) }),
       ...(until && { endTime: timestampFromDate(until) }),

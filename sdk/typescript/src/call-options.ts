@@ -67,6 +67,8 @@ export interface ListAuditEventsOptions extends ListOptions {
   readonly outcome?: AuditOutcome | undefined;
   /** Lists the events without a tenant instead, such as failed sign-ins. Default: false. */
   readonly withoutTenant?: boolean | undefined;
+  /** Leaves out calls that only read, and succeeded. Default: false. */
+  readonly withoutReads?: boolean | undefined;
 }
 
 export interface ListDeadNotificationsOptions extends ListOptions {

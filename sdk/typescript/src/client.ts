@@ -35,6 +35,7 @@ import type {
   SendOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
+import { Operations } from "./operations.ts";
 import { Passkeys } from "./passkeys.ts";
 import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
@@ -71,6 +72,7 @@ export class Client implements Disposable {
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
   readonly memories: Memories;
+  readonly operations: Operations;
   readonly passkeys: Passkeys;
   readonly receipts: Receipts;
   readonly threads: Threads;
@@ -85,6 +87,7 @@ export class Client implements Disposable {
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
     this.memories = new Memories(this.#requests);
+    this.operations = new Operations(this.#requests);
     this.passkeys = new Passkeys(this.#requests);
     this.receipts = new Receipts(this.#requests);
     this.threads = new Threads(this.#requests);

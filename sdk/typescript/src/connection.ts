@@ -9,6 +9,7 @@ import { AuditService } from "#contracts/audit";
 import { ClientToolService, ToolService, WorkspaceService } from "#contracts/tool";
 import { MemoryService } from "#contracts/memory";
 import { NotificationService } from "#contracts/notification";
+import { OperationsService } from "#contracts/operations";
 import { PasskeyService } from "#contracts/passkey";
 import { ReceiptService } from "#contracts/receipt";
 import { RunService } from "#contracts/run";
@@ -27,6 +28,7 @@ export interface Services {
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
   readonly notifications: Client<typeof NotificationService>;
+  readonly operations: Client<typeof OperationsService>;
   readonly passkeys: Client<typeof PasskeyService>;
   readonly receipts: Client<typeof ReceiptService>;
   readonly runs: Client<typeof RunService>;
@@ -63,6 +65,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
     notifications: createClient(NotificationService, transport),
+    operations: createClient(OperationsService, transport),
     passkeys: createClient(PasskeyService, transport),
     receipts: createClient(ReceiptService, transport),
     runs: createClient(RunService, transport),

@@ -9,6 +9,7 @@ export { AuditOutcome } from "#contracts/audit";
 export { ErrorReason } from "#contracts/error";
 export type { Memory } from "#contracts/memory";
 export type { DeadNotification } from "#contracts/notification";
+export type { GetDeploymentResponse, ModelActivity, QuotaLimit } from "#contracts/operations";
 export type { Passkey } from "#contracts/passkey";
 export type { Envelope, ReceiptKey } from "#contracts/receipt";
 export { Role } from "#contracts/role";

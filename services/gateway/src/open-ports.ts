@@ -44,6 +44,8 @@ import type { GatewayConfig } from "./config.ts";
 import { bytesOfArtifacts, openArtifactIndex } from "./quotas/artifact-index.ts";
 import { ArtifactQuotas } from "./quotas/artifact-quotas.ts";
 import type { Owners, Quota } from "./quotas/quota.ts";
+import { QuotaLimits } from "./quotas/quota-limits.ts";
+import type { RunQuotaPorts } from "./quotas/run-quotas.ts";
 import { RunQuotas } from "./quotas/run-quotas.ts";
 
 interface PortDependencies extends Pick<GatewayPorts, "policy"> {
@@ -78,6 +80,14 @@ export async function openPorts(
   const usage = await openTable(nats, QuotaUsageSchema);
   const artifactIndex = openArtifactIndex(await openTable(nats, ArtifactSchema), home, signal);
   const bytesOf = (of: Owners, until: AbortSignal) => bytesOfArtifacts(artifactIndex, of, until);
+  const quotaPorts: Omit<RunQuotaPorts, "exists"> = {
+    quotas,
+    usage,
+    clock: systemClock,
+    countOpen: (...given) => countOpenRuns(runLists, ...given),
+    costOf: (...given) => costOfRuns(runLists, ...given),
+    bytesOf,
+  };
   return {
     log: confirmed,
     logEnds: confirmed,
@@ -108,13 +118,9 @@ export async function openPorts(
       now: systemClock.now,
     },
     artifactQuotas: new ArtifactQuotas({ quotas, usage, clock: systemClock, bytesOf }),
+    quotaLimits: new QuotaLimits(quotaPorts),
     runQuotas: new RunQuotas({
-      quotas,
-      usage,
-      clock: systemClock,
-      countOpen: (...given) => countOpenRuns(runLists, ...given),
-      costOf: (...given) => costOfRuns(runLists, ...given),
-      bytesOf,
+      ...quotaPorts,
       exists: (tenant, run, until) => runExists({ logBatches: confirmed }, { tenant, run }, until),
     }),
     assertRoom: () => {

@@ -98,9 +98,9 @@ export async function startGateway(
   const approvals = openApprovalsTransport(config, log, starting);
   const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
   const receiptKeys = openReceiptKeys(config, log, starting);
-  const parts = { ports, nats, approvals, log, audit, receiptKeys };
-  const services = await gatewayServices(config, parts, ending);
   const credentials = await openCredentials(config, log, starting);
+  const parts = { ports, nats, approvals, log, audit, receiptKeys, credentials: credentials.known };
+  const services = await gatewayServices(config, parts, ending);
   const signIn = await readConsoleSignIn(config.REEVE_OIDC_CONFIG);
   const check = refuseDeletedTenants(
     authenticate(credentials.tokens, credentials.certificates),

@@ -10,20 +10,30 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { OperationsService } from "@reeve/contracts/operations";
 import { PasskeyService } from "@reeve/contracts/passkey";
+import { ProjectionSchema } from "@reeve/contracts/projection";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
+import { WorkerPresenceSchema } from "@reeve/contracts/worker-presence";
+import { observeStore } from "@reeve/jetstream/observe/observed-store";
+import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
+import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import type { FilesPorts } from "./app/workspace-files.ts";
+import { readActionsOf } from "./audit/method-audit.ts";
 import type { Audit } from "./audit/open-audit.ts";
+import type { KnownCredentials } from "./auth/listed-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
+import type { DeploymentPorts } from "./operations/deployment.ts";
+import { Deployment } from "./operations/deployment.ts";
 import type { ReceiptKeys } from "./receipts/open-receipt-keys.ts";
 import { identityService } from "./rpc/identity-service.ts";
 import { agentService } from "./rpc/agent-service.ts";
@@ -33,6 +43,7 @@ import { auditService } from "./rpc/audit-service.ts";
 import { clientToolService } from "./rpc/client-tool-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
+import { operationsService } from "./rpc/operations-service.ts";
 import { passkeyService } from "./rpc/passkey-service.ts";
 import { receiptService } from "./rpc/receipt-service.ts";
 import { runService } from "./rpc/run-service.ts";
@@ -57,6 +68,8 @@ interface GatewayParts {
   readonly log: Logger;
   readonly audit: Pick<Audit, "trail">;
   readonly receiptKeys: () => ReceiptKeys;
+  /** The credentials that the gateway knows before anybody uses them. */
+  readonly credentials: KnownCredentials;
 }
 
 /**
@@ -65,19 +78,37 @@ interface GatewayParts {
  */
 export async function gatewayServices(
   config: GatewayConfig,
-  { ports, nats, approvals, log, audit, receiptKeys }: GatewayParts,
+  { ports, nats, approvals, log, audit, receiptKeys, credentials }: GatewayParts,
   ending: AbortSignal,
 ): Promise<readonly RegisteredService[]> {
   const watchContext = { sleep: systemClock.sleep, ending, log };
   const files = await filesPorts(ports, nats);
-  return [
+  let readActions: ReadonlySet<string> | undefined;
+  const isRead = (action: string) => {
+    readActions ??= readActionsOf(services.map(({ service }) => service));
+    return readActions.has(action);
+  };
+  const services: readonly RegisteredService[] = [
     registered(IdentityService, identityService()),
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports, { log })),
     registered(ArtifactService, artifactService(ports)),
     registered(
       AuditService,
-      auditService({ trail: audit.trail, operatingTenant: config.REEVE_AUDIT_TENANT }),
+      auditService({
+        trail: audit.trail,
+        operatingTenant: config.REEVE_AUDIT_TENANT,
+        isRead,
+      }),
+    ),
+    registered(
+      OperationsService,
+      operationsService({
+        deployment: new Deployment(await deploymentPorts(nats)),
+        quotas: ports.quotaLimits,
+        credentials,
+        operatingTenant: config.REEVE_AUDIT_TENANT,
+      }),
     ),
     registered(MemoryService, memoryService(ports)),
     registered(ReceiptService, receiptService({ ...ports, receiptKeys })),
@@ -102,6 +133,7 @@ export async function gatewayServices(
       ),
     ),
   ];
+  return services;
 }
 
 function registered<Service extends DescService>(
@@ -109,6 +141,19 @@ function registered<Service extends DescService>(
   handlers: ServiceImpl<Service>,
 ): RegisteredService {
   return { service, register: (router) => void router.service(service, handlers) };
+}
+
+async function deploymentPorts(nats: Nats): Promise<DeploymentPorts> {
+  return {
+    store: observeStore(nats, await openTable(nats, ProjectionSchema)),
+    // Missing while a deployment changes to this version.
+    workers: new LaterTable(bucketOf(WorkerPresenceSchema).name, () =>
+      openTable(nats, WorkerPresenceSchema),
+    ),
+    toolhosts: await openTable(nats, ToolhostPresenceSchema),
+    isReserveInUse: () => reserveState(nats.connection).isSpent,
+    clock: systemClock,
+  };
 }
 
 async function filesPorts(ports: GatewayPorts, nats: Nats): Promise<FilesPorts> {

@@ -7,6 +7,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { OperationsService } from "@reeve/contracts/operations";
 import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
@@ -28,6 +29,7 @@ const services: readonly DescService[] = [
   AuditService,
   MemoryService,
   NotificationService,
+  OperationsService,
   PasskeyService,
   ReceiptService,
   RunService,
@@ -73,6 +75,8 @@ const permitted = {
     "AuditService/ListAuditEvents",
     "NotificationService/ListDeadNotifications",
     "NotificationService/ReplayNotification",
+    "OperationsService/GetDeployment",
+    "OperationsService/ListCredentials",
     "PasskeyService/InvitePasskey",
     "RunService/DeleteRun",
     "ThreadService/DeleteThread",

@@ -10,6 +10,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { OperationsService } from "@reeve/contracts/operations";
 import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
@@ -31,6 +32,7 @@ const services = [
   AuditService,
   MemoryService,
   NotificationService,
+  OperationsService,
   PasskeyService,
   ReceiptService,
   RunService,

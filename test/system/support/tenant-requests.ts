@@ -128,6 +128,15 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     stranger: "INVALID_REQUEST",
     owner: "INVALID_REQUEST",
   },
+  // Deployments without an operating tenant show their state to nobody.
+  "OperationsService/GetDeployment": {
+    request: () => ({}),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
+  "OperationsService/ListModelActivity": { request: () => ({}) },
+  "OperationsService/ListQuotas": { request: () => ({}) },
+  "OperationsService/ListCredentials": { request: () => ({}) },
   // Deployments without an address for passkeys have none of anybody.
   "PasskeyService/InvitePasskey": {
     request: () => ({ personId: "new" }),

@@ -23,6 +23,7 @@ interface Options {
   readonly resource?: string;
   readonly outcome?: "ok" | "failed";
   readonly withoutTenant?: true;
+  readonly withoutReads?: true;
   readonly limit?: number;
   readonly json?: true;
 }
@@ -48,6 +49,7 @@ export function auditCommand(context: Context): Command {
       "--without-tenant",
       "events of callers who could not be authenticated, for the tenant of REEVE_AUDIT_TENANT",
     )
+    .option("--without-reads", "leave out calls that only read, and succeeded")
     .option("--limit <number>", "maximum number of events", parseLimit)
     .option("--json", "print one event per line as JSON");
   return command.action((options: Options) =>
@@ -66,7 +68,7 @@ export function auditCommand(context: Context): Command {
 }
 
 function filterOf(options: Options): ListAuditEventsOptions {
-  const { since, until, subject, action, resource, outcome, withoutTenant } = options;
+  const { since, until, subject, action, resource, outcome, withoutTenant, withoutReads } = options;
   return {
     since,
     until,
@@ -75,6 +77,7 @@ function filterOf(options: Options): ListAuditEventsOptions {
     resourceId: resource,
     outcome: outcome && outcomes[outcome],
     withoutTenant,
+    withoutReads,
   };
 }
 

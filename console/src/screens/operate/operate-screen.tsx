@@ -1,17 +1,23 @@
 import { Link } from "@tanstack/react-router";
 import { AuditService } from "@reeve/contracts/audit";
 import { NotificationService } from "@reeve/contracts/notification";
+import { OperationsService } from "@reeve/contracts/operations";
 import { roleName, useAccess } from "../../access/use-access.ts";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
+import { Credentials } from "./credentials.tsx";
 import { DeadNotifications } from "./dead-notifications.tsx";
+import { DeploymentView } from "./deployment-view.tsx";
+import { ModelActivity } from "./model-activity.tsx";
 import { OpenWork } from "./open-work.tsx";
+import { Quotas } from "./quotas.tsx";
 import { ToolPools } from "./tool-pools.tsx";
 import "../../styles/operate.css";
 
-/** What waits, what the deployment offers, and what went wrong outside of runs. */
+/** What waits, what the deployment does and offers, and what went wrong outside of runs. */
 export function OperateScreen() {
   const { caller, whyNot } = useAccess();
+  const mayOperate = caller !== undefined && whyNot(OperationsService.method.getDeployment) === undefined;
   return (
     <>
       <PageHead title="Operate">
@@ -21,8 +27,21 @@ export function OperateScreen() {
         )}
       </PageHead>
       <OpenWork />
+      <h2 className="section">Model calls of the last hour</h2>
+      <ModelActivity mayShowAll={mayOperate} />
+      {mayOperate && <DeploymentView />}
+      <h2 className="section">Quotas</h2>
+      <Quotas />
       <h2 className="section">Tools by pool</h2>
       <ToolPools />
+      {mayOperate && (
+        <>
+          <h2 className="section">Tokens and roles</h2>
+          <Disclosure summary="Those that this gateway accepts for your tenant">
+            <Credentials />
+          </Disclosure>
+        </>
+      )}
       {whyNot(NotificationService.method.listDeadNotifications) === undefined && (
         <>
           <h2 className="section">Notifications</h2>
@@ -40,10 +59,6 @@ export function OperateScreen() {
           <Fact name="Groups">{caller.groups.join(", ") || "none"}</Fact>
         </dl>
       )}
-      <p className="hint section">
-        Workers, queues, and quotas of the whole deployment are metrics: services have them at{" "}
-        <code>/metrics</code>, for all tenants together.
-      </p>
     </>
   );
 }

@@ -20,6 +20,7 @@ import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table, TableHistory } from "@reeve/jetstream/table/port";
 import type { Holders } from "@reeve/run/policy/runtime-checks";
 import type { ArtifactQuotas } from "../quotas/artifact-quotas.ts";
+import type { QuotaLimits } from "../quotas/quota-limits.ts";
 import type { RunQuotas } from "../quotas/run-quotas.ts";
 import type { ClientToolClasses } from "./client-tools/manifest-tools.ts";
 import type { ToolOffers } from "./client-tools/tool-offers.ts";
@@ -64,6 +65,8 @@ export interface GatewayPorts {
   readonly workspaces: StoredWorkspaces;
   /** Admits new runs up to the quotas of the operator. */
   readonly runQuotas: Pick<RunQuotas, "admit" | "release" | "keepCost">;
+  /** What is used of the quotas of the operator. */
+  readonly quotaLimits: Pick<QuotaLimits, "of">;
   /** Admits uploads of artifacts up to the quotas of the operator. */
   readonly artifactQuotas: Pick<ArtifactQuotas, "store">;
   /** The tools of clients. */

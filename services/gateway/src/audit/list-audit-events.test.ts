@@ -9,6 +9,7 @@ import { listAuditEvents } from "./list-audit-events.ts";
 const minute = 60_000;
 const noon = Date.parse("2030-01-01T12:00:00Z");
 const never = new AbortController().signal;
+const isRead = (action: string) => action === "run.watch";
 
 test("an event of a gateway whose clock is slow hides no other ones", async () => {
   const clock = new ManualClock(noon);
@@ -32,7 +33,7 @@ test("an event of a gateway whose clock is slow hides no other ones", async () =
       ...(since !== undefined && { startTime: timestampFromMs(since) }),
       ...(until !== undefined && { endTime: timestampFromMs(until) }),
     });
-    const { items } = await listAuditEvents(trail, "acme", request, never);
+    const { items } = await listAuditEvents(trail, "acme", { request, isRead }, never);
     return items.map(({ eventId }) => eventId);
   };
   expect(await listed({ since: noon + 30 * minute })).toEqual(["two", "one"]);
@@ -54,7 +55,24 @@ test("a server of NATS whose clock is slow hides no event that another one store
   await append("after", noon);
   const startTime = timestampFromMs(noon - minute);
   const request = create(ListAuditEventsRequestSchema, { startTime });
-  const { items } = await listAuditEvents(trail, "acme", request, never);
+  const { items } = await listAuditEvents(trail, "acme", { request, isRead }, never);
   const ids = items.map(({ eventId }) => eventId);
   expect(ids).toEqual(["after", "stored by a slow server", "before"]);
+});
+
+test("without reads, a refused read is listed, and one that succeeded is not", async () => {
+  const trail = new MemoryAuditTrail({ now: () => noon });
+  for (const [action, code] of [
+    ["run.start", "OK"],
+    ["run.watch", "OK"],
+    ["run.watch", "PERMISSION_DENIED"],
+  ] as const) {
+    const event = { eventId: `${action} ${code}`, tenant: "acme", action, code };
+    const time = timestampFromMs(noon);
+    await trail.append(create(AuditEventSchema, { ...event, time }), { usesReserve: false });
+  }
+  const request = create(ListAuditEventsRequestSchema, { withoutReads: true });
+  const { items } = await listAuditEvents(trail, "acme", { request, isRead }, never);
+  const ids = items.map(({ eventId }) => eventId);
+  expect(ids).toEqual(["run.watch PERMISSION_DENIED", "run.start OK"]);
 });

@@ -14,6 +14,13 @@ const maxRead = 2_000;
  */
 const toleranceMs = 300_000;
 
+/** Which events are listed. */
+export interface ListedEvents {
+  readonly request: ListAuditEventsRequest;
+  /** Whether calls with an action only read. */
+  readonly isRead: (action: string) => boolean;
+}
+
 /**
  * Returns the events of a tenant that match a request, newest first. Reads a limited part of the trail: a page may have fewer
  * events than requested, or none, although there are more.
@@ -21,11 +28,11 @@ const toleranceMs = 300_000;
 export async function listAuditEvents(
   trail: AuditReader,
   tenant: string,
-  request: ListAuditEventsRequest,
+  { request, isRead }: ListedEvents,
   signal: AbortSignal,
 ): Promise<Page<AuditEvent>> {
   const size = pageSizeOf(request);
-  const isListed = matching(request);
+  const isListed = matching(request, isRead);
   const sinceMs = request.startTime === undefined ? -Infinity : timestampMs(request.startTime);
   const items: AuditEvent[] = [];
   let before = positionOf(request.pageToken);
@@ -56,8 +63,11 @@ function endOf(time: NonNullable<ListAuditEventsRequest["endTime"]>): number {
   return timestampMs(time) + toleranceMs;
 }
 
-function matching(request: ListAuditEventsRequest): (event: AuditEvent) => boolean {
-  const { startTime, endTime, subject, action, resourceId, outcome } = request;
+function matching(
+  request: ListAuditEventsRequest,
+  isRead: ListedEvents["isRead"],
+): (event: AuditEvent) => boolean {
+  const { startTime, endTime, subject, action, resourceId, outcome, withoutReads } = request;
   const sinceMs = startTime === undefined ? -Infinity : timestampMs(startTime);
   const untilMs = endTime === undefined ? Infinity : timestampMs(endTime);
   return (event) => {
@@ -67,6 +77,7 @@ function matching(request: ListAuditEventsRequest): (event: AuditEvent) => boole
       timeMs < untilMs &&
       (subject === "" || event.subject === subject) &&
       (action === "" || event.action === action || event.action.startsWith(`${action}.`)) &&
+      !(withoutReads && event.code === "OK" && isRead(event.action)) &&
       (resourceId === "" || event.resources.some(({ id }) => id === resourceId)) &&
       (outcome === AuditOutcome.UNSPECIFIED ||
         (event.code === "OK") === (outcome === AuditOutcome.OK))

@@ -9,6 +9,7 @@ import { Recording } from "@reeve/contracts/access/audit";
 import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
+import { OperationsService } from "@reeve/contracts/operations";
 import { PasskeyService } from "@reeve/contracts/passkey";
 import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
@@ -26,6 +27,7 @@ const methods = [
   AuditService,
   MemoryService,
   NotificationService,
+  OperationsService,
   PasskeyService,
   ReceiptService,
   RunService,

@@ -1,4 +1,4 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { getOption } from "@bufbuild/protobuf";
 import type { Audit } from "@reeve/contracts/access/audit";
 import { audit, Recording } from "@reeve/contracts/access/audit";
@@ -28,4 +28,11 @@ export function actionOf(method: DescMethod): string {
 /** Returns the name of a method with its service: `reeve.run.v1.RunService/StartRun`. */
 export function methodName(method: DescMethod): string {
   return `${method.parent.typeName}/${method.name}`;
+}
+
+/** Returns the actions of the methods that only read. */
+export function readActionsOf(services: readonly DescService[]): ReadonlySet<string> {
+  const methods = services.flatMap((service) => service.methods.map(auditOf));
+  const reads = methods.filter(({ recording }) => recording === Recording.READ);
+  return new Set(reads.map(({ action }) => action));
 }

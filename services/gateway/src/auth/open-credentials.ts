@@ -13,13 +13,18 @@ import type { GatewayConfig } from "../config.ts";
 import { clientCertificates } from "./client-certificates.ts";
 import { parseClientFile } from "./client-file.ts";
 import { openOidc } from "./oidc/open-oidc.ts";
+import type { KnownCredentials } from "./listed-credentials.ts";
+import type { WatchedPrincipals } from "./watch-principals.ts";
 import { watchPrincipals } from "./watch-principals.ts";
+import type { WatchedTokens } from "./watch-token-file.ts";
 import { watchTokenFile } from "./watch-token-file.ts";
 
 /** What requests are accepted with. */
 export interface OpenedCredentials {
   readonly tokens: Credentials;
   readonly certificates: ClientCertificates;
+  /** What operators see of them. */
+  readonly known: KnownCredentials;
 }
 
 /** Returns the tokens and the certificates of the settings. Throws a Failure if a file cannot be used. */
@@ -28,22 +33,35 @@ export async function openCredentials(
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<OpenedCredentials> {
-  const certificates = openCertificates(config, log, resources);
-  return { tokens: await openTokens(config, log, resources), certificates };
+  const clients = openClients(config, log, resources);
+  const isRequired = config.REEVE_TLS_CLIENT_REQUIRED;
+  const { REEVE_TOKENS: settings, REEVE_TOKENS_FILE: file, REEVE_OIDC_CONFIG: oidc } = config;
+  const tokenFile =
+    file === undefined
+      ? undefined
+      : resources.use(watchTokenFile(file, { clock: systemClock, log }));
+  return {
+    tokens: await openTokens(config, tokenFile, log, resources),
+    certificates: clientCertificates({ clients, isRequired, clock: systemClock }),
+    known: {
+      settings,
+      tokenFile: () => tokenFile?.all() ?? new Map(),
+      certificates: () => clients?.all() ?? new Map(),
+      acceptsIdentityProvider: oidc !== undefined,
+    },
+  };
 }
 
-function openCertificates(
-  { REEVE_TLS_CLIENTS_FILE: path, REEVE_TLS_CLIENT_REQUIRED: isRequired }: GatewayConfig,
+function openClients(
+  { REEVE_TLS_CLIENTS_FILE: path }: GatewayConfig,
   log: Logger,
   resources: AsyncDisposableStack,
-): ClientCertificates {
+): WatchedPrincipals | undefined {
   const setting = "REEVE_TLS_CLIENTS_FILE";
   const options = { setting, noun: "file of clients", parse: parseClientFile };
-  const clients =
-    path === undefined
-      ? undefined
-      : resources.use(watchPrincipals(path, { ...options, clock: systemClock, log }));
-  return clientCertificates({ clients, isRequired, clock: systemClock });
+  return path === undefined
+    ? undefined
+    : resources.use(watchPrincipals(path, { ...options, clock: systemClock, log }));
 }
 
 /**
@@ -57,14 +75,13 @@ async function openTokens(
     REEVE_OIDC_CONFIG: oidc,
     REEVE_TLS_CLIENTS_FILE: clients,
   }: GatewayConfig,
+  tokenFile: WatchedTokens | undefined,
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<Credentials> {
   const isConfigured = tokens.size > 0 || [file, oidc, clients].some((path) => path !== undefined);
   const credentials = [fixedCredentials(isConfigured ? tokens : developmentToken(log, resources))];
-  if (file !== undefined) {
-    credentials.push(resources.use(watchTokenFile(file, { clock: systemClock, log })));
-  }
+  if (tokenFile !== undefined) credentials.push(tokenFile);
   // The last one: it refuses every token that it does not know, and says why.
   if (oidc !== undefined) credentials.push(await openOidc(oidc, log, resources));
   return firstOf(credentials);

@@ -8,6 +8,8 @@ import type { StoredPrincipal } from "./principal-lines.ts";
 export interface WatchedPrincipals extends Disposable {
   /** Returns the principal with a key at this moment. Undefined if there is none, or its time is over. */
   find(key: string): Credential | undefined;
+  /** Returns all principals by key, also those whose time is over. */
+  all(): ReadonlyMap<string, StoredPrincipal>;
 }
 
 export interface WatchPrincipalsOptions extends WatchFileOptions<
@@ -32,6 +34,7 @@ export function watchPrincipals(
       const stored = watched.current.get(key);
       return (stored?.expiresAt ?? Infinity) <= clock.now() ? undefined : stored;
     },
+    all: () => watched.current,
     [Symbol.dispose]: () => watched[Symbol.dispose](),
   };
 }

@@ -3,9 +3,11 @@ import type { Credentials } from "@reeve/platform/rpc/credentials/bearer-tokens"
 import { tokenDigest } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { parseTokenFile } from "./token-file.ts";
+import type { WatchedPrincipals } from "./watch-principals.ts";
 import { watchPrincipals } from "./watch-principals.ts";
 
-export interface WatchedTokens extends Credentials, Disposable {}
+export interface WatchedTokens
+  extends Credentials, Pick<WatchedPrincipals, "all">, Disposable {}
 
 /**
  * Returns the tokens of a file, and reads it again every second, so that tokens are added and revoked without a restart, two
@@ -25,6 +27,7 @@ export function watchTokenFile(
       const grant = () => tokens.find(digest);
       return Promise.resolve(grant() && grant);
     },
+    all: () => tokens.all(),
     [Symbol.dispose]: () => tokens[Symbol.dispose](),
   };
 }

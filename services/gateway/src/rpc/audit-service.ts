@@ -13,19 +13,22 @@ export interface AuditServiceOptions {
   readonly trail: () => AuditReader;
   /** The tenant that may read events without a tenant. Default: none. */
   readonly operatingTenant: string | undefined;
+  /** Whether calls with an action only read. */
+  readonly isRead: (action: string) => boolean;
 }
 
 /** Returns the handlers of AuditService. */
 export function auditService({
   trail,
   operatingTenant,
+  isRead,
 }: AuditServiceOptions): ServiceImpl<typeof AuditService> {
   return {
     listAuditEvents: async (request, context) => {
       const principal = principalOf(context);
       if (request.withoutTenant && principal.tenant !== operatingTenant) throw denied(principal);
       const tenant = request.withoutTenant ? noTenant : principal.tenant;
-      const page = await listAuditEvents(trail(), tenant, request, context.signal);
+      const page = await listAuditEvents(trail(), tenant, { request, isRead }, context.signal);
       return { events: [...page.items], nextPageToken: page.nextPageToken };
     },
   };

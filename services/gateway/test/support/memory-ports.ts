@@ -92,6 +92,7 @@ export function memoryPorts(): MemoryPorts {
       bytesOf: () => Promise.resolve(0),
       exists: () => Promise.resolve(false),
     }),
+    quotaLimits: { of: () => Promise.resolve([]) },
     artifactQuotas: { store: (_, content, put) => put(content) },
     clientTools: {
       offers: new ToolOffers(new MemoryTable(), () => [], Date.now),

@@ -1,1 +1,0 @@
-export * from "../gen/reeve/operations/v1/operations_service_pb.ts";
