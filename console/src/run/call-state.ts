@@ -1,13 +1,17 @@
 import { ToolStatus } from "@reeve/contracts/tool";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { NamedTone } from "../format/names.ts";
+import { stateOfWait } from "./client-waits.ts";
 import type { CallItem, Frame, RunModel } from "./run-model.ts";
 
 /** How a call is doing, in one word. */
-export function stateOfCall({ result, approvalId, frame }: CallItem, run: RunModel): NamedTone {
+export function stateOfCall(item: CallItem, run: RunModel): NamedTone {
+  const { call, result, approvalId, frame } = item;
   if (result === undefined) {
     const isPending = run.approvals.get(approvalId)?.state === ApprovalState.PENDING;
     if (isPending) return { name: "waiting for a decision", tone: "wait" };
+    const wait = run.clientWaits.get(call.callId);
+    if (wait !== undefined) return stateOfWait(wait);
     const isOver = run.endedAtMs !== undefined || frame.state !== "running";
     return isOver ? { name: "no result", tone: "idle" } : { name: "running", tone: "busy" };
   }

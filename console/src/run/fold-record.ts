@@ -1,6 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { msOf } from "../format/time.ts";
+import { foldClientCall } from "./client-waits.ts";
 import { add, addNote, addUsage, frameOf } from "./frames.ts";
 import { hookNote } from "./hook-note.ts";
 import type { RunModel } from "./run-model.ts";
@@ -28,6 +29,14 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
     case "runPrepared":
       run.prepared = event.value;
       return;
+    case "clientCall":
+      return foldClientCall(run, event.value);
+    case "pluginHookFinished": {
+      const frame = frameOf(run, envelope);
+      const note = hookNote(event.value);
+      if (note !== undefined) addNote(frame, envelope, note);
+      return;
+    }
     case "todosChanged":
       run.todos = event.value.todos;
       return;

@@ -63,6 +63,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
         call.result = event.value;
         call.endSequence = envelope.sequence;
       });
+      run.clientWaits.delete(event.value.result?.callId ?? "");
       break;
     case "subtask": {
       const { subtaskId, callId, title, ended, isError, message, resultPreview } = event.value;
@@ -127,6 +128,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
       run.statusMessage = event.value.message;
       if (isTerminal(event.value.status)) {
         run.endedAtMs = timeMs;
+        run.clientWaits.clear();
         endPlanner(run, timeMs);
       }
       break;

@@ -1,25 +1,11 @@
-import type { GuardVerdict, PluginHookFinished } from "@reeve/contracts/run";
-import { GuardAction, GuardTarget } from "@reeve/contracts/run";
+import type { PluginHookFinished } from "@reeve/contracts/run";
+import { guardNote } from "./guard-note.ts";
 import type { NoteItem } from "./run-model.ts";
 
-const targets: Partial<Record<GuardTarget, string>> = {
-  [GuardTarget.INPUT]: "the input",
-  [GuardTarget.OUTPUT]: "the answer",
-  [GuardTarget.ARGUMENTS]: "the call",
-  [GuardTarget.RESULT]: "the result",
-};
+type HookNote = Pick<NoteItem, "tone" | "text" | "detail">;
 
-const verbs: Partial<Record<GuardAction, string>> = {
-  [GuardAction.REDACT]: "redacted a part of",
-  [GuardAction.ASK]: "wants a person to decide on",
-  [GuardAction.REFUSE]: "refused",
-  [GuardAction.STOP]: "stopped the run because of",
-};
-
-/** Returns a note about what a plugin or its guards changed or refused. Undefined: they changed nothing. */
-export function hookNote(
-  hook: PluginHookFinished,
-): Pick<NoteItem, "tone" | "text" | "detail"> | undefined {
+/** Returns a note about what a plugin or its guards changed, refused, or failed to do. Undefined: it changed nothing. */
+export function hookNote(hook: PluginHookFinished): HookNote | undefined {
   const { pluginId, error, answer, guards } = hook;
   if (error !== "") return { tone: "bad", text: `The plugin ${pluginId} failed`, detail: error };
   if (guards.length > 0) return guardNote(guards);
@@ -46,31 +32,29 @@ export function hookNote(
       return {
         tone: "info",
         text: `The plugin ${pluginId} replaced the arguments of a call`,
-        detail: "",
+        detail: JSON.stringify(answer.verdict.value.arguments ?? {}),
       };
-    default:
-      return undefined;
+    case "allow":
+    case undefined:
+      return answer && changesNote(pluginId, answer);
   }
 }
 
-function guardNote(guards: readonly GuardVerdict[]): ReturnType<typeof hookNote> {
-  const telling = guards.filter(
-    ({ action, problem }) => verbs[action] !== undefined || problem !== "",
-  );
-  if (telling.length === 0) return undefined;
-  const isFinal = telling.some(({ action }) => action === GuardAction.STOP);
+function changesNote(
+  pluginId: string,
+  { patches, actions, transform }: NonNullable<PluginHookFinished["answer"]>,
+): HookNote | undefined {
+  const changes = [
+    transform !== undefined && "changed the request to the model",
+    patches.length > 0 && `set ${patches.map(({ key }) => key).join(", ")}`,
+    actions.length > 0 && `scheduled ${actions.map(({ name }) => name).join(", ")}`,
+  ].filter((change) => change !== false);
+  if (changes.length === 0) return undefined;
+  const { instructions = "", removedTools = [] } = transform ?? {};
+  const removed = removedTools.length === 0 ? "" : `without the tools ${removedTools.join(", ")}`;
   return {
-    tone: isFinal ? "bad" : "warn",
-    text: telling.map(sentence).join("; "),
-    detail: telling
-      .map(({ guard, reason, problem }) => `${guard}: ${reason || problem}`)
-      .join("\n"),
+    tone: "info",
+    text: `The plugin ${pluginId} ${changes.join(" and ")}`,
+    detail: [instructions, removed].filter((part) => part !== "").join("\n"),
   };
-}
-
-function sentence({ guard, action, target }: GuardVerdict): string {
-  const verb = verbs[action];
-  return verb === undefined
-    ? `The guard ${guard} did not check`
-    : `The guard ${guard} ${verb} ${targets[target] ?? "a text"}`;
 }

@@ -36,6 +36,8 @@ export interface RunModel {
   readonly frames: Map<string, Frame>;
   readonly calls: Map<string, CallItem>;
   readonly approvals: Map<string, Approval>;
+  /** Calls of clients' tools that wait for an answer, by id. */
+  readonly clientWaits: Map<string, ClientWait>;
   /** Messages that the run has not taken up yet, by id. */
   readonly waiting: Map<string, WaitingMessage>;
   /** Name of the worker that claimed the run last. Empty: none has. */
@@ -52,6 +54,17 @@ interface LostCalls {
   calls: number;
   /** What was reserved for them, in US dollars. 0: nothing was, as without a budget. */
   reservedUsd: number;
+}
+
+/** A call that waits for the answer of a client. */
+export interface ClientWait {
+  readonly callId: string;
+  readonly name: string;
+  readonly answeredByPerson: boolean;
+  /** The client that took it. Empty: none has. */
+  readonly clientId: string;
+  /** Until when it can be answered. Undefined: without limit. */
+  readonly untilMs: number | undefined;
 }
 
 interface WaitingMessage {
@@ -143,12 +156,12 @@ interface FrameItem extends Versioned {
   readonly frame: Frame;
 }
 
-type SpanKind = "model" | "tool" | "approval" | "subtask";
+type SpanKind = "model" | "tool" | "approval" | "client" | "subtask";
 
 /** Work, or a wait, with a start and an end. */
 export interface Span {
   readonly key: string;
-  readonly kind: SpanKind | "claim";
+  readonly kind: SpanKind | "claim" | "hook";
   readonly label: string;
   readonly depth: number;
   readonly attempt: number;
@@ -188,6 +201,7 @@ export function emptyRun(runId: string): RunModel {
     frames: new Map([["", root]]),
     calls: new Map(),
     approvals: new Map(),
+    clientWaits: new Map(),
     waiting: new Map(),
     worker: "",
     lost: { calls: 0, reservedUsd: 0 },

@@ -1,8 +1,9 @@
 import type { RunEvent } from "@reeve/contracts/run";
-import { ModelCallPurpose, Phase } from "@reeve/contracts/run";
+import { ClientCallState, ModelCallPurpose, Phase } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { msOf } from "../format/time.ts";
 import { frameOf } from "./frames.ts";
+import { hookNote } from "./hook-note.ts";
 import type { Frame, RunModel, Span } from "./run-model.ts";
 
 /** Updates the spans of the timeline with an event. */
@@ -67,6 +68,24 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
       const label = `decision: ${approval.call?.name ?? "call"}`;
       return open(run, envelope, { key, kind: "approval", label, attempt: 1 });
     }
+    case "clientCall": {
+      const { state, callId, name, clientId } = event.value;
+      const key = `client ${callId}`;
+      if (state === ClientCallState.OPEN) return openWait(run, envelope, { key, callId, name });
+      if (state === ClientCallState.TAKEN) return describe(run, key, `taken by ${clientId}`);
+      const isExpired = state === ClientCallState.EXPIRED;
+      const detail = isExpired ? "no answer in time" : `answered by ${clientId}`;
+      return close(run, envelope, key, { failed: isExpired, detail });
+    }
+    case "pluginHookFinished": {
+      const { pluginId, hookId } = event.value;
+      const note = hookNote(event.value);
+      if (note === undefined) return;
+      const key = `hook ${hookId}`;
+      open(run, envelope, { key, kind: "hook", label: `plugin ${pluginId}`, attempt: 1 });
+      const detail = `${note.text} ${note.detail}`;
+      return close(run, envelope, key, { failed: note.tone === "bad", detail });
+    }
     case "status":
       if (run.endedAtMs === undefined) return;
       for (const key of run.openSpans.keys()) close(run, envelope, key);
@@ -88,6 +107,25 @@ function modelOf({ prepared }: RunModel, frame: Frame): string {
     if (delegate !== undefined) return delegate.model?.upstreamName ?? "model";
   }
   return prepared?.model?.upstreamName ?? "model";
+}
+
+/** A call that waits for a client is a wait, and not the work of a toolhost. */
+function openWait(
+  run: RunModel,
+  envelope: RunEvent,
+  { key, callId, name }: { readonly key: string; readonly callId: string; readonly name: string },
+): void {
+  const work = run.openSpans.get(`tool ${callId}`);
+  if (work !== undefined) {
+    run.openSpans.delete(`tool ${callId}`);
+    run.spans.splice(run.spans.lastIndexOf(work), 1);
+  }
+  open(run, envelope, { key, kind: "client", label: `client: ${name}`, attempt: 1 });
+}
+
+function describe({ openSpans }: RunModel, key: string, detail: string): void {
+  const span = openSpans.get(key);
+  if (span !== undefined) span.detail = detail;
 }
 
 /** Counts a call that was abandoned, unless its usage is known. */

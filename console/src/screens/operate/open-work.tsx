@@ -44,7 +44,7 @@ export function OpenWork() {
         </Link>
       </Figure>
       <Figure value={data === undefined ? "…" : formatDollars(data.costUsd)}>
-        <Link to="/runs">cost of the ended runs</Link>
+        <Link to="/runs">cost of the runs</Link>
       </Figure>
     </ul>
   );

@@ -9,6 +9,7 @@ import { Ago, Elapsed } from "../../ui/times.tsx";
 import { RunActions } from "./run-actions.tsx";
 import { RunBudget } from "./run-budget.tsx";
 import { RunFindings } from "./run-findings.tsx";
+import { RunWaits } from "./run-waits.tsx";
 import { RunWithheld } from "./run-withheld.tsx";
 import { RunLinks } from "./run-links.tsx";
 import type { RunViewProps } from "./view-props.ts";
@@ -81,6 +82,7 @@ export function RunHead({ snapshot }: RunViewProps) {
           </dd>
         </div>
       </dl>
+      <RunWaits run={run} />
       <RunFindings run={run} />
       <RunWithheld run={run} />
       <RunBudget run={run} />

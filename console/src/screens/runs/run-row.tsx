@@ -1,7 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import type { Run } from "@reeve/contracts/run";
+import { RunWaitKind } from "@reeve/contracts/run";
 import { memo } from "react";
-import { formatDollars } from "../../format/amounts.ts";
+import { formatDollars, plural } from "../../format/amounts.ts";
 import { isTerminal, nameOfStatus } from "../../format/names.ts";
 import { msOf } from "../../format/time.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -45,6 +46,7 @@ export const RunRow = memo(
               <span key={key} className="label">{`${key}: ${value}`}</span>
             ))}
             {run.scripted && <span className="label">scripted</span>}
+            {waitOf(run) !== "" && <span className="wait">{waitOf(run)}</span>}
             {run.error !== undefined && <span className="bad">{run.error.reason}</span>}
           </span>
         </td>
@@ -56,7 +58,7 @@ export const RunRow = memo(
         <td className="number">
           <Elapsed from={startedMs} to={ended ? msOf(run.endedAt) : undefined} />
         </td>
-        <td className="number">{run.cost === undefined ? "–" : formatDollars(run.cost.costUsd)}</td>
+        <td className="number">{costOf(run)}</td>
       </tr>
     );
   },
@@ -68,3 +70,24 @@ export const RunRow = memo(
     before.isChosen === after.isChosen &&
     before.onChoose === after.onChoose,
 );
+
+/** What the run has cost, or costs so far. */
+function costOf({ cost, spentUsd, status }: Run): string {
+  if (cost !== undefined) return formatDollars(cost.costUsd);
+  if (spentUsd === undefined) return "–";
+  return isTerminal(status) ? formatDollars(spentUsd) : `${formatDollars(spentUsd)} so far`;
+}
+
+/** Whom the run waits for, in words. Empty: nobody. */
+function waitOf({ waitingFor }: Run): string {
+  const decisions = waitingFor.filter(({ kind }) => kind === RunWaitKind.DECISION).length;
+  const calls = waitingFor.filter(({ kind }) => kind === RunWaitKind.CLIENT_CALL);
+  const [first] = calls;
+  return [
+    decisions > 0 && `waits for ${plural(decisions, "decision")}`,
+    first !== undefined &&
+      `waits for ${first.clientId === "" ? "a client" : `the client ${first.clientId}`}: ${calls.map(({ name }) => name).join(", ")}`,
+  ]
+    .filter((part) => part !== false)
+    .join("; ");
+}

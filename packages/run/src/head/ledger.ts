@@ -92,6 +92,22 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
   }
 }
 
+/**
+ * Returns what a run has cost after one more event, as its ledger counts it. Undefined: a model without a price was called, now or
+ * before.
+ */
+export function costAfter(before: number | undefined, { event }: RunEvent): number | undefined {
+  if (before === undefined) return undefined;
+  if (event.case === "usage") return sumOf(before, event.value.costUsd);
+  if (event.case !== "approval" || event.value.approval === undefined) return before;
+  const [usage] = newReviewUsage(event.value.approval);
+  return usage === undefined ? before : sumOf(before, usage.costUsd);
+}
+
+function sumOf(before: number, costUsd: number | undefined): number | undefined {
+  return costUsd === undefined ? undefined : before + costUsd;
+}
+
 function chargeReview(spent: Ledger, approval: Approval | undefined): Ledger {
   const usages = approval === undefined ? [] : newReviewUsage(approval);
   return usages.reduce(chargeAside, spent);

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Run } from "@reeve/contracts/run";
 import { RunSchema } from "@reeve/contracts/run";
+import { hasEnded } from "./client-calls.ts";
 import { firstWait } from "./model-waits.ts";
 import type { RunHead } from "./run-head.ts";
 import { isTerminal } from "./run-status.ts";
@@ -20,7 +21,7 @@ export function outputOf({ output, structured }: RunHead): string {
 export function runOf(head: RunHead): Run {
   if (!head.isCreated) throw new Error("cannot show a run that does not exist");
   const { runId, agentId, status, inputPreview, labels, threadId, scripted, startedBy } = head;
-  const { createdAt, endedAt, error, cost, unknownEventSequence } = head;
+  const { createdAt, endedAt, error, cost, spentUsd, unknownEventSequence } = head;
   const modelWait = isTerminal(status) ? undefined : firstWait(head.modelWaits);
   return create(RunSchema, {
     runId,
@@ -32,6 +33,8 @@ export function runOf(head: RunHead): Run {
     inputPreview,
     inputParts: head.created?.parts ?? [],
     pendingApprovals: head.pendingApprovals,
+    waitingFor: head.waitingFor.filter(({ id }) => !isClosed(head, id)),
+    ...(spentUsd !== undefined && { spentUsd }),
     labels,
     threadId,
     scripted,
@@ -48,4 +51,10 @@ export function runOf(head: RunHead): Run {
     ...(cost && { cost }),
     ...(modelWait && { modelWait }),
   });
+}
+
+/** Whether the call of a client's tool needs no answer anymore. */
+function isClosed({ clientCalls }: RunHead, callId: string): boolean {
+  const call = clientCalls.get(callId);
+  return call !== undefined && hasEnded(call);
 }

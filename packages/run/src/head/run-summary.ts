@@ -2,7 +2,9 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import { IncompleteReason, Phase, RunStatus, StepState } from "@reeve/contracts/run";
 import { previewOf } from "../tree/preview-of.ts";
+import { costAfter } from "./ledger.ts";
 import { isTerminal } from "./run-status.ts";
+import { runWaitsAfter } from "./waits.ts";
 
 /** Characters of the input that a list shows. */
 const previewCharacters = 200;
@@ -30,6 +32,8 @@ export type RunSummary = Readonly<
     | "origin"
     | "incompleteReason"
     | "startedBy"
+    | "waitingFor"
+    | "spentUsd"
   >
 >;
 
@@ -45,6 +49,7 @@ export const emptySummary: RunSummary = {
   unknownEventSequence: 0,
   incompleteReason: IncompleteReason.UNSPECIFIED,
   startedBy: "",
+  waitingFor: [],
 };
 
 /**
@@ -55,11 +60,28 @@ export function applyToSummary<Summarized extends RunSummary>(
   before: Summarized,
   envelope: RunEvent,
 ): Summarized {
-  const after = applied(before, envelope);
+  const after = withSpent(withWaits(applied(before, envelope), envelope), envelope);
   if (after === before) return before;
   const status = isTerminal(before.status) ? before.status : after.status;
-  // The end of a run withdraws its approvals.
-  return isTerminal(status) ? { ...after, status, pendingApprovals: [] } : after;
+  // The end of a run withdraws its approvals, and the calls of clients.
+  return isTerminal(status)
+    ? { ...after, status, pendingApprovals: [], waitingFor: [] }
+    : after;
+}
+
+function withWaits<Summarized extends RunSummary>(before: Summarized, event: RunEvent): Summarized {
+  const waitingFor = runWaitsAfter(before.waitingFor, event);
+  return waitingFor === before.waitingFor ? before : { ...before, waitingFor: [...waitingFor] };
+}
+
+/** A run costs nothing when it is created. A summary without a cost stays so: a part of it is not known. */
+function withSpent<Summarized extends RunSummary>(before: Summarized, event: RunEvent): Summarized {
+  if (event.event.case === "runCreated") return { ...before, spentUsd: 0 };
+  const spentUsd = costAfter(before.spentUsd, event);
+  if (spentUsd === before.spentUsd) return before;
+  const { spentUsd: _, ...rest } = before;
+  // Only the optional field was removed.
+  return { ...rest, ...(spentUsd !== undefined && { spentUsd }) } as Summarized;
 }
 
 function applied<Summarized extends RunSummary>(

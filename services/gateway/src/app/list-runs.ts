@@ -11,7 +11,7 @@ import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { Owners } from "../quotas/quota.ts";
-import { filterOf, placeOf } from "./runs/run-filter.ts";
+import { costOfRun, filterOf, placeOf } from "./runs/run-filter.ts";
 import type { RunField, RunLists } from "./runs/run-lists.ts";
 import { searchRuns } from "./runs/search-runs.ts";
 
@@ -19,7 +19,7 @@ const statuses = Object.values(RunStatus).filter((status) => typeof status === "
 
 const definition: IndexDefinition<Run, RunField> = {
   name: "runs",
-  version: 4,
+  version: 5,
   // Within one millisecond, runs are ordered by id.
   orderOf: ({ createdAt, runId }) => `${placeOf(createdAt)}.${runId}`,
   direction: "descending",
@@ -32,10 +32,10 @@ const definition: IndexDefinition<Run, RunField> = {
     agent_id: ({ agentId }) => agentId,
     started_by: ({ startedBy }) => startedBy,
   },
-  // What a run has cost is known, and counts, when it has ended.
+  // Quotas sum up the runs that have ended, and lists show what others have cost so far.
   measure: {
     at: ({ endedAt }) => (endedAt === undefined ? 0 : timestampMs(endedAt)),
-    amount: ({ cost }) => cost?.costUsd ?? 0,
+    amount: costOfRun,
   },
 };
 

@@ -32,7 +32,7 @@ export const rowKinds = kindsIn({
   subtask: false,
   plan: false,
   context: false,
-  usage: false,
+  usage: true,
   modelCallStarted: false,
   modelTurn: false,
   modelCallFailed: false,
@@ -58,6 +58,7 @@ export function rowOf(head: RunHead): Run {
     agentRevision: 0,
     planHash: "",
     inputParts: [],
+    waitingFor: [...head.waitingFor],
   });
   delete row.modelWait;
   delete row.structuredOutput;

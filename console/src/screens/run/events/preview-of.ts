@@ -1,16 +1,20 @@
 import type { RunEvent } from "@reeve/contracts/run";
+import { clientCallLine } from "../../../run/client-waits.ts";
 import { hookNote } from "../../../run/hook-note.ts";
 import { nameOfApproval, nameOfStatus } from "../../../format/names.ts";
 
 const maxLength = 200;
 
 /** Returns what an event says, in one line. Empty for kinds that say nothing more than their name. */
-export function previewOf({ event }: RunEvent): string {
-  return textOf(event).slice(0, maxLength).replace(/\s+/g, " ");
+export function previewOf(envelope: RunEvent): string {
+  return textOf(envelope).slice(0, maxLength).replace(/\s+/g, " ");
 }
 
-function textOf(event: RunEvent["event"]): string {
+function textOf(envelope: RunEvent): string {
+  const { event } = envelope;
   switch (event.case) {
+    case "clientCall":
+      return clientCallLine(envelope);
     case "text":
     case "reasoning":
       return event.value.text;

@@ -149,7 +149,7 @@ function Row({ span, scale, top, endMs, isChosen, onChoose }: RowProps) {
           />
         </span>
         <span className="timeline-time tabular">
-          {isClaim ? `claim ${span.attempt}` : duration}
+          {isClaim ? `claim ${span.attempt}` : span.kind === "hook" ? "hook" : duration}
           {span.failed && <span className="bad"> failed</span>}
         </span>
       </button>

@@ -11,7 +11,7 @@ import { RunFilterSchema, RunStatus } from "@reeve/contracts/run";
 import type { OrderRange } from "@reeve/jetstream/local-index/row-outline";
 import { searchSlice } from "@reeve/jetstream/local-index/search-rows";
 import { RunCounts } from "./run-counts.ts";
-import { msOfPlace, placesOf } from "./run-filter.ts";
+import { costOfRun, msOfPlace, placesOf } from "./run-filter.ts";
 import type { RunLists } from "./run-lists.ts";
 import { searchedRuns } from "./search-runs.ts";
 
@@ -85,9 +85,10 @@ async function countSearched(
   signal: AbortSignal,
 ): Promise<boolean> {
   const searched = searchedRuns(tenant, filter);
-  const add = ({ status, createdAt, cost }: Run) => {
+  const add = (run: Run) => {
+    const { status, createdAt } = run;
     const createdMs = createdAt === undefined ? 0 : timestampMs(createdAt);
-    counts.add({ status, createdMs, costUsd: cost?.costUsd ?? 0 });
+    counts.add({ status, createdMs, costUsd: costOfRun(run) });
   };
   let pageToken = "";
   for (let searches = 0; searches < maxSearches; searches++) {

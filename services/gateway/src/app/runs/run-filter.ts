@@ -53,13 +53,18 @@ export function filterOf({
 export function matching(filter: RunFilter): (run: Run) => boolean {
   const text = filter.text.toLowerCase();
   const labels = Object.entries(filter.labels);
-  return ({ agentId, threadId, startedBy, runId, inputPreview, cost, ...run }) =>
+  return ({ agentId, threadId, startedBy, runId, inputPreview, ...run }) =>
     (filter.agentId === "" || agentId === filter.agentId) &&
     (filter.threadId === "" || threadId === filter.threadId) &&
     (filter.startedBy === "" || startedBy === filter.startedBy) &&
-    (filter.minCostUsd === 0 || (cost?.costUsd ?? 0) >= filter.minCostUsd) &&
+    (filter.minCostUsd === 0 || costOfRun(run) >= filter.minCostUsd) &&
     labels.every(([name, value]) => hasLabel(run.labels, name, value)) &&
     (text === "" || [runId, inputPreview].some((part) => part.toLowerCase().includes(text)));
+}
+
+/** Returns what a run has cost so far, in US dollars, without model calls without a price. */
+export function costOfRun({ cost, spentUsd }: Pick<Run, "cost" | "spentUsd">): number {
+  return cost?.costUsd ?? spentUsd ?? 0;
 }
 
 function hasLabel(labels: Run["labels"], name: string, value: string): boolean {
