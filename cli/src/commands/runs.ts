@@ -20,6 +20,7 @@ import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
 import { parseLimit, parseSequence } from "./parse-option.ts";
 import { printList } from "./print-list.ts";
+import { collectLabels } from "./runs/labels.ts";
 import type { RunFilterOptions } from "./runs/run-filter-options.ts";
 import { addRunFilterOptions, selectedRuns } from "./runs/run-filter-options.ts";
 
@@ -59,12 +60,18 @@ function runCommand(context: Context): Command {
       ).choices(Object.keys(onBusy)),
     )
     .option("--output-schema <path>", "file with the JSON Schema of the answer, an object in JSON")
+    .option(
+      "--label <name=value>",
+      "label of the run, by which lists find it (repeatable)",
+      collectLabels,
+    )
     .option("--memory", "recall memories of the user, and let the agent add some")
     .option("--json", "print the run as JSON, or with --watch one event per line");
   interface Options {
     readonly thread?: string;
     readonly onBusy?: keyof typeof onBusy;
     readonly outputSchema?: string;
+    readonly label?: Readonly<Record<string, string>>;
     readonly memory?: true;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
@@ -91,6 +98,7 @@ function runCommand(context: Context): Command {
         input: input === "-" ? await context.terminal.read() : input,
         files,
         parts,
+        labels: { ...options.label },
         memoryEnabled: options.memory === true,
         ...(outputSchema && { outputSchema }),
         ...(options.thread !== undefined && {

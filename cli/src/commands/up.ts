@@ -54,7 +54,8 @@ export function upCommand(context: Context): Command {
     if (withoutSandbox === undefined) assertSandbox(embedded);
     const reeve = reeveCommand({ dataDir: embedded.dataDir }, environment);
     const scripts = environment["REEVE_SCRIPTS"] || undefined;
-    const given = { terminal, hasConsole: hasConsole(environment), scripts };
+    const others = otherTokens.filter((name) => environment[name]);
+    const given = { terminal, hasConsole: hasConsole(environment), scripts, others };
     terminal.out(greeting(embedded, reeve, given));
     keepCompiledModules();
     for (const source of embedded.sources) void source.then((tried) => report(tried, context));
@@ -69,25 +70,42 @@ interface GreetingContext {
   readonly hasConsole: boolean;
   /** The folder of scripts that the user has chosen. */
   readonly scripts: string | undefined;
+  /** The settings that name further tokens, which may belong to other tenants. */
+  readonly others: readonly string[];
 }
+
+/** The settings with tokens beside that of the data folder. */
+const otherTokens = ["REEVE_TOKENS", "REEVE_TOKENS_FILE", "REEVE_OIDC_CONFIG"];
 
 function greeting(
   { url, token, dataDir, capabilities }: Embedded,
   reeve: string,
-  { terminal: { style, isInteractive }, hasConsole, scripts }: GreetingContext,
+  { terminal: { style, isInteractive }, hasConsole, scripts, others }: GreetingContext,
 ): string {
   return [
     `${style("green", "Reeve is up")} at ${style("bold", url)}`,
     // The output of a service goes to a log, which must not have the token.
     ...(hasConsole ? [`  console  ${isInteractive ? consoleUrl(url, token) : `${url}/`}`] : []),
-    `  token    ${tokenFile(dataDir)}`,
-    `  model    ${capabilities.defaultModel ?? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"}`,
+    `  token    ${tokenFile(dataDir)}${others.length > 0 ? ", of the tenant local" : ""}`,
+    ...(others.length > 0
+      ? [`           others, each with the runs of its own tenant: those of ${others.join(", ")}`]
+      : []),
+    `  model    ${modelOf(capabilities)}`,
     `  sandbox  ${capabilities.isolation ?? "none: tools that execute code are off"}`,
     "",
     ...commandsToTry(reeve, scripts),
     "Press Ctrl-C to stop.",
     "",
   ].join("\n");
+}
+
+/** Names the default model, or says how agents get another one. */
+function modelOf({ defaultModel, scripts }: Embedded["capabilities"]): string {
+  if (defaultModel !== undefined) return defaultModel;
+  const [first] = scripts;
+  return first === undefined
+    ? "none: set OPENAI_API_KEY or ANTHROPIC_API_KEY"
+    : `no default; agents name a script, such as scripted:${first}`;
 }
 
 /** Scripts answer only the agent for which they were written: that of the example, unless the user has chosen other ones. */

@@ -10,6 +10,8 @@ import { describeModel, modelName } from "../render/describe-model.ts";
 export interface Capabilities {
   /** What the model with the id `default` is. Undefined if there is none. */
   readonly defaultModel: string | undefined;
+  /** The names of the scripts that agents can name as `scripted:NAME`. */
+  readonly scripts: readonly string[];
   /** The isolation under which code runs. Undefined if there is none; then no code runs. */
   readonly isolation: string | undefined;
 }
@@ -21,7 +23,11 @@ export async function readCapabilities(nats: Nats, signal: AbortSignal): Promise
   const pools = await tools.list("", signal);
   const [catalog] = await models.list("", signal);
   const isolation = pools.map(({ record }) => record.isolation).find(isIsolating);
-  return { isolation, defaultModel: defaultModelOf(catalog?.record) };
+  const providers = catalog?.record.providers ?? [];
+  const scripts = providers
+    .filter(({ scripted }) => scripted)
+    .flatMap(({ upstreamNames }) => upstreamNames);
+  return { isolation, defaultModel: defaultModelOf(catalog?.record), scripts };
 }
 
 function isIsolating(isolation: string): boolean {

@@ -6,6 +6,7 @@ import type { Command } from "commander";
 import { InvalidArgumentError } from "commander";
 import { UsageError } from "../../exit-code.ts";
 import { parseTime } from "../parse-option.ts";
+import { collectLabels } from "./labels.ts";
 
 /** The options that select runs. */
 export interface RunFilterOptions {
@@ -70,18 +71,6 @@ export function selectedRuns(options: RunFilterOptions): SelectedRuns {
     statuses: [...new Set(status.map(parseStatus))],
     ...(Object.keys(filter).length > 0 && { filter }),
   };
-}
-
-function collectLabels(
-  text: string,
-  previous: Readonly<Record<string, string>> | undefined,
-): Readonly<Record<string, string>> {
-  const [name = "", ...value] = text.split("=");
-  if (name === "") throw new InvalidArgumentError("Use name=value, or a name alone.");
-  if (previous !== undefined && Object.hasOwn(previous, name)) {
-    throw new InvalidArgumentError(`Give each label once: no run has ${name} twice.`);
-  }
-  return { ...previous, [name]: value.join("=") };
 }
 
 function parseCost(text: string): number {
