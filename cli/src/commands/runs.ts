@@ -251,7 +251,13 @@ function rowOf(run: Run): readonly string[] {
     run.runId,
     [status, incompleteName(run.incompleteReason)].filter((word) => word !== "").join(", "),
     oneLine(run.agentId, 63),
-    run.cost === undefined ? "" : formatPrice(run.cost, "unknown"),
+    costOf(run),
     oneLine(run.inputPreview, 60),
   ];
+}
+
+/** What a run has cost, or costs so far. */
+function costOf({ cost, spentUsd }: Run): string {
+  if (cost !== undefined) return formatPrice(cost, "unknown");
+  return spentUsd === undefined ? "" : `${formatPrice({ costUsd: spentUsd }, "")} so far`;
 }

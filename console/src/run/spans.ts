@@ -51,6 +51,7 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
     case "toolResult": {
       const { result, success, error } = event.value;
       const end = { failed: !success, ...(error !== "" && { detail: error }) };
+      close(run, envelope, `client ${result?.callId ?? ""}`, end);
       return close(run, envelope, `tool ${result?.callId ?? ""}`, end);
     }
     case "subtask": {

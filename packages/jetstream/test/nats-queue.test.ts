@@ -6,6 +6,7 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { observeStore } from "../src/observe/observed-store.ts";
 import { openDispatchQueue } from "../src/queue/lanes/dispatch-queue.ts";
 import { openToolCallQueue } from "../src/queue/nats.ts";
 import { provisionStreams } from "../src/streams/provision-streams.ts";
@@ -208,3 +209,30 @@ async function first<Message>(queue: WorkQueue<Message>): Promise<Delivery<Messa
   for await (const delivery of queue.take(1, signal)) return delivery;
   throw new Error("the queue ended");
 }
+
+test("operators see how many messages wait in each queue, how many are taken, and since when the oldest waits", async () => {
+  await using own = await NatsBench.open();
+  const nats = await own.connect();
+  const observed = observeStore(nats, { get: () => Promise.resolve(undefined) });
+  expect(await observed.runQueue()).toEqual([]);
+  const runs = await openDispatchQueue(nats, { ackWaitMs: 5_000 });
+  for (const [index, tenant] of ["acme", "globex", "acme"].entries()) {
+    const runId = `run_${index}`;
+    await runs.publish(create(DispatchSchema, { tenant, runId }), { dedupeId: runId }, signal);
+  }
+  const [waiting] = await observed.runQueue();
+  expect(waiting).toMatchObject({ name: "", waiting: 3, taken: 0, redelivered: 0 });
+  expect(Math.abs(Date.now() - (waiting?.oldestMs ?? 0))).toBeLessThan(60_000);
+  const taking = new AbortController();
+  const deliveries = runs.take(3, taking.signal)[Symbol.asyncIterator]();
+  for (let taken = 0; taken < 3; taken++) await deliveries.next();
+  expect(await observed.runQueue()).toMatchObject([{ waiting: 0, taken: 3, oldestMs: undefined }]);
+  taking.abort();
+  const calls = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 5_000 });
+  const call = create(ToolCallRequestSchema, { tenant: "acme", runId: "run_1" });
+  await calls.publish(call, { dedupeId: "c" }, signal);
+  expect(await observed.toolCallQueues()).toMatchObject([{ name: "default", waiting: 1 }]);
+  const usage = await observed.usage();
+  expect(usage.streams.map(({ name }) => name)).toContain("DISPATCH");
+  expect(usage.bytes).toBeGreaterThan(0);
+});

@@ -8,6 +8,7 @@ import {
   AuditPhase,
 } from "@reeve/contracts/audit";
 import { Role } from "@reeve/contracts/access/role";
+import { QueueKind } from "@reeve/contracts/operations";
 import { openAuditTrail } from "@reeve/jetstream/audit/nats";
 import { noTenant } from "@reeve/jetstream/audit/port";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -259,4 +260,20 @@ test("every protocol is recorded the same way", async () => {
   }
   const events = await eventsOf({ subject: "bob", action: "memory.create" });
   expect(events.map(({ code }) => code)).toEqual(Object.keys(protocols).map(() => "OK"));
+});
+
+test("operators of the operating tenant see the deployment, and nobody else does", async () => {
+  const { queues, feeds, store, problems } = await bench.acme.operations.getDeployment({});
+  expect(problems).toEqual([]);
+  expect(queues.map(({ kind }) => kind)).toContain(QueueKind.RUNS);
+  expect(feeds.map(({ name }) => name)).toEqual(["run-index", "thread-index"]);
+  expect(store?.bytes).toBeGreaterThan(0n);
+  const refused = { kind: "denied", reason: "PERMISSION_DENIED" };
+  const { operations } = bench.globex;
+  expect(await refusalOf(operations.getDeployment({}))).toMatchObject(refused);
+  const all = { allTenants: true };
+  expect(await refusalOf(operations.listModelActivity(all))).toMatchObject(refused);
+  expect((await operations.listModelActivity({})).models).toEqual([]);
+  const { credentials } = await operations.listCredentials({});
+  expect(credentials.map(({ subject }) => subject)).toEqual(["ann"]);
 });

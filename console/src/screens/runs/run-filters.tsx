@@ -71,6 +71,13 @@ export function RunFilters({ search, counts }: RunFiltersProps) {
         value={search.cost ?? ""}
         onChange={(event) => change({ cost: Number(event.target.value) })}
       />
+      <FilterChoice
+        label="Order"
+        all="Newest first"
+        value={search.by}
+        choices={[{ value: "cost", name: "Most expensive first" }]}
+        onChange={(by) => change({ by })}
+      />
       <ClearFilters
         search={search}
         onClear={() => void navigate({ to: "/runs", search: {}, replace: true })}

@@ -27,7 +27,8 @@ export function RunsScreen() {
   const search = route.useSearch();
   const minute = useMinute();
   const filter = useMemo(() => filterOf(search, minute * 60_000), [search, minute]);
-  const list = useRunList(filter);
+  const isByCost = search.by === "cost";
+  const list = useRunList(filter, { isByCost });
   const isByStatus = search.status !== undefined;
   const ofAnyStatus = useMemo(() => ({ ...filter, statuses: [] }), [filter]);
   const intervalMs = intervalOf(search);
@@ -67,6 +68,13 @@ export function RunsScreen() {
       />
       {list.error !== null && (
         <ProblemView problem={problemOf(list.error)} onRetry={list.refetch} />
+      )}
+      {isByCost && list.error === null && (
+        <p className="hint">
+          The most expensive runs first: at most 100 of the{" "}
+          {list.isPartial ? "newest 10,000 runs" : "runs"} that match, with what they have cost so
+          far.
+        </p>
       )}
       {list.isPending ? (
         <p className="loading" role="status">

@@ -14,6 +14,8 @@ export interface RunsSearch {
   readonly cost?: number;
   /** How long ago the runs were started at most. */
   readonly since?: Since;
+  /** Whether the most expensive runs are listed first. */
+  readonly by?: "cost";
 }
 
 const sinceMs = {
@@ -48,6 +50,7 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
     ...(names.length > 0 && { status: names }),
     ...(dollars !== undefined && { cost: dollars }),
     ...(chosen && { since: chosen }),
+    ...(search["by"] === "cost" && { by: "cost" as const }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useInfiniteQuery } from "@connectrpc/connect-query";
 import type { Run, RunFilterSchema } from "@reeve/contracts/run";
-import { RunService } from "@reeve/contracts/run";
+import { RunOrder, RunService } from "@reeve/contracts/run";
 import { useCallback } from "react";
 
 const pageSize = 100;
@@ -14,6 +14,8 @@ interface RunList {
   readonly isPending: boolean;
   readonly error: Error | null;
   readonly hasMore: boolean;
+  /** Whether there are older runs that were not compared by cost. */
+  readonly isPartial: boolean;
   readonly isReadingMore: boolean;
   /** Whether the list is read again by itself. */
   readonly isLive: boolean;
@@ -21,15 +23,22 @@ interface RunList {
   readonly refetch: () => void;
 }
 
-/** The runs that match, newest first. Read again every two seconds while the list is short. */
-export function useRunList(filter: MessageInitShape<typeof RunFilterSchema>): RunList {
+/**
+ * The runs that match, newest first or by cost. Read again every two seconds while the list is short; a list by cost less often, because
+ * many runs are compared for it.
+ */
+export function useRunList(
+  filter: MessageInitShape<typeof RunFilterSchema>,
+  { isByCost }: { readonly isByCost: boolean },
+): RunList {
   const query = useInfiniteQuery(
     RunService.method.listRuns,
-    { pageSize, pageToken: "", filter },
+    { pageSize, pageToken: "", filter, order: isByCost ? RunOrder.COST : RunOrder.NEWEST },
     {
       pageParamKey: "pageToken",
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: ({ state }) => intervalOf(state.data?.pages.length ?? 0),
+      refetchInterval: ({ state }) =>
+        isByCost ? 15_000 : intervalOf(state.data?.pages.length ?? 0),
       placeholderData: (previous) => previous,
     },
   );
@@ -43,6 +52,7 @@ export function useRunList(filter: MessageInitShape<typeof RunFilterSchema>): Ru
     isPending: query.isPending,
     error: query.error,
     hasMore: hasNextPage,
+    isPartial: pages.some((page) => page.isPartial),
     isReadingMore: isFetchingNextPage,
     isLive: intervalOf(pages.length) !== false,
     readMore,

@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { planOfRun } from "@reeve/agent/resolve/recorded-plan";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
-import { RunService } from "@reeve/contracts/run";
+import { RunOrder, RunService } from "@reeve/contracts/run";
 import { runOf } from "@reeve/run/head/run-of";
 import type { Clock } from "@reeve/platform/async/clock";
 import { steadyClock } from "@reeve/platform/async/clock";
@@ -13,6 +13,7 @@ import { serverDraining } from "@reeve/platform/rpc/server-draining";
 import { credentialOf, mayCall, principalOf } from "@reeve/platform/rpc/principal";
 import { counter } from "@reeve/platform/telemetry/metrics";
 import { cancelRun } from "../app/cancel-run.ts";
+import { costliestRuns } from "../app/runs/costliest-runs.ts";
 import { SharedCounts } from "../app/runs/shared-counts.ts";
 import { deleteRun } from "../app/delete/delete-run.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
@@ -120,6 +121,10 @@ export function runService(
     },
     listRuns: async (request, context) => {
       const { tenant } = principalOf(context);
+      if (request.order === RunOrder.COST) {
+        const { runs, isPartial } = await costliestRuns(ports, tenant, request, context.signal);
+        return { runs: [...runs], isPartial };
+      }
       const { items, nextPageToken } = await listRuns(
         ports.runLists,
         tenant,

@@ -12,6 +12,7 @@ import { AuditService } from "@reeve/contracts/audit";
 import { MemoryService } from "@reeve/contracts/memory";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
+import { OperationsService } from "@reeve/contracts/operations";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 
@@ -37,6 +38,7 @@ export interface Clients {
   readonly artifacts: Client<typeof ArtifactService>;
   readonly audit: Client<typeof AuditService>;
   readonly memories: Client<typeof MemoryService>;
+  readonly operations: Client<typeof OperationsService>;
   readonly runs: Client<typeof RunService>;
   readonly threads: Client<typeof ThreadService>;
 }
@@ -53,6 +55,7 @@ export function clientsOf(
     artifacts: createClient(ArtifactService, transport),
     audit: createClient(AuditService, transport),
     memories: createClient(MemoryService, transport),
+    operations: createClient(OperationsService, transport),
     runs: createClient(RunService, transport),
     threads: createClient(ThreadService, transport),
   };

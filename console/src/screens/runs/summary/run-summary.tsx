@@ -37,7 +37,7 @@ export function RunSummary({ search, counts }: RunSummaryProps) {
         </strong>{" "}
         {total === 1 ? "run" : "runs"}
         {counts !== undefined && (
-          <span className="muted"> · {formatDollars(counts.costUsd)} in ended runs</span>
+          <span className="muted"> · {formatDollars(counts.costUsd)} so far</span>
         )}
         {counts?.isPartial === true && (
           <span className="muted"> · only the newest are counted</span>

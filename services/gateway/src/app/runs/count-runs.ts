@@ -8,17 +8,13 @@ import type {
   RunFilter,
 } from "@reeve/contracts/run";
 import { RunFilterSchema, RunStatus } from "@reeve/contracts/run";
-import type { OrderRange } from "@reeve/jetstream/local-index/row-outline";
 import { searchSlice } from "@reeve/jetstream/local-index/search-rows";
 import { RunCounts } from "./run-counts.ts";
-import { costOfRun, msOfPlace, placesOf } from "./run-filter.ts";
+import { isKnownWithoutDecoding, visitOutlines } from "./outlined-runs.ts";
+import { costOfRun, msOfPlace } from "./run-filter.ts";
 import type { RunLists } from "./run-lists.ts";
 import { searchedRuns } from "./search-runs.ts";
 
-/** How many runs are counted at most. Those that a second field of the filter excludes count as well. */
-const maxCounted = 10_000;
-/** How many runs are read from the index at once: a large index must not keep the process from other work. */
-const maxOutlined = 1_000;
 /** How many times at most a text or labels are searched: each search decodes up to 1,000 runs. */
 const maxSearches = 10;
 
@@ -45,38 +41,17 @@ interface Counting {
   readonly counts: RunCounts;
 }
 
-function isKnownWithoutDecoding({ text, labels }: RunFilter): boolean {
-  return text === "" && Object.keys(labels).length === 0;
-}
-
 /** Counts by the columns of the index. Returns whether there are older runs. */
 async function countIndexed(
-  { lists, tenant, filter, counts }: Counting,
+  { counts, ...outlined }: Counting,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { agentId, threadId, startedBy, statuses, minCostUsd } = filter;
-  const fields = {
-    ...(threadId !== "" && { thread_id: threadId }),
-    ...(startedBy !== "" && { started_by: startedBy }),
-    ...(agentId !== "" && { agent_id: agentId }),
-  };
-  const selection = { tenant, fields, ...(statuses.length > 0 && { kinds: statuses }) };
-  let range: OrderRange = placesOf(filter);
-  for (let left = maxCounted; left > 0; left -= maxOutlined) {
-    const slice = range;
-    const read = (rows: SearchableRuns) => rows.outline(selection, slice, maxOutlined + 1);
-    const outlines = await lists.read(tenant, read, signal);
-    const counted = outlines.slice(0, maxOutlined);
-    for (const { kind, order, amount, isSelected } of counted) {
-      if (!isSelected || amount < minCostUsd) continue;
-      counts.add({ status: statusOf(kind), createdMs: msOfPlace(order), costUsd: amount });
-    }
-    const last = counted.at(-1);
-    if (last === undefined || outlines.length <= maxOutlined) return false;
-    // Lists of runs show the newest first.
-    range = { ...range, before: last.order };
-  }
-  return true;
+  return await visitOutlines(
+    outlined,
+    ({ kind, order, amount }) =>
+      counts.add({ status: statusOf(kind), createdMs: msOfPlace(order), costUsd: amount }),
+    signal,
+  );
 }
 
 /** Counts by decoding runs, in slices, so that the process does other work in between. Returns whether there may be older runs. */

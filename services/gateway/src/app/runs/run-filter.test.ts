@@ -11,6 +11,7 @@ import {
 import { expect, test } from "vitest";
 import { memoryPorts } from "../../../test/support/memory-ports.ts";
 import { listRuns } from "../list-runs.ts";
+import { costliestRuns } from "./costliest-runs.ts";
 import { countRuns } from "./count-runs.ts";
 
 type Filter = MessageInitShape<typeof RunFilterSchema>;
@@ -42,7 +43,12 @@ async function withRuns(...parts: readonly Part[]) {
     const wanted = create(CountRunsRequestSchema, { filter, ...interval });
     return countRuns(runLists, tenant, wanted, never);
   };
-  return { page, count };
+  const costliest = async (filter: Filter) => {
+    const wanted = create(ListRunsRequestSchema, { filter, pageSize: 2 });
+    const found = await costliestRuns({ runs, runLists }, "acme", wanted, never);
+    return found.runs.map(({ runId }) => Number(runId.slice(4)));
+  };
+  return { page, count, costliest };
 }
 
 const parts: readonly Part[] = [
@@ -169,4 +175,16 @@ test("the newest 10,000 runs are counted", async () => {
     statuses: [{ status: COMPLETED, count: 10_000 }],
     isPartial: true,
   });
+});
+
+test("lists the most expensive runs first, with what they have cost so far", async () => {
+  const { costliest } = await withRuns(
+    { cost: { costUsd: 1 } },
+    { spentUsd: 3, status: RUNNING },
+    { cost: { costUsd: 2 } },
+    { cost: {} },
+  );
+  expect(await costliest({})).toEqual([2, 3]);
+  expect(await costliest({ statuses: [COMPLETED] })).toEqual([3, 1]);
+  await expect(costliest({ text: "bill" })).rejects.toMatchObject({ kind: "invalid" });
 });

@@ -19,6 +19,11 @@ export function msOfPlace(place: string): number {
   return Number(place.slice(0, timeDigits));
 }
 
+/** Returns the id of the run at a place of the order of runs. */
+export function runIdOfPlace(place: string): string {
+  return place.slice(timeDigits + 1);
+}
+
 /** Returns the places between which the runs are that were accepted at the times of a filter. */
 export function placesOf({ createdAfter, createdBefore }: RunFilter): OrderRange {
   return {
@@ -33,7 +38,7 @@ export function filterOf({
   threadId,
   statuses,
   filter = create(RunFilterSchema),
-}: Omit<ListRunsRequest, "pageSize" | "pageToken" | "$typeName">): RunFilter | undefined {
+}: Pick<ListRunsRequest, "agentId" | "threadId" | "statuses" | "filter">): RunFilter | undefined {
   const agent = sameText(agentId, filter.agentId);
   const thread = sameText(threadId, filter.threadId);
   const both = statuses.filter((status) => filter.statuses.includes(status));
