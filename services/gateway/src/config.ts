@@ -42,7 +42,7 @@ export const gatewayConfig = z
      * (`best-effort`), or are not recorded at all (`off`).
      */
     REEVE_AUDIT: z.enum(["required", "best-effort", "off"]).default("best-effort"),
-    /** The tenant whose operators may read the events without a tenant, such as failed sign-ins. Default: none. */
+    /** The tenant whose operators see the state of the deployment, and the events without a tenant, such as failed sign-ins. Default: none. */
     REEVE_AUDIT_TENANT: z.string().regex(tenantName, "is not the name of a tenant").optional(),
     /** The private key that signs receipts: Ed25519, PKCS #8 in PEM, without a passphrase. Use the same key in all gateways. Default: no receipts. */
     REEVE_RECEIPT_KEY_FILE: z.string().min(1).optional(),

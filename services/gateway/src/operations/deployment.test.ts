@@ -43,6 +43,7 @@ async function deploymentWith(store: Partial<DeploymentPorts["store"]> = {}): Pr
   });
 }
 
+// Requirement: OPS-10
 test("an operator sees how much all tenants do, and the ids of the own runs only", async () => {
   const shown = await (await deploymentWith()).shownTo("acme");
   expect(shown.workers).toMatchObject([{ name: "runtime-1", active: 2, runIds: ["run_own"] }]);

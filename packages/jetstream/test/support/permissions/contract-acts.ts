@@ -22,6 +22,7 @@ interface Rights {
   readonly takers: Set<ServiceName>;
   readonly removers: Set<ServiceName>;
   readonly creators: Set<ServiceName>;
+  readonly observers: Set<ServiceName>;
 }
 
 interface StoredStream extends Rights {
@@ -113,7 +114,8 @@ function storedStreams(): readonly StoredStream[] {
 }
 
 function actsOfStream(stream: StoredStream): readonly Act[] {
-  const { name, subjects, isQueue, writers, readers, takers, removers, creators } = stream;
+  const { name, subjects, isQueue, writers, readers, takers } = stream;
+  const { removers, creators, observers } = stream;
   const consuming = joined(readers, takers);
   // A publisher makes sure that its consumer exists, and that the queue still has its messages.
   const looking = joined(consuming, isQueue ? writers : nobody);
@@ -123,12 +125,12 @@ function actsOfStream(stream: StoredStream): readonly Act[] {
     ...(name.startsWith("KV_") || name.startsWith("OBJ_")
       ? subjects.flatMap((each) => [publish(each, writers), subscribe(each, nobody)])
       : []),
-    publish(api(`STREAM.INFO.${name}`), joined(writers, readers, takers, removers)),
+    publish(api(`STREAM.INFO.${name}`), joined(writers, readers, takers, removers, observers)),
     publish(api(`STREAM.CREATE.${name}`), creators),
     publish(api(`STREAM.PURGE.${name}`), removers),
     publish(api(`STREAM.MSG.DELETE.${name}`), removers),
     publish(api(`STREAM.MSG.GET.${name}`), joined(looking, removers)),
-    publish(api(`DIRECT.GET.${name}`), looking),
+    publish(api(`DIRECT.GET.${name}`), joined(looking, observers)),
     ...subjects.map((each) => publish(api(`DIRECT.GET.${name}.${each}`), looking)),
     ...["UPDATE", "DELETE", "SNAPSHOT", "RESTORE", "LEADER.STEPDOWN", "PEER.REMOVE"].map((each) =>
       publish(api(`STREAM.${each}.${name}`), nobody),
@@ -139,7 +141,7 @@ function actsOfStream(stream: StoredStream): readonly Act[] {
     publish(api(`CONSUMER.INFO.${name}.x`), joined(looking, returning)),
     publish(api(`CONSUMER.DELETE.${name}.x`), consuming),
     publish(api(`CONSUMER.MSG.NEXT.${name}.x`), consuming),
-    publish(api(`CONSUMER.LIST.${name}`), takers),
+    publish(api(`CONSUMER.LIST.${name}`), joined(takers, observers)),
     ...["DURABLE.CREATE", "LEADER.STEPDOWN", "PAUSE", "RESET", "UNPIN"].map((each) =>
       publish(api(`CONSUMER.${each}.${name}.x`), nobody),
     ),
@@ -240,6 +242,7 @@ function rightsOf(access: Access | undefined): Rights {
     takers: named(access?.takers),
     removers: named(access?.removers),
     creators: named(access?.creators),
+    observers: named(access?.observers),
   };
 }
 
@@ -254,6 +257,7 @@ function union(a: Rights, b: Rights): Rights {
     takers: new Set([...a.takers, ...b.takers]),
     removers: new Set([...a.removers, ...b.removers]),
     creators: new Set([...a.creators, ...b.creators]),
+    observers: new Set([...a.observers, ...b.observers]),
   };
 }
 

@@ -30,7 +30,7 @@ import type { JsonObject, Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/run/v1/run_service.proto.
  */
 export const file_reeve_run_v1_run_service: GenFile = /*@__PURE__*/
-  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSL8BgoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIrCgptb2RlbF93YWl0GBQgASgLMhcucmVldmUucnVuLnYxLk1vZGVsV2FpdBIQCghkZWxldGluZxgVIAEoCBISCgpzdGFydGVkX2J5GBYgASgJEhYKDmFnZW50X3JldmlzaW9uGBcgASgNEhEKCXBsYW5faGFzaBgYIAEoCRIyChFzdHJ1Y3R1cmVkX291dHB1dBgZIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMgoLaW5wdXRfcGFydHMYGiADKAsyHS5yZWV2ZS5jb250ZW50LnYxLkNvbnRlbnRQYXJ0Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAE6KMrfGCQKBHJ1bnMSDnt0ZW5hbnR9LntydW59KgoKAQESAgEDKgEBOAEiegoJTW9kZWxXYWl0EhAKCHByb3ZpZGVyGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEg8KB2F0dGVtcHQYBCABKA0SKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIvgGCg9TdGFydFJ1blJlcXVlc3QSMgoIYWdlbnRfaWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKBWlucHV0GAIgASgJQgu6SAhyBhABKICAEBIcCgpyZXF1ZXN0X2lkGAMgASgJQgi6SAVyAyiAARI1CghtZXNzYWdlcxgEIAMoCzIYLnJlZXZlLnRocmVhZC52MS5NZXNzYWdlQgm6SAaSAQMQ6AcSNQoFZmlsZXMYBSADKAsyHC5yZWV2ZS50b29sLnYxLldvcmtzcGFjZUZpbGVCCLpIBZIBAhBkElIKBmxhYmVscxgGIAMoCzIpLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QuTGFiZWxzRW50cnlCF7pIFJoBERAgIgZyBBABKD8qBXIDKIAIEjAKCXRocmVhZF9pZBgHIAEoCUIdukgachgyFl5bYS16QS1aMC05Xy1dezAsMTI4fSQSEAoIZXhlY3V0b3IYCCABKAkSHAoUY2FuY2VsX29uX2Rpc2Nvbm5lY3QYCSABKAgSLwoHb25fYnVzeRgKIAEoDjIULnJlZXZlLnJ1bi52MS5PbkJ1c3lCCLpIBYIBAhABEi8KDGNoYXRfY29udGV4dBgLIAEoCzIZLnJlZXZlLnJ1bi52MS5DaGF0Q29udGV4dBIWCg5tZW1vcnlfZW5hYmxlZBgMIAEoCBIhCg93b3JrZmxvd190YXJnZXQYDSABKAlCCLpIBXIDKIABEjcKEG1lZGlhX2dlbmVyYXRpb24YDiABKAsyHS5yZWV2ZS5ydW4udjEuTWVkaWFHZW5lcmF0aW9uEi4KDW91dHB1dF9zY2hlbWEYDyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EjYKBXBhcnRzGBAgAygLMh0ucmVldmUuY29udGVudC52MS5Db250ZW50UGFydEIIukgFkgECEBQSGwoKYWdlbnRfbW9kZRgVIAEoCEICGAFIAIgBARIzCgxjbGllbnRfdG9vbHMYFCABKAsyHS5yZWV2ZS50b29sLnYxLkNsaWVudE1hbmlmZXN0Gi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDQoLX2FnZW50X21vZGVSBXRvb2xzIigKD01lZGlhR2VuZXJhdGlvbhIVCgRtb2RlGAEgASgJQge6SARyAihAIkQKEFN0YXJ0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1bhIQCgh3YXJuaW5ncxgCIAMoCSK3AQoPV2F0Y2hSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIWCg5hZnRlcl9zZXF1ZW5jZRgCIAEoDRIeCgxyZXN1bWVfdG9rZW4YBSABKAlCCLpIBXIDKIABEhIKCGRldGFpbGVkGAMgASgISAASLwoIZmFtaWxpZXMYBCABKAsyGy5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbGllc0gAQgsKCXNlbGVjdGlvbiJPCg1FdmVudEZhbWlsaWVzEj4KCGZhbWlsaWVzGAEgAygOMhkucmVldmUucnVuLnYxLkV2ZW50RmFtaWx5QhG6SA6SAQsYASIHggEEEAEgACKXAQoQV2F0Y2hSdW5SZXNwb25zZRImCgZldmVudHMYASADKAsyFi5yZWV2ZS5ydW4udjEuUnVuRXZlbnQSGAoQdGhyb3VnaF9zZXF1ZW5jZRgCIAEoDRIUCgxyZXN1bWVfdG9rZW4YBCABKAkSKwoKZW5kX3N0YXR1cxgDIAEoDjIXLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXMiQQoNR2V0UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESFAoMaW5jbHVkZV9wbGFuGAIgASgIIl4KDkdldFJ1blJlc3BvbnNlEh4KA3J1bhgBIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4SLAoEcGxhbhgCIAEoCzIeLnJlZXZlLmFnZW50LnYxLlJlc29sdXRpb25QbGFuIugBCg9MaXN0UnVuc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEEhkKCGFnZW50X2lkGAMgASgJQge6SARyAig/EjoKCHN0YXR1c2VzGAQgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0IPukgMkgEJIgeCAQQQASAAEhsKCXRocmVhZF9pZBgFIAEoCUIIukgFcgMogAESJwoGZmlsdGVyGAYgASgLMhcucmVldmUucnVuLnYxLlJ1bkZpbHRlciLFAwoJUnVuRmlsdGVyEhkKCGFnZW50X2lkGAEgASgJQge6SARyAig/Ej4KCHN0YXR1c2VzGAIgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0ITukgQkgENEAoYASIHggEEEAEgABIbCgl0aHJlYWRfaWQYAyABKAlCCLpIBXIDKIABEhwKCnN0YXJ0ZWRfYnkYBCABKAlCCLpIBXIDKIAEEkwKBmxhYmVscxgFIAMoCzIjLnJlZXZlLnJ1bi52MS5SdW5GaWx0ZXIuTGFiZWxzRW50cnlCF7pIFJoBERAgIgZyBBABKD8qBXIDKIAIEjEKDWNyZWF0ZWRfYWZ0ZXIYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKDmNyZWF0ZWRfYmVmb3JlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgxtaW5fY29zdF91c2QYCCABKAFCELpIDRILQAEpAAAAAAAAAAASFgoEdGV4dBgJIAEoCUIIukgFcgMogAIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChBDb3VudFJ1bnNSZXF1ZXN0EicKBmZpbHRlchgBIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5GaWx0ZXISPgoIaW50ZXJ2YWwYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CEbpIDqoBCyIFCIDnhA8yAggBIpcBChFDb3VudFJ1bnNSZXNwb25zZRIuCghzdGF0dXNlcxgBIAMoCzIcLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNDb3VudBIQCghjb3N0X3VzZBgCIAEoARIsCglpbnRlcnZhbHMYAyADKAsyGS5yZWV2ZS5ydW4udjEuUnVuSW50ZXJ2YWwSEgoKaXNfcGFydGlhbBgEIAEoCCJICg5SdW5TdGF0dXNDb3VudBInCgZzdGF0dXMYASABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEg0KBWNvdW50GAIgASgNImgKC1J1bkludGVydmFsEikKBXN0YXJ0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRydW5zGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIQCghjb3N0X3VzZBgEIAEoASJMChBMaXN0UnVuc1Jlc3BvbnNlEh8KBHJ1bnMYASADKAsyES5yZWV2ZS5ydW4udjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSI1ChdHZXRFeGVjdXRpb25UcmVlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiYgoYR2V0RXhlY3V0aW9uVHJlZVJlc3BvbnNlEiwKBHRyZWUYASABKAsyHi5yZWV2ZS50aHJlYWQudjEuRXhlY3V0aW9uVHJlZRIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNIkgKEENhbmNlbFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMogCAiMwoRQ2FuY2VsUnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biItCg9SZXRyeVJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIjIKEFJldHJ5UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1biIuChBEZWxldGVSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASIkChFEZWxldGVSdW5SZXNwb25zZRIPCgdleGlzdGVkGAEgASgIIqUBChJTZW5kTWVzc2FnZVJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEh0KBHRleHQYAiABKAlCD7pIDHIKEAEogIAQMgJcUxIcCgptZXNzYWdlX2lkGAMgASgJQgi6SAVyAyiAARI2CgVwYXJ0cxgEIAMoCzIdLnJlZXZlLmNvbnRlbnQudjEuQ29udGVudFBhcnRCCLpIBZIBAhAUIjsKE1NlbmRNZXNzYWdlUmVzcG9uc2USEgoKbWVzc2FnZV9pZBgBIAEoCRIQCghzZXF1ZW5jZRgCIAEoDSIxChNFeHBvcnRSdW5Mb2dSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASJ+ChRFeHBvcnRSdW5Mb2dSZXNwb25zZRIPCgdzdWJqZWN0GAEgASgJEi0KB2JhdGNoZXMYAiADKAsyHC5yZWV2ZS5ydW4udjEuU3RvcmVkUnVuQmF0Y2gSJgoLaW5kZXhlZF9ydW4YAyABKAsyES5yZWV2ZS5ydW4udjEuUnVuIoEBCg5TdG9yZWRSdW5CYXRjaBIQCghyZXZpc2lvbhgBIAEoBBIWCg5maXJzdF9zZXF1ZW5jZRgCIAEoDRIVCg1sYXN0X3NlcXVlbmNlGAMgASgNEg0KBWtpbmRzGAQgAygJEg4KBmRpZ2VzdBgFIAEoCRIPCgdwYXlsb2FkGAYgASgMKl8KBk9uQnVzeRIXChNPTl9CVVNZX1VOU1BFQ0lGSUVEEAASEgoOT05fQlVTWV9SRUpFQ1QQARIRCg1PTl9CVVNZX1FVRVVFEAISFQoRT05fQlVTWV9JTlRFUlJVUFQQAzKMCgoKUnVuU2VydmljZRKbAQoIU3RhcnRSdW4SHS5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVzcG9uc2UiUODgGALq4BhICAMSCXJ1bi5zdGFydBoRCgVhZ2VudBIIYWdlbnRfaWQaEwoGdGhyZWFkEgl0aHJlYWRfaWQaEQoDcnVuGgpydW4ucnVuX2lkEnQKCFdhdGNoUnVuEh0ucmVldmUucnVuLnYxLldhdGNoUnVuUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5XYXRjaFJ1blJlc3BvbnNlIieQAgHg4BgB6uAYHAgCEglydW4ud2F0Y2gaDQoDcnVuEgZydW5faWQwARJSCgZHZXRSdW4SGy5yZWV2ZS5ydW4udjEuR2V0UnVuUmVxdWVzdBocLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXNwb25zZSINkAIB4OAYAergGAIIARJYCghMaXN0UnVucxIdLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1JlcXVlc3QaHi5yZWV2ZS5ydW4udjEuTGlzdFJ1bnNSZXNwb25zZSINkAIB4OAYAergGAIIARJbCglDb3VudFJ1bnMSHi5yZWV2ZS5ydW4udjEuQ291bnRSdW5zUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5Db3VudFJ1bnNSZXNwb25zZSINkAIB4OAYAergGAIIARJzCglDYW5jZWxSdW4SHi5yZWV2ZS5ydW4udjEuQ2FuY2VsUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXNwb25zZSIl4OAYAurgGB0IAxIKcnVuLmNhbmNlbBoNCgNydW4SBnJ1bl9pZBKCAQoIUmV0cnlSdW4SHS5yZWV2ZS5ydW4udjEuUmV0cnlSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLlJldHJ5UnVuUmVzcG9uc2UiN+DgGALq4BgvCAMSCXJ1bi5yZXRyeRoNCgNydW4SBnJ1bl9pZBoRCgNydW4aCnJ1bi5ydW5faWQScwoJRGVsZXRlUnVuEh4ucmVldmUucnVuLnYxLkRlbGV0ZVJ1blJlcXVlc3QaHy5yZWV2ZS5ydW4udjEuRGVsZXRlUnVuUmVzcG9uc2UiJeDgGAXq4BgdCAMSCnJ1bi5kZWxldGUaDQoDcnVuEgZydW5faWQScAoQR2V0RXhlY3V0aW9uVHJlZRIlLnJlZXZlLnJ1bi52MS5HZXRFeGVjdXRpb25UcmVlUmVxdWVzdBomLnJlZXZlLnJ1bi52MS5HZXRFeGVjdXRpb25UcmVlUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESegoLU2VuZE1lc3NhZ2USIC5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXF1ZXN0GiEucmVldmUucnVuLnYxLlNlbmRNZXNzYWdlUmVzcG9uc2UiJuDgGALq4BgeCAMSC3J1bi5tZXNzYWdlGg0KA3J1bhIGcnVuX2lkEoEBCgxFeHBvcnRSdW5Mb2cSIS5yZWV2ZS5ydW4udjEuRXhwb3J0UnVuTG9nUmVxdWVzdBoiLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXNwb25zZSIokAIB4OAYAergGB0IAhIKcnVuLmV4cG9ydBoNCgNydW4SBnJ1bl9pZDABYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_agent_v1_resolution_plan, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_content_v1_content, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_client_tool, file_reeve_tool_v1_tool]);
+  fileDesc("Ch5yZWV2ZS9ydW4vdjEvcnVuX3NlcnZpY2UucHJvdG8SDHJlZXZlLnJ1bi52MSLOBwoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIQCghhZ2VudF9pZBgCIAEoCRInCgZzdGF0dXMYAyABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1sYXN0X3NlcXVlbmNlGAYgASgNEg4KBm91dHB1dBgHIAEoCRIlCgVlcnJvchgIIAEoCzIWLnJlZXZlLnJ1bi52MS5SdW5FcnJvchInCgRjb3N0GAkgASgLMhkucmVldmUucnVuLnYxLkNvc3RTdW1tYXJ5EhUKDWlucHV0X3ByZXZpZXcYCiABKAkSGQoRcGVuZGluZ19hcHByb3ZhbHMYCyADKAkSLQoGbGFiZWxzGAwgAygLMh0ucmVldmUucnVuLnYxLlJ1bi5MYWJlbHNFbnRyeRIQCghzY3JpcHRlZBgNIAEoCBIRCgl0aHJlYWRfaWQYDiABKAkSHgoWdW5rbm93bl9ldmVudF9zZXF1ZW5jZRgQIAEoDRI5ChFpbmNvbXBsZXRlX3JlYXNvbhgRIAEoDjIeLnJlZXZlLnJ1bi52MS5JbmNvbXBsZXRlUmVhc29uEgwKBHBsYW4YEiADKAkSJwoGb3JpZ2luGBMgASgLMhcucmVldmUucnVuLnYxLlJ1bk9yaWdpbhIrCgptb2RlbF93YWl0GBQgASgLMhcucmVldmUucnVuLnYxLk1vZGVsV2FpdBIQCghkZWxldGluZxgVIAEoCBISCgpzdGFydGVkX2J5GBYgASgJEhYKDmFnZW50X3JldmlzaW9uGBcgASgNEhEKCXBsYW5faGFzaBgYIAEoCRIyChFzdHJ1Y3R1cmVkX291dHB1dBgZIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSMgoLaW5wdXRfcGFydHMYGiADKAsyHS5yZWV2ZS5jb250ZW50LnYxLkNvbnRlbnRQYXJ0EioKC3dhaXRpbmdfZm9yGB4gAygLMhUucmVldmUucnVuLnYxLlJ1bldhaXQSFgoJc3BlbnRfdXNkGB8gASgBSACIAQEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ATooyt8YJAoEcnVucxIOe3RlbmFudH0ue3J1bn0qCgoBARICAQMqAQE4AUIMCgpfc3BlbnRfdXNkIqYBCgdSdW5XYWl0EicKBGtpbmQYASABKA4yGS5yZWV2ZS5ydW4udjEuUnVuV2FpdEtpbmQSCgoCaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIaChJhbnN3ZXJlZF9ieV9wZXJzb24YBCABKAgSEQoJY2xpZW50X2lkGAUgASgJEikKBXVudGlsGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ6CglNb2RlbFdhaXQSEAoIcHJvdmlkZXIYASABKAkSDgoGcmVhc29uGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSDwoHYXR0ZW1wdBgEIAEoDRIpCgV1bnRpbBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAi+AYKD1N0YXJ0UnVuUmVxdWVzdBIyCghhZ2VudF9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSGgoFaW5wdXQYAiABKAlCC7pICHIGEAEogIAQEhwKCnJlcXVlc3RfaWQYAyABKAlCCLpIBXIDKIABEjUKCG1lc3NhZ2VzGAQgAygLMhgucmVldmUudGhyZWFkLnYxLk1lc3NhZ2VCCbpIBpIBAxDoBxI1CgVmaWxlcxgFIAMoCzIcLnJlZXZlLnRvb2wudjEuV29ya3NwYWNlRmlsZUIIukgFkgECEGQSUgoGbGFiZWxzGAYgAygLMikucmVldmUucnVuLnYxLlN0YXJ0UnVuUmVxdWVzdC5MYWJlbHNFbnRyeUIXukgUmgERECAiBnIEEAEoPyoFcgMogAgSMAoJdGhyZWFkX2lkGAcgASgJQh26SBpyGDIWXlthLXpBLVowLTlfLV17MCwxMjh9JBIQCghleGVjdXRvchgIIAEoCRIcChRjYW5jZWxfb25fZGlzY29ubmVjdBgJIAEoCBIvCgdvbl9idXN5GAogASgOMhQucmVldmUucnVuLnYxLk9uQnVzeUIIukgFggECEAESLwoMY2hhdF9jb250ZXh0GAsgASgLMhkucmVldmUucnVuLnYxLkNoYXRDb250ZXh0EhYKDm1lbW9yeV9lbmFibGVkGAwgASgIEiEKD3dvcmtmbG93X3RhcmdldBgNIAEoCUIIukgFcgMogAESNwoQbWVkaWFfZ2VuZXJhdGlvbhgOIAEoCzIdLnJlZXZlLnJ1bi52MS5NZWRpYUdlbmVyYXRpb24SLgoNb3V0cHV0X3NjaGVtYRgPIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSNgoFcGFydHMYECADKAsyHS5yZWV2ZS5jb250ZW50LnYxLkNvbnRlbnRQYXJ0Qgi6SAWSAQIQFBIbCgphZ2VudF9tb2RlGBUgASgIQgIYAUgAiAEBEjMKDGNsaWVudF90b29scxgUIAEoCzIdLnJlZXZlLnRvb2wudjEuQ2xpZW50TWFuaWZlc3QaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUINCgtfYWdlbnRfbW9kZVIFdG9vbHMiKAoPTWVkaWFHZW5lcmF0aW9uEhUKBG1vZGUYASABKAlCB7pIBHICKEAiRAoQU3RhcnRSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuEhAKCHdhcm5pbmdzGAIgAygJIrcBCg9XYXRjaFJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABEhYKDmFmdGVyX3NlcXVlbmNlGAIgASgNEh4KDHJlc3VtZV90b2tlbhgFIAEoCUIIukgFcgMogAESEgoIZGV0YWlsZWQYAyABKAhIABIvCghmYW1pbGllcxgEIAEoCzIbLnJlZXZlLnJ1bi52MS5FdmVudEZhbWlsaWVzSABCCwoJc2VsZWN0aW9uIk8KDUV2ZW50RmFtaWxpZXMSPgoIZmFtaWxpZXMYASADKA4yGS5yZWV2ZS5ydW4udjEuRXZlbnRGYW1pbHlCEbpIDpIBCxgBIgeCAQQQASAAIpcBChBXYXRjaFJ1blJlc3BvbnNlEiYKBmV2ZW50cxgBIAMoCzIWLnJlZXZlLnJ1bi52MS5SdW5FdmVudBIYChB0aHJvdWdoX3NlcXVlbmNlGAIgASgNEhQKDHJlc3VtZV90b2tlbhgEIAEoCRIrCgplbmRfc3RhdHVzGAMgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cyJBCg1HZXRSdW5SZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAARIUCgxpbmNsdWRlX3BsYW4YAiABKAgiXgoOR2V0UnVuUmVzcG9uc2USHgoDcnVuGAEgASgLMhEucmVldmUucnVuLnYxLlJ1bhIsCgRwbGFuGAIgASgLMh4ucmVldmUuYWdlbnQudjEuUmVzb2x1dGlvblBsYW4imQIKD0xpc3RSdW5zUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQSGQoIYWdlbnRfaWQYAyABKAlCB7pIBHICKD8SOgoIc3RhdHVzZXMYBCADKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzQg+6SAySAQkiB4IBBBABIAASGwoJdGhyZWFkX2lkGAUgASgJQgi6SAVyAyiAARInCgZmaWx0ZXIYBiABKAsyFy5yZWV2ZS5ydW4udjEuUnVuRmlsdGVyEi8KBW9yZGVyGAogASgOMhYucmVldmUucnVuLnYxLlJ1bk9yZGVyQgi6SAWCAQIQASLFAwoJUnVuRmlsdGVyEhkKCGFnZW50X2lkGAEgASgJQge6SARyAig/Ej4KCHN0YXR1c2VzGAIgAygOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1c0ITukgQkgENEAoYASIHggEEEAEgABIbCgl0aHJlYWRfaWQYAyABKAlCCLpIBXIDKIABEhwKCnN0YXJ0ZWRfYnkYBCABKAlCCLpIBXIDKIAEEkwKBmxhYmVscxgFIAMoCzIjLnJlZXZlLnJ1bi52MS5SdW5GaWx0ZXIuTGFiZWxzRW50cnlCF7pIFJoBERAgIgZyBBABKD8qBXIDKIAIEjEKDWNyZWF0ZWRfYWZ0ZXIYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjIKDmNyZWF0ZWRfYmVmb3JlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBImCgxtaW5fY29zdF91c2QYCCABKAFCELpIDRILQAEpAAAAAAAAAAASFgoEdGV4dBgJIAEoCUIIukgFcgMogAIaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJ7ChBDb3VudFJ1bnNSZXF1ZXN0EicKBmZpbHRlchgBIAEoCzIXLnJlZXZlLnJ1bi52MS5SdW5GaWx0ZXISPgoIaW50ZXJ2YWwYAiABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CEbpIDqoBCyIFCIDnhA8yAggBIpcBChFDb3VudFJ1bnNSZXNwb25zZRIuCghzdGF0dXNlcxgBIAMoCzIcLnJlZXZlLnJ1bi52MS5SdW5TdGF0dXNDb3VudBIQCghjb3N0X3VzZBgCIAEoARIsCglpbnRlcnZhbHMYAyADKAsyGS5yZWV2ZS5ydW4udjEuUnVuSW50ZXJ2YWwSEgoKaXNfcGFydGlhbBgEIAEoCCJICg5SdW5TdGF0dXNDb3VudBInCgZzdGF0dXMYASABKA4yFy5yZWV2ZS5ydW4udjEuUnVuU3RhdHVzEg0KBWNvdW50GAIgASgNImgKC1J1bkludGVydmFsEikKBXN0YXJ0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIMCgRydW5zGAIgASgNEg4KBmZhaWxlZBgDIAEoDRIQCghjb3N0X3VzZBgEIAEoASJgChBMaXN0UnVuc1Jlc3BvbnNlEh8KBHJ1bnMYASADKAsyES5yZWV2ZS5ydW4udjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgppc19wYXJ0aWFsGAogASgIIjUKF0dldEV4ZWN1dGlvblRyZWVSZXF1ZXN0EhoKBnJ1bl9pZBgBIAEoCUIKukgHcgUQASiAASJiChhHZXRFeGVjdXRpb25UcmVlUmVzcG9uc2USLAoEdHJlZRgBIAEoCzIeLnJlZXZlLnRocmVhZC52MS5FeGVjdXRpb25UcmVlEhgKEHRocm91Z2hfc2VxdWVuY2UYAiABKA0iSAoQQ2FuY2VsUnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESGAoGcmVhc29uGAIgASgJQgi6SAVyAyiAICIzChFDYW5jZWxSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIi0KD1JldHJ5UnVuUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAEiMgoQUmV0cnlSdW5SZXNwb25zZRIeCgNydW4YASABKAsyES5yZWV2ZS5ydW4udjEuUnVuIi4KEERlbGV0ZVJ1blJlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIiQKEURlbGV0ZVJ1blJlc3BvbnNlEg8KB2V4aXN0ZWQYASABKAgipQEKElNlbmRNZXNzYWdlUmVxdWVzdBIaCgZydW5faWQYASABKAlCCrpIB3IFEAEogAESHQoEdGV4dBgCIAEoCUIPukgMcgoQASiAgBAyAlxTEhwKCm1lc3NhZ2VfaWQYAyABKAlCCLpIBXIDKIABEjYKBXBhcnRzGAQgAygLMh0ucmVldmUuY29udGVudC52MS5Db250ZW50UGFydEIIukgFkgECEBQiOwoTU2VuZE1lc3NhZ2VSZXNwb25zZRISCgptZXNzYWdlX2lkGAEgASgJEhAKCHNlcXVlbmNlGAIgASgNIjEKE0V4cG9ydFJ1bkxvZ1JlcXVlc3QSGgoGcnVuX2lkGAEgASgJQgq6SAdyBRABKIABIn4KFEV4cG9ydFJ1bkxvZ1Jlc3BvbnNlEg8KB3N1YmplY3QYASABKAkSLQoHYmF0Y2hlcxgCIAMoCzIcLnJlZXZlLnJ1bi52MS5TdG9yZWRSdW5CYXRjaBImCgtpbmRleGVkX3J1bhgDIAEoCzIRLnJlZXZlLnJ1bi52MS5SdW4igQEKDlN0b3JlZFJ1bkJhdGNoEhAKCHJldmlzaW9uGAEgASgEEhYKDmZpcnN0X3NlcXVlbmNlGAIgASgNEhUKDWxhc3Rfc2VxdWVuY2UYAyABKA0SDQoFa2luZHMYBCADKAkSDgoGZGlnZXN0GAUgASgJEg8KB3BheWxvYWQYBiABKAwqZwoLUnVuV2FpdEtpbmQSHQoZUlVOX1dBSVRfS0lORF9VTlNQRUNJRklFRBAAEhoKFlJVTl9XQUlUX0tJTkRfREVDSVNJT04QARIdChlSVU5fV0FJVF9LSU5EX0NMSUVOVF9DQUxMEAIqXwoGT25CdXN5EhcKE09OX0JVU1lfVU5TUEVDSUZJRUQQABISCg5PTl9CVVNZX1JFSkVDVBABEhEKDU9OX0JVU1lfUVVFVUUQAhIVChFPTl9CVVNZX0lOVEVSUlVQVBADKk8KCFJ1bk9yZGVyEhkKFVJVTl9PUkRFUl9VTlNQRUNJRklFRBAAEhQKEFJVTl9PUkRFUl9ORVdFU1QQARISCg5SVU5fT1JERVJfQ09TVBACMowKCgpSdW5TZXJ2aWNlEpsBCghTdGFydFJ1bhIdLnJlZXZlLnJ1bi52MS5TdGFydFJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuU3RhcnRSdW5SZXNwb25zZSJQ4OAYAurgGEgIAxIJcnVuLnN0YXJ0GhEKBWFnZW50EghhZ2VudF9pZBoTCgZ0aHJlYWQSCXRocmVhZF9pZBoRCgNydW4aCnJ1bi5ydW5faWQSdAoIV2F0Y2hSdW4SHS5yZWV2ZS5ydW4udjEuV2F0Y2hSdW5SZXF1ZXN0Gh4ucmVldmUucnVuLnYxLldhdGNoUnVuUmVzcG9uc2UiJ5ACAeDgGAHq4BgcCAISCXJ1bi53YXRjaBoNCgNydW4SBnJ1bl9pZDABElIKBkdldFJ1bhIbLnJlZXZlLnJ1bi52MS5HZXRSdW5SZXF1ZXN0GhwucmVldmUucnVuLnYxLkdldFJ1blJlc3BvbnNlIg2QAgHg4BgB6uAYAggBElgKCExpc3RSdW5zEh0ucmVldmUucnVuLnYxLkxpc3RSdW5zUmVxdWVzdBoeLnJlZXZlLnJ1bi52MS5MaXN0UnVuc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBElsKCUNvdW50UnVucxIeLnJlZXZlLnJ1bi52MS5Db3VudFJ1bnNSZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkNvdW50UnVuc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEnMKCUNhbmNlbFJ1bhIeLnJlZXZlLnJ1bi52MS5DYW5jZWxSdW5SZXF1ZXN0Gh8ucmVldmUucnVuLnYxLkNhbmNlbFJ1blJlc3BvbnNlIiXg4BgC6uAYHQgDEgpydW4uY2FuY2VsGg0KA3J1bhIGcnVuX2lkEoIBCghSZXRyeVJ1bhIdLnJlZXZlLnJ1bi52MS5SZXRyeVJ1blJlcXVlc3QaHi5yZWV2ZS5ydW4udjEuUmV0cnlSdW5SZXNwb25zZSI34OAYAurgGC8IAxIJcnVuLnJldHJ5Gg0KA3J1bhIGcnVuX2lkGhEKA3J1bhoKcnVuLnJ1bl9pZBJzCglEZWxldGVSdW4SHi5yZWV2ZS5ydW4udjEuRGVsZXRlUnVuUmVxdWVzdBofLnJlZXZlLnJ1bi52MS5EZWxldGVSdW5SZXNwb25zZSIl4OAYBergGB0IAxIKcnVuLmRlbGV0ZRoNCgNydW4SBnJ1bl9pZBJwChBHZXRFeGVjdXRpb25UcmVlEiUucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXF1ZXN0GiYucmVldmUucnVuLnYxLkdldEV4ZWN1dGlvblRyZWVSZXNwb25zZSINkAIB4OAYAergGAIIARJ6CgtTZW5kTWVzc2FnZRIgLnJlZXZlLnJ1bi52MS5TZW5kTWVzc2FnZVJlcXVlc3QaIS5yZWV2ZS5ydW4udjEuU2VuZE1lc3NhZ2VSZXNwb25zZSIm4OAYAurgGB4IAxILcnVuLm1lc3NhZ2UaDQoDcnVuEgZydW5faWQSgQEKDEV4cG9ydFJ1bkxvZxIhLnJlZXZlLnJ1bi52MS5FeHBvcnRSdW5Mb2dSZXF1ZXN0GiIucmVldmUucnVuLnYxLkV4cG9ydFJ1bkxvZ1Jlc3BvbnNlIiiQAgHg4BgB6uAYHQgCEgpydW4uZXhwb3J0Gg0KA3J1bhIGcnVuX2lkMAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_agent_v1_resolution_plan, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus, file_reeve_content_v1_content, file_reeve_run_v1_run_event, file_reeve_thread_v1_execution_tree, file_reeve_thread_v1_message, file_reeve_tool_v1_client_tool, file_reeve_tool_v1_tool]);
 
 /**
  * Summary of a run.
@@ -216,6 +216,21 @@ export type Run = Message<"reeve.run.v1.Run"> & {
    * @generated from field: repeated reeve.content.v1.ContentPart input_parts = 26;
    */
   inputParts: ContentPart[];
+
+  /**
+   * What the run waits for: decisions of people, and answers of clients, at most 20. Empty once it has ended.
+   *
+   * @generated from field: repeated reeve.run.v1.RunWait waiting_for = 30;
+   */
+  waitingFor: RunWait[];
+
+  /**
+   * What the run has cost so far, in US dollars; once it has ended, the same as `cost`. Unset if a model without a price was
+   * called, and for runs that an earlier version indexed.
+   *
+   * @generated from field: optional double spent_usd = 31;
+   */
+  spentUsd?: number | undefined;
 };
 
 /**
@@ -224,6 +239,62 @@ export type Run = Message<"reeve.run.v1.Run"> & {
  */
 export const RunSchema: GenMessage<Run> = /*@__PURE__*/
   messageDesc(file_reeve_run_v1_run_service, 0);
+
+/**
+ * Something that a run waits for.
+ *
+ * @generated from message reeve.run.v1.RunWait
+ */
+export type RunWait = Message<"reeve.run.v1.RunWait"> & {
+  /**
+   * What it is.
+   *
+   * @generated from field: reeve.run.v1.RunWaitKind kind = 1;
+   */
+  kind: RunWaitKind;
+
+  /**
+   * Id of the approval, or of the call.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * Name of the tool.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * Whether a person answers the call of a client's tool.
+   *
+   * @generated from field: bool answered_by_person = 4;
+   */
+  answeredByPerson: boolean;
+
+  /**
+   * Id of the client that took the call. Empty: no client did.
+   *
+   * @generated from field: string client_id = 5;
+   */
+  clientId: string;
+
+  /**
+   * Time until which the call can be answered. Unset for decisions.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 6;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.run.v1.RunWait.
+ * Use `create(RunWaitSchema)` to create a new message.
+ */
+export const RunWaitSchema: GenMessage<RunWait> = /*@__PURE__*/
+  messageDesc(file_reeve_run_v1_run_service, 1);
 
 /**
  * A wait for the next attempt of a model call that its provider failed.
@@ -272,7 +343,7 @@ export type ModelWait = Message<"reeve.run.v1.ModelWait"> & {
  * Use `create(ModelWaitSchema)` to create a new message.
  */
 export const ModelWaitSchema: GenMessage<ModelWait> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 1);
+  messageDesc(file_reeve_run_v1_run_service, 2);
 
 /**
  * Request of `StartRun`.
@@ -423,7 +494,7 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
  * Use `create(StartRunRequestSchema)` to create a new message.
  */
 export const StartRunRequestSchema: GenMessage<StartRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 2);
+  messageDesc(file_reeve_run_v1_run_service, 3);
 
 /**
  * Media that a request asks for.
@@ -444,7 +515,7 @@ export type MediaGeneration = Message<"reeve.run.v1.MediaGeneration"> & {
  * Use `create(MediaGenerationSchema)` to create a new message.
  */
 export const MediaGenerationSchema: GenMessage<MediaGeneration> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 3);
+  messageDesc(file_reeve_run_v1_run_service, 4);
 
 /**
  * Response of `StartRun`.
@@ -473,7 +544,7 @@ export type StartRunResponse = Message<"reeve.run.v1.StartRunResponse"> & {
  * Use `create(StartRunResponseSchema)` to create a new message.
  */
 export const StartRunResponseSchema: GenMessage<StartRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 4);
+  messageDesc(file_reeve_run_v1_run_service, 5);
 
 /**
  * Request of `WatchRun`.
@@ -538,7 +609,7 @@ export type WatchRunRequest = Message<"reeve.run.v1.WatchRunRequest"> & {
  * Use `create(WatchRunRequestSchema)` to create a new message.
  */
 export const WatchRunRequestSchema: GenMessage<WatchRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 5);
+  messageDesc(file_reeve_run_v1_run_service, 6);
 
 /**
  * A set of event families.
@@ -559,7 +630,7 @@ export type EventFamilies = Message<"reeve.run.v1.EventFamilies"> & {
  * Use `create(EventFamiliesSchema)` to create a new message.
  */
 export const EventFamiliesSchema: GenMessage<EventFamilies> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 6);
+  messageDesc(file_reeve_run_v1_run_service, 7);
 
 /**
  * A message of the stream of `WatchRun`.
@@ -605,7 +676,7 @@ export type WatchRunResponse = Message<"reeve.run.v1.WatchRunResponse"> & {
  * Use `create(WatchRunResponseSchema)` to create a new message.
  */
 export const WatchRunResponseSchema: GenMessage<WatchRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 7);
+  messageDesc(file_reeve_run_v1_run_service, 8);
 
 /**
  * Request of `GetRun`.
@@ -633,7 +704,7 @@ export type GetRunRequest = Message<"reeve.run.v1.GetRunRequest"> & {
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema: GenMessage<GetRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 8);
+  messageDesc(file_reeve_run_v1_run_service, 9);
 
 /**
  * Response of `GetRun`.
@@ -661,7 +732,7 @@ export type GetRunResponse = Message<"reeve.run.v1.GetRunResponse"> & {
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema: GenMessage<GetRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 9);
+  messageDesc(file_reeve_run_v1_run_service, 10);
 
 /**
  * Request of `ListRuns`.
@@ -710,6 +781,13 @@ export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
    * @generated from field: reeve.run.v1.RunFilter filter = 6;
    */
   filter?: RunFilter | undefined;
+
+  /**
+   * Order of the runs.
+   *
+   * @generated from field: reeve.run.v1.RunOrder order = 10;
+   */
+  order: RunOrder;
 };
 
 /**
@@ -717,7 +795,7 @@ export type ListRunsRequest = Message<"reeve.run.v1.ListRunsRequest"> & {
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 10);
+  messageDesc(file_reeve_run_v1_run_service, 11);
 
 /**
  * Selects runs. A run matches if it matches every field that is set.
@@ -775,8 +853,8 @@ export type RunFilter = Message<"reeve.run.v1.RunFilter"> & {
   createdBefore?: Timestamp | undefined;
 
   /**
-   * Only runs that cost at least this much, in US dollars. The cost of a run counts when it has ended.
-   * 0 selects all runs.
+   * Only runs that cost at least this much, in US dollars. A run that has not ended counts with what it has
+   * cost so far. 0 selects all runs.
    *
    * @generated from field: double min_cost_usd = 8;
    */
@@ -796,7 +874,7 @@ export type RunFilter = Message<"reeve.run.v1.RunFilter"> & {
  * Use `create(RunFilterSchema)` to create a new message.
  */
 export const RunFilterSchema: GenMessage<RunFilter> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 11);
+  messageDesc(file_reeve_run_v1_run_service, 12);
 
 /**
  * Request of `CountRuns`.
@@ -825,7 +903,7 @@ export type CountRunsRequest = Message<"reeve.run.v1.CountRunsRequest"> & {
  * Use `create(CountRunsRequestSchema)` to create a new message.
  */
 export const CountRunsRequestSchema: GenMessage<CountRunsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 12);
+  messageDesc(file_reeve_run_v1_run_service, 13);
 
 /**
  * Response of `CountRuns`.
@@ -841,7 +919,7 @@ export type CountRunsResponse = Message<"reeve.run.v1.CountRunsResponse"> & {
   statuses: RunStatusCount[];
 
   /**
-   * Cost of the runs that have ended, in US dollars, without model calls without a price.
+   * Cost of the runs so far, in US dollars, without model calls without a price.
    *
    * @generated from field: double cost_usd = 2;
    */
@@ -868,7 +946,7 @@ export type CountRunsResponse = Message<"reeve.run.v1.CountRunsResponse"> & {
  * Use `create(CountRunsResponseSchema)` to create a new message.
  */
 export const CountRunsResponseSchema: GenMessage<CountRunsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 13);
+  messageDesc(file_reeve_run_v1_run_service, 14);
 
 /**
  * How many runs have a status.
@@ -896,7 +974,7 @@ export type RunStatusCount = Message<"reeve.run.v1.RunStatusCount"> & {
  * Use `create(RunStatusCountSchema)` to create a new message.
  */
 export const RunStatusCountSchema: GenMessage<RunStatusCount> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 14);
+  messageDesc(file_reeve_run_v1_run_service, 15);
 
 /**
  * The runs of an interval of time.
@@ -926,7 +1004,7 @@ export type RunInterval = Message<"reeve.run.v1.RunInterval"> & {
   failed: number;
 
   /**
-   * Cost of those that have ended, in US dollars.
+   * Cost of the runs so far, in US dollars.
    *
    * @generated from field: double cost_usd = 4;
    */
@@ -938,7 +1016,7 @@ export type RunInterval = Message<"reeve.run.v1.RunInterval"> & {
  * Use `create(RunIntervalSchema)` to create a new message.
  */
 export const RunIntervalSchema: GenMessage<RunInterval> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 15);
+  messageDesc(file_reeve_run_v1_run_service, 16);
 
 /**
  * Response of `ListRuns`.
@@ -959,6 +1037,13 @@ export type ListRunsResponse = Message<"reeve.run.v1.ListRunsResponse"> & {
    * @generated from field: string next_page_token = 2;
    */
   nextPageToken: string;
+
+  /**
+   * Whether there are older runs that were not compared. Only in a list by cost.
+   *
+   * @generated from field: bool is_partial = 10;
+   */
+  isPartial: boolean;
 };
 
 /**
@@ -966,7 +1051,7 @@ export type ListRunsResponse = Message<"reeve.run.v1.ListRunsResponse"> & {
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 16);
+  messageDesc(file_reeve_run_v1_run_service, 17);
 
 /**
  * Request of `GetExecutionTree`.
@@ -987,7 +1072,7 @@ export type GetExecutionTreeRequest = Message<"reeve.run.v1.GetExecutionTreeRequ
  * Use `create(GetExecutionTreeRequestSchema)` to create a new message.
  */
 export const GetExecutionTreeRequestSchema: GenMessage<GetExecutionTreeRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 17);
+  messageDesc(file_reeve_run_v1_run_service, 18);
 
 /**
  * Response of `GetExecutionTree`.
@@ -1015,7 +1100,7 @@ export type GetExecutionTreeResponse = Message<"reeve.run.v1.GetExecutionTreeRes
  * Use `create(GetExecutionTreeResponseSchema)` to create a new message.
  */
 export const GetExecutionTreeResponseSchema: GenMessage<GetExecutionTreeResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 18);
+  messageDesc(file_reeve_run_v1_run_service, 19);
 
 /**
  * Request of `CancelRun`.
@@ -1043,7 +1128,7 @@ export type CancelRunRequest = Message<"reeve.run.v1.CancelRunRequest"> & {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 19);
+  messageDesc(file_reeve_run_v1_run_service, 20);
 
 /**
  * Response of `CancelRun`.
@@ -1064,7 +1149,7 @@ export type CancelRunResponse = Message<"reeve.run.v1.CancelRunResponse"> & {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 20);
+  messageDesc(file_reeve_run_v1_run_service, 21);
 
 /**
  * Request of `RetryRun`.
@@ -1085,7 +1170,7 @@ export type RetryRunRequest = Message<"reeve.run.v1.RetryRunRequest"> & {
  * Use `create(RetryRunRequestSchema)` to create a new message.
  */
 export const RetryRunRequestSchema: GenMessage<RetryRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 21);
+  messageDesc(file_reeve_run_v1_run_service, 22);
 
 /**
  * Response of `RetryRun`.
@@ -1106,7 +1191,7 @@ export type RetryRunResponse = Message<"reeve.run.v1.RetryRunResponse"> & {
  * Use `create(RetryRunResponseSchema)` to create a new message.
  */
 export const RetryRunResponseSchema: GenMessage<RetryRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 22);
+  messageDesc(file_reeve_run_v1_run_service, 23);
 
 /**
  * Request of `DeleteRun`.
@@ -1127,7 +1212,7 @@ export type DeleteRunRequest = Message<"reeve.run.v1.DeleteRunRequest"> & {
  * Use `create(DeleteRunRequestSchema)` to create a new message.
  */
 export const DeleteRunRequestSchema: GenMessage<DeleteRunRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 23);
+  messageDesc(file_reeve_run_v1_run_service, 24);
 
 /**
  * Response of `DeleteRun`.
@@ -1148,7 +1233,7 @@ export type DeleteRunResponse = Message<"reeve.run.v1.DeleteRunResponse"> & {
  * Use `create(DeleteRunResponseSchema)` to create a new message.
  */
 export const DeleteRunResponseSchema: GenMessage<DeleteRunResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 24);
+  messageDesc(file_reeve_run_v1_run_service, 25);
 
 /**
  * Request of `SendMessage`.
@@ -1191,7 +1276,7 @@ export type SendMessageRequest = Message<"reeve.run.v1.SendMessageRequest"> & {
  * Use `create(SendMessageRequestSchema)` to create a new message.
  */
 export const SendMessageRequestSchema: GenMessage<SendMessageRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 25);
+  messageDesc(file_reeve_run_v1_run_service, 26);
 
 /**
  * Response of `SendMessage`.
@@ -1219,7 +1304,7 @@ export type SendMessageResponse = Message<"reeve.run.v1.SendMessageResponse"> & 
  * Use `create(SendMessageResponseSchema)` to create a new message.
  */
 export const SendMessageResponseSchema: GenMessage<SendMessageResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 26);
+  messageDesc(file_reeve_run_v1_run_service, 27);
 
 /**
  * Request of `ExportRunLog`.
@@ -1240,7 +1325,7 @@ export type ExportRunLogRequest = Message<"reeve.run.v1.ExportRunLogRequest"> & 
  * Use `create(ExportRunLogRequestSchema)` to create a new message.
  */
 export const ExportRunLogRequestSchema: GenMessage<ExportRunLogRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 27);
+  messageDesc(file_reeve_run_v1_run_service, 28);
 
 /**
  * A message of the stream of `ExportRunLog`.
@@ -1276,7 +1361,7 @@ export type ExportRunLogResponse = Message<"reeve.run.v1.ExportRunLogResponse"> 
  * Use `create(ExportRunLogResponseSchema)` to create a new message.
  */
 export const ExportRunLogResponseSchema: GenMessage<ExportRunLogResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 28);
+  messageDesc(file_reeve_run_v1_run_service, 29);
 
 /**
  * A batch of the log of a run as it is stored. Nothing here is derived from `payload`: the other
@@ -1334,7 +1419,48 @@ export type StoredRunBatch = Message<"reeve.run.v1.StoredRunBatch"> & {
  * Use `create(StoredRunBatchSchema)` to create a new message.
  */
 export const StoredRunBatchSchema: GenMessage<StoredRunBatch> = /*@__PURE__*/
-  messageDesc(file_reeve_run_v1_run_service, 29);
+  messageDesc(file_reeve_run_v1_run_service, 30);
+
+/**
+ * Kind of a wait.
+ *
+ * @generated from enum reeve.run.v1.RunWaitKind
+ */
+export const RunWaitKind = {
+  /**
+   * Not set.
+   *
+   * @generated from enum value: RUN_WAIT_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * A decision about a call, or the answer to a question.
+   *
+   * @generated from enum value: RUN_WAIT_KIND_DECISION = 1;
+   */
+  DECISION: 1,
+
+  /**
+   * The answer of a client to the call of its tool.
+   *
+   * @generated from enum value: RUN_WAIT_KIND_CLIENT_CALL = 2;
+   */
+  CLIENT_CALL: 2,
+} as const;
+
+/**
+ * Kind of a wait.
+ *
+ * @generated from enum reeve.run.v1.RunWaitKind
+ */
+export type RunWaitKind = (typeof RunWaitKind)[keyof typeof RunWaitKind] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.run.v1.RunWaitKind.
+ */
+export const RunWaitKindSchema: GenEnum<RunWaitKind> = /*@__PURE__*/
+  enumDesc(file_reeve_run_v1_run_service, 0);
 
 /**
  * What to do with a run whose thread has another run in progress.
@@ -1382,7 +1508,49 @@ export type OnBusy = (typeof OnBusy)[keyof typeof OnBusy] | UnknownEnum;
  * Describes the enum reeve.run.v1.OnBusy.
  */
 export const OnBusySchema: GenEnum<OnBusy> = /*@__PURE__*/
-  enumDesc(file_reeve_run_v1_run_service, 0);
+  enumDesc(file_reeve_run_v1_run_service, 1);
+
+/**
+ * Order of a list of runs.
+ *
+ * @generated from enum reeve.run.v1.RunOrder
+ */
+export const RunOrder = {
+  /**
+   * Not set. Treated as RUN_ORDER_NEWEST.
+   *
+   * @generated from enum value: RUN_ORDER_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The newest first.
+   *
+   * @generated from enum value: RUN_ORDER_NEWEST = 1;
+   */
+  NEWEST: 1,
+
+  /**
+   * The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
+   * nothing. The list has one page, and cannot be filtered by text and labels.
+   *
+   * @generated from enum value: RUN_ORDER_COST = 2;
+   */
+  COST: 2,
+} as const;
+
+/**
+ * Order of a list of runs.
+ *
+ * @generated from enum reeve.run.v1.RunOrder
+ */
+export type RunOrder = (typeof RunOrder)[keyof typeof RunOrder] | UnknownEnum;
+
+/**
+ * Describes the enum reeve.run.v1.RunOrder.
+ */
+export const RunOrderSchema: GenEnum<RunOrder> = /*@__PURE__*/
+  enumDesc(file_reeve_run_v1_run_service, 2);
 
 /**
  * Starts, observes, and controls runs.

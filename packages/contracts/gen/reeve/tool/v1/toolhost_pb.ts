@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/toolhost.proto.
  */
 export const file_reeve_tool_v1_toolhost: GenFile = /*@__PURE__*/
-  fileDesc("ChxyZWV2ZS90b29sL3YxL3Rvb2xob3N0LnByb3RvEg1yZWV2ZS50b29sLnYxIq4BChBUb29saG9zdFByZXNlbmNlEgwKBGhvc3QYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzbG90cxgDIAEoDRIMCgRidXN5GAQgASgNEhAKCGRyYWluaW5nGAUgASgIEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDokyt8YIAoJdG9vbGhvc3RzEgZ7aG9zdH0iAggKKgcKAQMSAgEDImcKDVRvb2xob3N0UHJvYmUSDgoGdGVuYW50GAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgdjYWxsX2lkGAMgASgJOiXC3xghChV0b29saG9zdC57aG9zdH0ucHJvYmUiBgoBAxIBAygBIkQKElRvb2xob3N0UHJvYmVSZXBseRIuCgRjYWxsGAEgASgOMiAucmVldmUudG9vbC52MS5Ub29saG9zdENhbGxTdGF0ZSKeAQoRRm9yd2FyZGVkVG9vbENhbGwSLwoHcmVxdWVzdBgBIAEoCzIeLnJlZXZlLnRvb2wudjEuVG9vbENhbGxSZXF1ZXN0EgwKBGZyb20YAiABKAkSDAoEaG9wcxgDIAEoDTo8wt8YOAocdG9vbC5jYWxsLntwb29sfS5ob3N0Lntob3N0fRoOCgpUT09MX0NBTExTEAIiBgoBAxoBAzgBKnkKEVRvb2xob3N0Q2FsbFN0YXRlEiMKH1RPT0xIT1NUX0NBTExfU1RBVEVfVU5TUEVDSUZJRUQQABIfChtUT09MSE9TVF9DQUxMX1NUQVRFX1JVTk5JTkcQARIeChpUT09MSE9TVF9DQUxMX1NUQVRFX0FCU0VOVBACYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
+  fileDesc("ChxyZWV2ZS90b29sL3YxL3Rvb2xob3N0LnByb3RvEg1yZWV2ZS50b29sLnYxIrACChBUb29saG9zdFByZXNlbmNlEgwKBGhvc3QYASABKAkSDAoEcG9vbBgCIAEoCRINCgVzbG90cxgDIAEoDRIMCgRidXN5GAQgASgNEhAKCGRyYWluaW5nGAUgASgIEikKBXNpbmNlGAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIoCgVjYWxscxgUIAMoCzIZLnJlZXZlLnRvb2wudjEuSG9zdGVkQ2FsbBIRCglpc29sYXRpb24YFSABKAkSFgoOd2FybV9zYW5kYm94ZXMYFiABKA0SFwoPc3BhcmVfc2FuZGJveGVzGBcgASgNEhIKCndvcmtzcGFjZXMYGCABKA06JMrfGCAKCXRvb2xob3N0cxIGe2hvc3R9IgIICioHCgEDEgIBAyI9CgpIb3N0ZWRDYWxsEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHY2FsbF9pZBgDIAEoCSJnCg1Ub29saG9zdFByb2JlEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSDwoHY2FsbF9pZBgDIAEoCTolwt8YIQoVdG9vbGhvc3Que2hvc3R9LnByb2JlIgYKAQMSAQMoASJEChJUb29saG9zdFByb2JlUmVwbHkSLgoEY2FsbBgBIAEoDjIgLnJlZXZlLnRvb2wudjEuVG9vbGhvc3RDYWxsU3RhdGUingEKEUZvcndhcmRlZFRvb2xDYWxsEi8KB3JlcXVlc3QYASABKAsyHi5yZWV2ZS50b29sLnYxLlRvb2xDYWxsUmVxdWVzdBIMCgRmcm9tGAIgASgJEgwKBGhvcHMYAyABKA06PMLfGDgKHHRvb2wuY2FsbC57cG9vbH0uaG9zdC57aG9zdH0aDgoKVE9PTF9DQUxMUxACIgYKAQMaAQM4ASp5ChFUb29saG9zdENhbGxTdGF0ZRIjCh9UT09MSE9TVF9DQUxMX1NUQVRFX1VOU1BFQ0lGSUVEEAASHwobVE9PTEhPU1RfQ0FMTF9TVEFURV9SVU5OSU5HEAESHgoaVE9PTEhPU1RfQ0FMTF9TVEFURV9BQlNFTlQQAmIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus, file_reeve_tool_v1_tool]);
 
 /**
  * Announces that a toolhost is running. The toolhost writes its row every two seconds; a row that
@@ -68,6 +68,41 @@ export type ToolhostPresence = Message<"reeve.tool.v1.ToolhostPresence"> & {
    * @generated from field: google.protobuf.Timestamp since = 6;
    */
   since?: Timestamp | undefined;
+
+  /**
+   * The calls that the toolhost is executing, at most 50 of them.
+   *
+   * @generated from field: repeated reeve.tool.v1.HostedCall calls = 20;
+   */
+  calls: HostedCall[];
+
+  /**
+   * Isolation of its sandboxes, such as `bubblewrap`.
+   *
+   * @generated from field: string isolation = 21;
+   */
+  isolation: string;
+
+  /**
+   * Number of idle sandboxes that it keeps for the next command of their workspace.
+   *
+   * @generated from field: uint32 warm_sandboxes = 22;
+   */
+  warmSandboxes: number;
+
+  /**
+   * Number of sandboxes that it started in advance for new workspaces.
+   *
+   * @generated from field: uint32 spare_sandboxes = 23;
+   */
+  spareSandboxes: number;
+
+  /**
+   * Number of workspaces on the host.
+   *
+   * @generated from field: uint32 workspaces = 24;
+   */
+  workspaces: number;
 };
 
 /**
@@ -76,6 +111,41 @@ export type ToolhostPresence = Message<"reeve.tool.v1.ToolhostPresence"> & {
  */
 export const ToolhostPresenceSchema: GenMessage<ToolhostPresence> = /*@__PURE__*/
   messageDesc(file_reeve_tool_v1_toolhost, 0);
+
+/**
+ * A call that a toolhost executes.
+ *
+ * @generated from message reeve.tool.v1.HostedCall
+ */
+export type HostedCall = Message<"reeve.tool.v1.HostedCall"> & {
+  /**
+   * The tenant.
+   *
+   * @generated from field: string tenant = 1;
+   */
+  tenant: string;
+
+  /**
+   * Id of the call's run.
+   *
+   * @generated from field: string run_id = 2;
+   */
+  runId: string;
+
+  /**
+   * Id of the call.
+   *
+   * @generated from field: string call_id = 3;
+   */
+  callId: string;
+};
+
+/**
+ * Describes the message reeve.tool.v1.HostedCall.
+ * Use `create(HostedCallSchema)` to create a new message.
+ */
+export const HostedCallSchema: GenMessage<HostedCall> = /*@__PURE__*/
+  messageDesc(file_reeve_tool_v1_toolhost, 1);
 
 /**
  * Asks a toolhost whether it is running, and whether it executes a call. Any response means that
@@ -111,7 +181,7 @@ export type ToolhostProbe = Message<"reeve.tool.v1.ToolhostProbe"> & {
  * Use `create(ToolhostProbeSchema)` to create a new message.
  */
 export const ToolhostProbeSchema: GenMessage<ToolhostProbe> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_toolhost, 1);
+  messageDesc(file_reeve_tool_v1_toolhost, 2);
 
 /**
  * Response to ToolhostProbe.
@@ -132,7 +202,7 @@ export type ToolhostProbeReply = Message<"reeve.tool.v1.ToolhostProbeReply"> & {
  * Use `create(ToolhostProbeReplySchema)` to create a new message.
  */
 export const ToolhostProbeReplySchema: GenMessage<ToolhostProbeReply> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_toolhost, 2);
+  messageDesc(file_reeve_tool_v1_toolhost, 3);
 
 /**
  * A call that is forwarded to one toolhost: to the holder of its workspace, or to a toolhost that
@@ -169,7 +239,7 @@ export type ForwardedToolCall = Message<"reeve.tool.v1.ForwardedToolCall"> & {
  * Use `create(ForwardedToolCallSchema)` to create a new message.
  */
 export const ForwardedToolCallSchema: GenMessage<ForwardedToolCall> = /*@__PURE__*/
-  messageDesc(file_reeve_tool_v1_toolhost, 3);
+  messageDesc(file_reeve_tool_v1_toolhost, 4);
 
 /**
  * What a toolhost says about a call.
