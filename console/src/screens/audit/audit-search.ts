@@ -1,6 +1,4 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { ListAuditEventsRequestSchema } from "@reeve/contracts/audit";
 import { AuditOutcome } from "@reeve/contracts/audit";
 
 /** The filters of the audit trail, as the address has them. */
@@ -56,7 +54,7 @@ export function readAuditSearch(search: Record<string, unknown>): AuditSearch {
 export function requestOf(
   { action = "", subject = "", resource = "", outcome, since, reads }: AuditSearch,
   nowMs: number,
-): Exclude<MessageInitShape<typeof ListAuditEventsRequestSchema>, { readonly $typeName: string }> {
+) {
   const minuteMs = 60_000;
   const fromMs = since && nowMs - sinceMs[since];
   return {

@@ -58,6 +58,7 @@ export function listCredentials(
     .slice(0, maxListed);
 }
 
-function expiryOf({ expiresAt }: Partial<Pick<StoredPrincipal, "expiresAt">>): Partial<Listed> {
+function expiryOf(principal: Credential | StoredPrincipal): Partial<Listed> {
+  const expiresAt = "expiresAt" in principal ? principal.expiresAt : undefined;
   return expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) };
 }

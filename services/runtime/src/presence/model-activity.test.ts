@@ -11,7 +11,16 @@ const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
 function call(tenant: string, runId: string, parts: Partial<EndedModelCall> = {}): EndedModelCall {
   const model = create(ModelSpecSchema, { provider: "openai", upstreamName: "large", pricing });
   return {
-    request: { model, owner: { tenant, runId }, instructions: "", messages: [], tools: [] },
+    request: {
+      model,
+      owner: { tenant, runId },
+      instructions: "",
+      messages: [],
+      tools: [],
+      parallelToolCalls: false,
+      temperature: undefined,
+      maxTokens: undefined,
+    },
     turn: {
       messageJson: "{}",
       finishReason: "stop",
