@@ -31,9 +31,7 @@ export function renderStatus(
           ["MODEL", "CALLS", "FAILED", "HALF WITHIN", "95% WITHIN", "COST", "FAILED LAST"],
           models.map(modelRow),
         ),
-    quotas.length === 0
-      ? ""
-      : table(["QUOTA", "LIMIT", "USED", "MAX"], quotas.map(quotaRow)),
+    quotas.length === 0 ? "" : table(["QUOTA", "LIMIT", "USED", "MAX"], quotas.map(quotaRow)),
   ];
   return parts.filter((part) => part !== "").join("\n");
 }
@@ -112,22 +110,21 @@ function storeLine(
 function modelRow(activity: ModelActivity): readonly string[] {
   const { provider, model, calls, failures, costUsd, unpricedCalls, failedRunIds } = activity;
   const hasPrice = unpricedCalls === 0 || costUsd > 0;
-  const price = formatPrice(hasPrice ? { costUsd } : {}, "no price");
+  const price = formatPrice(hasPrice ? { costUsd } : {}, "not known");
   return [
     oneLine(`${provider}:${model}`, 64),
     String(calls),
     String(failures),
     within(activity.medianDuration, calls),
     within(activity.p95Duration, calls),
-    unpricedCalls > 0 && costUsd > 0 ? `${price} + ${unpricedCalls} without a price` : price,
+    unpricedCalls > 0 && costUsd > 0 ? `${price} + ${unpricedCalls} not known` : price,
     oneLine(failedRunIds[0] ?? "", 64),
   ];
 }
 
 function quotaRow({ quota, limit, used, max }: QuotaLimit): readonly string[] {
   const isCost = limit === "cost_per_day_usd";
-  const amount = (value: number) => 
-    isCost ? formatPrice({ costUsd: value }, "") : String(value);
+  const amount = (value: number) => (isCost ? formatPrice({ costUsd: value }, "") : String(value));
   return [oneLine(quota, 64), limit, used === undefined ? "-" : amount(used), amount(max)];
 }
 

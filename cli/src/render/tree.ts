@@ -38,7 +38,10 @@ function nodeLine(node: ExecutionTreeNode, depth: number, style: Style, width: n
 }
 
 /** A reason is not cut: its end often says how to fix it. A tree has at most a preview of it. */
-function errorLines({ isError, resultPreview }: ExecutionTreeNode, depth: number): readonly string[] {
+function errorLines(
+  { isError, resultPreview }: ExecutionTreeNode,
+  depth: number,
+): readonly string[] {
   if (!isError || resultPreview === "") return [];
   return [`${"  ".repeat(depth)}    ${oneLine(resultPreview, maxReason)}\n`];
 }

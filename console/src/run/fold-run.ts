@@ -177,5 +177,5 @@ function settleStatus(run: RunModel, { event }: RunEvent): void {
   if (isTerminal(run.status)) return;
   if (event.case === "runParked") run.status = RunStatus.WAITING;
   else if (event.case === "runCreated") run.status = RunStatus.QUEUED;
-  else if (event.case === "runClaimed") run.status = RunStatus.RUNNING;
+  else if (event.case === "runClaimed" || event.case === "step") run.status = RunStatus.RUNNING;
 }

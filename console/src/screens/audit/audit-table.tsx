@@ -6,6 +6,7 @@ import { msOf } from "../../format/time.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Ago, Clock } from "../../ui/times.tsx";
 import type { EventGroup } from "./group-events.ts";
+import { isAccepted } from "./group-events.ts";
 import { ResourceLinks } from "./resource-links.tsx";
 
 /** The events, with those that repeat each other in one row. */
@@ -73,7 +74,7 @@ function GroupRow({ group: { events, calls }, isOpen, onToggle }: GroupRowProps)
       <td className="mono">
         {newest.action}
         {events.length > 1 && (
-          <button type="button" className="button small" aria-expanded={isOpen} onClick={onToggle}>
+          <button type="button" className="button quiet" aria-expanded={isOpen} onClick={onToggle}>
             {isOpen ? "hide" : "show"} {formatCount(events.length)} events
           </button>
         )}
@@ -119,8 +120,9 @@ const phases: Readonly<Record<number, string>> = {
   [AuditPhase.END]: "ended",
 };
 
-function Outcome({ event: { code, reason, choices } }: { readonly event: AuditEvent }) {
-  const isOk = code === "OK";
+function Outcome({ event }: { readonly event: AuditEvent }) {
+  const { code, reason, choices } = event;
+  const isOk = isAccepted(event);
   const chosen = Object.entries(choices).map(([name, value]) => `${name}: ${value ? "yes" : "no"}`);
   return (
     <>

@@ -1,21 +1,27 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { AuditEventSchema } from "@reeve/contracts/audit";
 import { expect, test } from "vitest";
 import { groupEvents } from "./group-events.ts";
 
-function event(eventId: string, subject: string, action: string, count = 0) {
-  return create(AuditEventSchema, { eventId, subject, action, code: "OK", count });
+const minuteMs = 60_000;
+
+function event(minute: number, subject: string, action: string, code = "OK", count = 0) {
+  const time = timestampFromMs(minute * minuteMs);
+  return create(AuditEventSchema, { eventId: `${minute}`, time, subject, action, code, count });
 }
 
 test("puts what one person repeats into one group, also if others act between", () => {
   const groups = groupEvents([
-    event("6", "bot", "run.watch"),
-    event("5", "ann", "run.cancel"),
-    event("4", "bot", "run.watch", 3),
-    event("3", "bot", "run.start"),
-    event("2", "bot", "run.watch"),
+    event(60, "bot", "run.watch", "CANCELLED"),
+    event(59, "ann", "run.cancel"),
+    event(58, "bot", "run.start"),
+    event(57, "bot", "run.watch", "OK", 3),
+    event(56, "bot", "run.watch", "NOT_FOUND"),
+    event(40, "bot", "run.watch"),
   ]);
   const ids = groups.map(({ events }) => events.map(({ eventId }) => eventId));
-  expect(ids).toEqual([["6", "4"], ["5"], ["3"], ["2"]]);
+  // The last one is too old for the first group, and a refusal is never in a group with what was accepted.
+  expect(ids).toEqual([["60", "57"], ["59"], ["58"], ["56"], ["40"]]);
   expect(groups[0]?.calls).toBe(4);
 });

@@ -1,4 +1,5 @@
 import type { AuditEvent } from "@reeve/contracts/audit";
+import { msOf } from "../../format/time.ts";
 
 /** Events that say the same of the same person, one after the other. */
 export interface EventGroup {
@@ -8,26 +9,37 @@ export interface EventGroup {
   readonly calls: number;
 }
 
+/** How long after an event of a group the next one may follow. */
+const maxGapMs = 600_000;
+
 /**
- * Puts events into one group that one person caused with the same action and outcome, without another event of that person between
- * them. Groups are in the order of their newest events, so that repetitions of one person do not hide what others did.
+ * Puts events into one group that one person caused with the same action and outcome, each within ten minutes of the next. Groups are in
+ * the order of their newest events, so that repetitions of one person do not hide what else was done.
  */
 export function groupEvents(events: readonly AuditEvent[]): readonly EventGroup[] {
   const groups: AuditEvent[][] = [];
-  /** The group to which the next event of a person may belong. */
-  const open = new Map<string, { readonly kind: string; readonly group: AuditEvent[] }>();
+  /** The group to which the next event of a kind may belong. */
+  const open = new Map<string, { readonly group: AuditEvent[]; readonly oldestMs: number }>();
   for (const event of events) {
-    const kind = JSON.stringify([event.action, event.code, event.reason]);
-    const last = open.get(event.subject);
-    if (last?.kind === kind) {
-      last.group.push(event);
-      continue;
-    }
-    const group = [event];
-    open.set(event.subject, { kind, group });
-    groups.push(group);
+    const ms = msOf(event.time) ?? 0;
+    const kind = JSON.stringify([event.subject, event.action, outcomeOf(event)]);
+    const last = open.get(kind);
+    const joins = last !== undefined && last.oldestMs - ms <= maxGapMs;
+    const group = joins ? last.group : [];
+    group.push(event);
+    open.set(kind, { group, oldestMs: ms });
+    if (!joins) groups.push(group);
   }
   return groups.map((group) => ({ events: group, calls: callsOf(group) }));
+}
+
+/** Whether a call was not refused. A client that leaves a stream has read what it wanted. */
+export function isAccepted({ code }: AuditEvent): boolean {
+  return code === "OK" || code === "CANCELLED";
+}
+
+function outcomeOf(event: AuditEvent): string {
+  return isAccepted(event) ? "" : `${event.code} ${event.reason}`;
 }
 
 /** Returns each event as a group of its own. */

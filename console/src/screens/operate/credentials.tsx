@@ -50,7 +50,9 @@ export function Credentials() {
         ))}
       </PlainTable>
       {data.acceptsIdentityProvider && (
-        <p className="hint">People also sign in with the identity provider, which has their roles.</p>
+        <p className="hint">
+          People also sign in with the identity provider, which has their roles.
+        </p>
       )}
     </>
   );

@@ -53,7 +53,7 @@ export function Hosts({ workers, toolhosts }: HostsProps) {
             "Your runs",
             "Isolation",
             "#Workspaces",
-            "#Warm sandboxes",
+            "#Warm",
             "#Spare",
             "Started",
           ]}
@@ -86,13 +86,7 @@ export function Hosts({ workers, toolhosts }: HostsProps) {
   );
 }
 
-function HostState({
-  draining,
-  isFull,
-}: {
-  readonly draining: boolean;
-  readonly isFull: boolean;
-}) {
+function HostState({ draining, isFull }: { readonly draining: boolean; readonly isFull: boolean }) {
   if (draining) return <Badge name="draining" tone="wait" />;
   return isFull ? <Badge name="full" tone="busy" /> : <Badge name="ready" tone="ok" />;
 }

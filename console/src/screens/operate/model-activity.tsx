@@ -19,7 +19,7 @@ export function ModelActivity({ mayShowAll }: { readonly mayShowAll: boolean }) 
     { refetchInterval: 10_000 },
   );
   return (
-    <>
+    <div className="stack">
       {mayShowAll && (
         <div className="chips">
           <button
@@ -44,8 +44,8 @@ export function ModelActivity({ mayShowAll }: { readonly mayShowAll: boolean }) 
             "#Calls",
             "#Failed",
             "Runs of failed calls",
-            "#Half within",
-            "#95 % within",
+            "#Half took",
+            "#95 % took",
             "#Tokens in",
             "#out",
             "#Cost",
@@ -56,7 +56,7 @@ export function ModelActivity({ mayShowAll }: { readonly mayShowAll: boolean }) 
           ))}
         </PlainTable>
       )}
-    </>
+    </div>
   );
 }
 
@@ -78,9 +78,9 @@ function ModelRow({ model }: { readonly model: Activity }) {
       <td className="number">{formatCount(Number(inputTokens))}</td>
       <td className="number">{formatCount(Number(outputTokens))}</td>
       <td className="number">
-        {unpricedCalls > 0 && model.costUsd === 0 ? "no price" : formatDollars(model.costUsd)}
+        {unpricedCalls > 0 && model.costUsd === 0 ? "not known" : formatDollars(model.costUsd)}
         {unpricedCalls > 0 && model.costUsd > 0 && (
-          <span className="muted"> and {formatCount(unpricedCalls)} without a price</span>
+          <span className="muted"> and {formatCount(unpricedCalls)} not known</span>
         )}
       </td>
     </tr>
@@ -90,5 +90,5 @@ function ModelRow({ model }: { readonly model: Activity }) {
 function within(duration: Duration | undefined, calls: number): string {
   if (calls === 0) return "–";
   if (duration === undefined) return "longer";
-  return formatDuration(Number(duration.seconds) * 1_000 + duration.nanos / 1e6);
+  return `≤ ${formatDuration(Number(duration.seconds) * 1_000 + duration.nanos / 1e6)}`;
 }

@@ -17,7 +17,8 @@ import "../../styles/operate.css";
 /** What waits, what the deployment does and offers, and what went wrong outside of runs. */
 export function OperateScreen() {
   const { caller, whyNot } = useAccess();
-  const mayOperate = caller !== undefined && whyNot(OperationsService.method.getDeployment) === undefined;
+  const mayOperate =
+    caller !== undefined && whyNot(OperationsService.method.getDeployment) === undefined;
   return (
     <>
       <PageHead title="Operate">

@@ -25,7 +25,9 @@ export function Queues({ queues, feeds }: QueuesProps) {
             <td className="number">{formatCount(Number(waiting))}</td>
             <td className="number">{formatCount(Number(taken))}</td>
             <td className="number">{formatCount(Number(redelivered))}</td>
-            <td>{oldestAge === undefined ? "–" : formatDuration(Number(oldestAge.seconds) * 1_000)}</td>
+            <td>
+              {oldestAge === undefined ? "–" : formatDuration(Number(oldestAge.seconds) * 1_000)}
+            </td>
           </tr>
         ))}
       </PlainTable>

@@ -10,15 +10,20 @@ export function StoreView({ store }: { readonly store: Store }) {
     <>
       {reserveInUse && (
         <p className="note bad">
-          The store is full, and its reserve is in use: nothing new is accepted. Delete runs, or give
-          it more room.
+          The store is full, and its reserve is in use: nothing new is accepted. Delete runs, or
+          give it more room.
         </p>
       )}
       <p>
         {formatBytes(Number(bytes))}
         {maxBytes > 0n ? ` of ${formatBytes(Number(maxBytes))}` : " without a limit of the account"}
         {maxBytes > 0n && (
-          <meter aria-label="Used of the store" min={0} max={Number(maxBytes)} value={Number(bytes)} />
+          <meter
+            aria-label="Used of the store"
+            min={0}
+            max={Number(maxBytes)}
+            value={Number(bytes)}
+          />
         )}
       </p>
       <Disclosure summary={<span className="muted">The largest streams</span>}>

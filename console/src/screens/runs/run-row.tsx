@@ -40,13 +40,13 @@ export const RunRow = memo(
           </Link>
           <span className="sub">
             <span className="narrow-only">{run.agentId}</span>
+            {waitOf(run) !== "" && <span className="wait">{waitOf(run)}</span>}
             <span className="mono">{run.runId}</span>
             {run.threadId !== "" && <span>thread {run.threadId}</span>}
             {Object.entries(run.labels).map(([key, value]) => (
               <span key={key} className="label">{`${key}: ${value}`}</span>
             ))}
             {run.scripted && <span className="label">scripted</span>}
-            {waitOf(run) !== "" && <span className="wait">{waitOf(run)}</span>}
             {run.error !== undefined && <span className="bad">{run.error.reason}</span>}
           </span>
         </td>

@@ -31,8 +31,9 @@ export function observeStore(
   let opened: Promise<JetStreamManager> | undefined;
   const manager = () =>
     (opened ??= jetstreamManager(connection, { checkAPI: false, timeout: timeoutMs }));
-  const ofQueue = (read: (of: Parameters<typeof runQueueState>[0]) => ReturnType<typeof runQueueState>) =>
-    callStore(async () => await read({ connection, manager: await manager() }));
+  const ofQueue = (
+    read: (of: Parameters<typeof runQueueState>[0]) => ReturnType<typeof runQueueState>,
+  ) => callStore(async () => await read({ connection, manager: await manager() }));
   return {
     runQueue: () => ofQueue(runQueueState),
     toolCallQueues: () => ofQueue(toolCallQueueStates),

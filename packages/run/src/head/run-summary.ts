@@ -64,9 +64,7 @@ export function applyToSummary<Summarized extends RunSummary>(
   if (after === before) return before;
   const status = isTerminal(before.status) ? before.status : after.status;
   // The end of a run withdraws its approvals, and the calls of clients.
-  return isTerminal(status)
-    ? { ...after, status, pendingApprovals: [], waitingFor: [] }
-    : after;
+  return isTerminal(status) ? { ...after, status, pendingApprovals: [], waitingFor: [] } : after;
 }
 
 function withWaits<Summarized extends RunSummary>(before: Summarized, event: RunEvent): Summarized {

@@ -17,13 +17,19 @@ export function runWaitsAfter(waits: readonly RunWait[], { event }: RunEvent): r
   return event.case === "clientCall" ? afterClientCall(waits, event.value) : waits;
 }
 
-function afterApproval(waits: readonly RunWait[], approval: Approval | undefined): readonly RunWait[] {
+function afterApproval(
+  waits: readonly RunWait[],
+  approval: Approval | undefined,
+): readonly RunWait[] {
   if (approval === undefined) return waits;
   const { approvalId: id, state, call } = approval;
   if (state !== ApprovalState.PENDING) return without(waits, id);
   // Votes and comments are further versions of the same approval.
   if (waits.some((wait) => wait.id === id)) return waits;
-  return added(waits, create(RunWaitSchema, { kind: RunWaitKind.DECISION, id, name: call?.name ?? "" }));
+  return added(
+    waits,
+    create(RunWaitSchema, { kind: RunWaitKind.DECISION, id, name: call?.name ?? "" }),
+  );
 }
 
 function afterClientCall(
@@ -34,7 +40,10 @@ function afterClientCall(
     case ClientCallState.OPEN: {
       const kind = RunWaitKind.CLIENT_CALL;
       const until = deadline === undefined ? {} : { until: deadline };
-      return added(without(waits, id), create(RunWaitSchema, { kind, id, name, answeredByPerson, ...until }));
+      return added(
+        without(waits, id),
+        create(RunWaitSchema, { kind, id, name, answeredByPerson, ...until }),
+      );
     }
     case ClientCallState.TAKEN:
       return waits.map((wait) => (wait.id === id ? { ...wait, clientId } : wait));

@@ -65,6 +65,7 @@ test("without reads, a refused read is listed, and one that succeeded is not", a
   for (const [action, code] of [
     ["run.start", "OK"],
     ["run.watch", "OK"],
+    ["run.watch", "CANCELLED"],
     ["run.watch", "PERMISSION_DENIED"],
   ] as const) {
     const event = { eventId: `${action} ${code}`, tenant: "acme", action, code };

@@ -77,12 +77,17 @@ function matching(
       timeMs < untilMs &&
       (subject === "" || event.subject === subject) &&
       (action === "" || event.action === action || event.action.startsWith(`${action}.`)) &&
-      !(withoutReads && event.code === "OK" && isRead(event.action)) &&
+      !(withoutReads && isRead(event.action) && !isRefused(event)) &&
       (resourceId === "" || event.resources.some(({ id }) => id === resourceId)) &&
       (outcome === AuditOutcome.UNSPECIFIED ||
         (event.code === "OK") === (outcome === AuditOutcome.OK))
     );
   };
+}
+
+/** Whether a call failed. A client that leaves a stream has read what it wanted. */
+function isRefused({ code }: AuditEvent): boolean {
+  return code !== "OK" && code !== "CANCELLED";
 }
 
 function timeOf({ time }: AuditEvent): number {

@@ -30,5 +30,7 @@ test("lists the tokens of one tenant without their secrets", () => {
     },
     { subject: "bob", source: CredentialSource.SETTING, credentialId: tokenId(token) },
   ]);
-  expect(JSON.stringify(listed, (_, value: unknown) => (typeof value === "bigint" ? "" : value))).not.toContain(token);
+  expect(
+    JSON.stringify(listed, (_, value: unknown) => (typeof value === "bigint" ? "" : value)),
+  ).not.toContain(token);
 });

@@ -6,8 +6,7 @@ import { parseTokenFile } from "./token-file.ts";
 import type { WatchedPrincipals } from "./watch-principals.ts";
 import { watchPrincipals } from "./watch-principals.ts";
 
-export interface WatchedTokens
-  extends Credentials, Pick<WatchedPrincipals, "all">, Disposable {}
+export interface WatchedTokens extends Credentials, Pick<WatchedPrincipals, "all">, Disposable {}
 
 /**
  * Returns the tokens of a file, and reads it again every second, so that tokens are added and revoked without a restart, two

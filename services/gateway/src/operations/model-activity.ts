@@ -9,7 +9,10 @@ const durationLimitsMs = [
 ];
 const maxFailedRuns = 20;
 
-type Activity = Exclude<MessageInitShape<typeof ModelActivitySchema>, { readonly $typeName: string }>;
+type Activity = Exclude<
+  MessageInitShape<typeof ModelActivitySchema>,
+  { readonly $typeName: string }
+>;
 
 /**
  * Adds up what workers have counted of each model: for one tenant, or for all. Names only runs of `tenant`. The model with the most calls

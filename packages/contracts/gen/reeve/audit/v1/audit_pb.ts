@@ -367,7 +367,8 @@ export type ListAuditEventsRequest = Message<"reeve.audit.v1.ListAuditEventsRequ
   withoutTenant: boolean;
 
   /**
-   * Leaves out calls that only read, and succeeded: what remains changed something, or was refused.
+   * Leaves out calls that only read, and succeeded, with streams that their client left: what remains changed something, or was
+   * refused.
    *
    * @generated from field: bool without_reads = 10;
    */

@@ -166,14 +166,14 @@ export type ModelCalls = Message<"reeve.operations.v1.ModelCalls"> & {
   outputTokens: bigint;
 
   /**
-   * Cost of the answered calls in US dollars, without those of a model without a price.
+   * Cost of the answered calls in US dollars, as far as it is known.
    *
    * @generated from field: double cost_usd = 8;
    */
   costUsd: number;
 
   /**
-   * Number of answered calls of a model without a price.
+   * Number of answered calls whose cost is not known: of a model without a price, or of a provider that reported no tokens.
    *
    * @generated from field: uint32 unpriced_calls = 9;
    */
