@@ -55,6 +55,11 @@ pub mod reeve {
             include!("reeve.notify.v1.rs");
         }
     }
+    pub mod operations {
+        pub mod v1 {
+            include!("reeve.operations.v1.rs");
+        }
+    }
     pub mod passkey {
         pub mod v1 {
             include!("reeve.passkey.v1.rs");

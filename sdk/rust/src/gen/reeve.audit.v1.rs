@@ -177,6 +177,10 @@ pub struct ListAuditEventsRequest {
     /// the trail. Only the tenant of REEVE_AUDIT_TENANT may list them.
     #[prost(bool, tag = "9")]
     pub without_tenant: bool,
+    /// Leaves out calls that only read, and succeeded, with streams that their client left: what remains changed something, or was
+    /// refused.
+    #[prost(bool, tag = "10")]
+    pub without_reads: bool,
 }
 /// Response of `ListAuditEvents`.
 #[derive(Clone, PartialEq, ::prost::Message)]

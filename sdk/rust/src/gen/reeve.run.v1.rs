@@ -1780,6 +1780,35 @@ pub struct Run {
     /// Parts of the input after its text. Returned only by `GetRun`.
     #[prost(message, repeated, tag = "26")]
     pub input_parts: ::prost::alloc::vec::Vec<super::super::content::v1::ContentPart>,
+    /// What the run waits for: decisions of people, and answers of clients, at most 20. Empty once it has ended.
+    #[prost(message, repeated, tag = "30")]
+    pub waiting_for: ::prost::alloc::vec::Vec<RunWait>,
+    /// What the run has cost so far, in US dollars; once it has ended, the same as `cost`. Unset if a model without a price was
+    /// called, and for runs that an earlier version indexed.
+    #[prost(double, optional, tag = "31")]
+    pub spent_usd: ::core::option::Option<f64>,
+}
+/// Something that a run waits for.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunWait {
+    /// What it is.
+    #[prost(enumeration = "RunWaitKind", tag = "1")]
+    pub kind: i32,
+    /// Id of the approval, or of the call.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// Name of the tool.
+    #[prost(string, tag = "3")]
+    pub name: ::prost::alloc::string::String,
+    /// Whether a person answers the call of a client's tool.
+    #[prost(bool, tag = "4")]
+    pub answered_by_person: bool,
+    /// Id of the client that took the call. Empty: no client did.
+    #[prost(string, tag = "5")]
+    pub client_id: ::prost::alloc::string::String,
+    /// Time until which the call can be answered. Unset for decisions.
+    #[prost(message, optional, tag = "6")]
+    pub until: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A wait for the next attempt of a model call that its provider failed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -1994,6 +2023,9 @@ pub struct ListRunsRequest {
     /// Returns only runs that match, in addition to the fields above.
     #[prost(message, optional, tag = "6")]
     pub filter: ::core::option::Option<RunFilter>,
+    /// Order of the runs.
+    #[prost(enumeration = "RunOrder", tag = "10")]
+    pub order: i32,
 }
 /// Selects runs. A run matches if it matches every field that is set.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2022,8 +2054,8 @@ pub struct RunFilter {
     /// Only runs that were accepted before this time.
     #[prost(message, optional, tag = "7")]
     pub created_before: ::core::option::Option<::prost_types::Timestamp>,
-    /// Only runs that cost at least this much, in US dollars. The cost of a run counts when it has ended.
-    /// 0 selects all runs.
+    /// Only runs that cost at least this much, in US dollars. A run that has not ended counts with what it has
+    /// cost so far. 0 selects all runs.
     #[prost(double, tag = "8")]
     pub min_cost_usd: f64,
     /// Only runs with this text in their id or in the start of their input. Upper and lower case are
@@ -2048,7 +2080,7 @@ pub struct CountRunsResponse {
     /// How many runs have each status. Statuses without runs are left out.
     #[prost(message, repeated, tag = "1")]
     pub statuses: ::prost::alloc::vec::Vec<RunStatusCount>,
-    /// Cost of the runs that have ended, in US dollars, without model calls without a price.
+    /// Cost of the runs so far, in US dollars, without model calls without a price.
     #[prost(double, tag = "2")]
     pub cost_usd: f64,
     /// The runs by the time at which they were accepted, the oldest first, at most the last 500 intervals.
@@ -2081,7 +2113,7 @@ pub struct RunInterval {
     /// How many of them ended with an error.
     #[prost(uint32, tag = "3")]
     pub failed: u32,
-    /// Cost of those that have ended, in US dollars.
+    /// Cost of the runs so far, in US dollars.
     #[prost(double, tag = "4")]
     pub cost_usd: f64,
 }
@@ -2094,6 +2126,9 @@ pub struct ListRunsResponse {
     /// Token of the next page. Empty on the last page.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
+    /// Whether there are older runs that were not compared. Only in a list by cost.
+    #[prost(bool, tag = "10")]
+    pub is_partial: bool,
 }
 /// Request of `GetExecutionTree`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2229,6 +2264,39 @@ pub struct StoredRunBatch {
     #[prost(bytes = "vec", tag = "6")]
     pub payload: ::prost::alloc::vec::Vec<u8>,
 }
+/// Kind of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RunWaitKind {
+    /// Not set.
+    Unspecified = 0,
+    /// A decision about a call, or the answer to a question.
+    Decision = 1,
+    /// The answer of a client to the call of its tool.
+    ClientCall = 2,
+}
+impl RunWaitKind {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RUN_WAIT_KIND_UNSPECIFIED",
+            Self::Decision => "RUN_WAIT_KIND_DECISION",
+            Self::ClientCall => "RUN_WAIT_KIND_CLIENT_CALL",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RUN_WAIT_KIND_UNSPECIFIED" => Some(Self::Unspecified),
+            "RUN_WAIT_KIND_DECISION" => Some(Self::Decision),
+            "RUN_WAIT_KIND_CLIENT_CALL" => Some(Self::ClientCall),
+            _ => None,
+        }
+    }
+}
 /// What to do with a run whose thread has another run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
@@ -2262,6 +2330,40 @@ impl OnBusy {
             "ON_BUSY_REJECT" => Some(Self::Reject),
             "ON_BUSY_QUEUE" => Some(Self::Queue),
             "ON_BUSY_INTERRUPT" => Some(Self::Interrupt),
+            _ => None,
+        }
+    }
+}
+/// Order of a list of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum RunOrder {
+    /// Not set. Treated as RUN_ORDER_NEWEST.
+    Unspecified = 0,
+    /// The newest first.
+    Newest = 1,
+    /// The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
+    /// nothing. The list has one page, and cannot be filtered by text and labels.
+    Cost = 2,
+}
+impl RunOrder {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RUN_ORDER_UNSPECIFIED",
+            Self::Newest => "RUN_ORDER_NEWEST",
+            Self::Cost => "RUN_ORDER_COST",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RUN_ORDER_UNSPECIFIED" => Some(Self::Unspecified),
+            "RUN_ORDER_NEWEST" => Some(Self::Newest),
+            "RUN_ORDER_COST" => Some(Self::Cost),
             _ => None,
         }
     }

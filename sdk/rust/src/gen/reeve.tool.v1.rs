@@ -1582,7 +1582,7 @@ pub mod tool_provider_service_client {
 }
 /// Announces that a toolhost is running. The toolhost writes its row every two seconds; a row that
 /// is not written again expires after ten seconds.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ToolhostPresence {
     /// Name of the toolhost process. Each process has a new name.
     #[prost(string, tag = "1")]
@@ -1602,6 +1602,34 @@ pub struct ToolhostPresence {
     /// Time at which the toolhost started.
     #[prost(message, optional, tag = "6")]
     pub since: ::core::option::Option<::prost_types::Timestamp>,
+    /// The calls that the toolhost is executing, at most 50 of them.
+    #[prost(message, repeated, tag = "20")]
+    pub calls: ::prost::alloc::vec::Vec<HostedCall>,
+    /// Isolation of its sandboxes, such as `bubblewrap`.
+    #[prost(string, tag = "21")]
+    pub isolation: ::prost::alloc::string::String,
+    /// Number of idle sandboxes that it keeps for the next command of their workspace.
+    #[prost(uint32, tag = "22")]
+    pub warm_sandboxes: u32,
+    /// Number of sandboxes that it started in advance for new workspaces.
+    #[prost(uint32, tag = "23")]
+    pub spare_sandboxes: u32,
+    /// Number of workspaces on the host.
+    #[prost(uint32, tag = "24")]
+    pub workspaces: u32,
+}
+/// A call that a toolhost executes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HostedCall {
+    /// The tenant.
+    #[prost(string, tag = "1")]
+    pub tenant: ::prost::alloc::string::String,
+    /// Id of the call's run.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Id of the call.
+    #[prost(string, tag = "3")]
+    pub call_id: ::prost::alloc::string::String,
 }
 /// Asks a toolhost whether it is running, and whether it executes a call. Any response means that
 /// it is running. If there is no responder, the process has no connection or no longer exists.

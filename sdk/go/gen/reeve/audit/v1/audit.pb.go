@@ -551,6 +551,9 @@ type ListAuditEventsRequest struct {
 	// Lists the events without a tenant instead: callers who could not be authenticated, and gaps of
 	// the trail. Only the tenant of REEVE_AUDIT_TENANT may list them.
 	WithoutTenant bool `protobuf:"varint,9,opt,name=without_tenant,json=withoutTenant,proto3" json:"without_tenant,omitempty"`
+	// Leaves out calls that only read, and succeeded, with streams that their client left: what remains changed something, or was
+	// refused.
+	WithoutReads  bool `protobuf:"varint,10,opt,name=without_reads,json=withoutReads,proto3" json:"without_reads,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -644,6 +647,13 @@ func (x *ListAuditEventsRequest) GetOutcome() AuditOutcome {
 func (x *ListAuditEventsRequest) GetWithoutTenant() bool {
 	if x != nil {
 		return x.WithoutTenant
+	}
+	return false
+}
+
+func (x *ListAuditEventsRequest) GetWithoutReads() bool {
+	if x != nil {
+		return x.WithoutReads
 	}
 	return false
 }
@@ -750,7 +760,7 @@ const file_reeve_audit_v1_audit_proto_rawDesc = "" +
 	"\x10KIND_CERTIFICATE\x10\x04\"3\n" +
 	"\rAuditResource\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x0e\n" +
-	"\x02id\x18\x02 \x01(\tR\x02id\"\x84\x03\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\"\xa9\x03\n" +
 	"\x16ListAuditEventsRequest\x12\x1d\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
 	"\n" +
@@ -763,7 +773,9 @@ const file_reeve_audit_v1_audit_proto_rawDesc = "" +
 	"\vresource_id\x18\a \x01(\tB\x00R\n" +
 	"resourceId\x128\n" +
 	"\aoutcome\x18\b \x01(\x0e2\x1c.reeve.audit.v1.AuditOutcomeB\x00R\aoutcome\x12%\n" +
-	"\x0ewithout_tenant\x18\t \x01(\bR\rwithoutTenant\"u\n" +
+	"\x0ewithout_tenant\x18\t \x01(\bR\rwithoutTenant\x12#\n" +
+	"\rwithout_reads\x18\n" +
+	" \x01(\bR\fwithoutReads\"u\n" +
 	"\x17ListAuditEventsResponse\x122\n" +
 	"\x06events\x18\x01 \x03(\v2\x1a.reeve.audit.v1.AuditEventR\x06events\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*U\n" +

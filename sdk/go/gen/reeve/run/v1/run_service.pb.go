@@ -28,6 +28,59 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// Kind of a wait.
+type RunWaitKind int32
+
+const (
+	// Not set.
+	RunWaitKind_RUN_WAIT_KIND_UNSPECIFIED RunWaitKind = 0
+	// A decision about a call, or the answer to a question.
+	RunWaitKind_RUN_WAIT_KIND_DECISION RunWaitKind = 1
+	// The answer of a client to the call of its tool.
+	RunWaitKind_RUN_WAIT_KIND_CLIENT_CALL RunWaitKind = 2
+)
+
+// Enum value maps for RunWaitKind.
+var (
+	RunWaitKind_name = map[int32]string{
+		0: "RUN_WAIT_KIND_UNSPECIFIED",
+		1: "RUN_WAIT_KIND_DECISION",
+		2: "RUN_WAIT_KIND_CLIENT_CALL",
+	}
+	RunWaitKind_value = map[string]int32{
+		"RUN_WAIT_KIND_UNSPECIFIED": 0,
+		"RUN_WAIT_KIND_DECISION":    1,
+		"RUN_WAIT_KIND_CLIENT_CALL": 2,
+	}
+)
+
+func (x RunWaitKind) Enum() *RunWaitKind {
+	p := new(RunWaitKind)
+	*p = x
+	return p
+}
+
+func (x RunWaitKind) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RunWaitKind) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_service_proto_enumTypes[0].Descriptor()
+}
+
+func (RunWaitKind) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_service_proto_enumTypes[0]
+}
+
+func (x RunWaitKind) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RunWaitKind.Descriptor instead.
+func (RunWaitKind) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{0}
+}
+
 // What to do with a run whose thread has another run in progress.
 type OnBusy int32
 
@@ -69,11 +122,11 @@ func (x OnBusy) String() string {
 }
 
 func (OnBusy) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_run_v1_run_service_proto_enumTypes[0].Descriptor()
+	return file_reeve_run_v1_run_service_proto_enumTypes[1].Descriptor()
 }
 
 func (OnBusy) Type() protoreflect.EnumType {
-	return &file_reeve_run_v1_run_service_proto_enumTypes[0]
+	return &file_reeve_run_v1_run_service_proto_enumTypes[1]
 }
 
 func (x OnBusy) Number() protoreflect.EnumNumber {
@@ -82,7 +135,61 @@ func (x OnBusy) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use OnBusy.Descriptor instead.
 func (OnBusy) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{0}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{1}
+}
+
+// Order of a list of runs.
+type RunOrder int32
+
+const (
+	// Not set. Treated as RUN_ORDER_NEWEST.
+	RunOrder_RUN_ORDER_UNSPECIFIED RunOrder = 0
+	// The newest first.
+	RunOrder_RUN_ORDER_NEWEST RunOrder = 1
+	// The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
+	// nothing. The list has one page, and cannot be filtered by text and labels.
+	RunOrder_RUN_ORDER_COST RunOrder = 2
+)
+
+// Enum value maps for RunOrder.
+var (
+	RunOrder_name = map[int32]string{
+		0: "RUN_ORDER_UNSPECIFIED",
+		1: "RUN_ORDER_NEWEST",
+		2: "RUN_ORDER_COST",
+	}
+	RunOrder_value = map[string]int32{
+		"RUN_ORDER_UNSPECIFIED": 0,
+		"RUN_ORDER_NEWEST":      1,
+		"RUN_ORDER_COST":        2,
+	}
+)
+
+func (x RunOrder) Enum() *RunOrder {
+	p := new(RunOrder)
+	*p = x
+	return p
+}
+
+func (x RunOrder) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (RunOrder) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_run_v1_run_service_proto_enumTypes[2].Descriptor()
+}
+
+func (RunOrder) Type() protoreflect.EnumType {
+	return &file_reeve_run_v1_run_service_proto_enumTypes[2]
+}
+
+func (x RunOrder) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use RunOrder.Descriptor instead.
+func (RunOrder) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
 }
 
 // Summary of a run.
@@ -141,7 +248,12 @@ type Run struct {
 	// only by `GetRun`.
 	StructuredOutput *structpb.Struct `protobuf:"bytes,25,opt,name=structured_output,json=structuredOutput,proto3" json:"structured_output,omitempty"`
 	// Parts of the input after its text. Returned only by `GetRun`.
-	InputParts    []*v1.ContentPart `protobuf:"bytes,26,rep,name=input_parts,json=inputParts,proto3" json:"input_parts,omitempty"`
+	InputParts []*v1.ContentPart `protobuf:"bytes,26,rep,name=input_parts,json=inputParts,proto3" json:"input_parts,omitempty"`
+	// What the run waits for: decisions of people, and answers of clients, at most 20. Empty once it has ended.
+	WaitingFor []*RunWait `protobuf:"bytes,30,rep,name=waiting_for,json=waitingFor,proto3" json:"waiting_for,omitempty"`
+	// What the run has cost so far, in US dollars; once it has ended, the same as `cost`. Unset if a model without a price was
+	// called, and for runs that an earlier version indexed.
+	SpentUsd      *float64 `protobuf:"fixed64,31,opt,name=spent_usd,json=spentUsd,proto3,oneof" json:"spent_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -351,6 +463,111 @@ func (x *Run) GetInputParts() []*v1.ContentPart {
 	return nil
 }
 
+func (x *Run) GetWaitingFor() []*RunWait {
+	if x != nil {
+		return x.WaitingFor
+	}
+	return nil
+}
+
+func (x *Run) GetSpentUsd() float64 {
+	if x != nil && x.SpentUsd != nil {
+		return *x.SpentUsd
+	}
+	return 0
+}
+
+// Something that a run waits for.
+type RunWait struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it is.
+	Kind RunWaitKind `protobuf:"varint,1,opt,name=kind,proto3,enum=reeve.run.v1.RunWaitKind" json:"kind,omitempty"`
+	// Id of the approval, or of the call.
+	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
+	// Name of the tool.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Whether a person answers the call of a client's tool.
+	AnsweredByPerson bool `protobuf:"varint,4,opt,name=answered_by_person,json=answeredByPerson,proto3" json:"answered_by_person,omitempty"`
+	// Id of the client that took the call. Empty: no client did.
+	ClientId string `protobuf:"bytes,5,opt,name=client_id,json=clientId,proto3" json:"client_id,omitempty"`
+	// Time until which the call can be answered. Unset for decisions.
+	Until         *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=until,proto3" json:"until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunWait) Reset() {
+	*x = RunWait{}
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunWait) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunWait) ProtoMessage() {}
+
+func (x *RunWait) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunWait.ProtoReflect.Descriptor instead.
+func (*RunWait) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RunWait) GetKind() RunWaitKind {
+	if x != nil {
+		return x.Kind
+	}
+	return RunWaitKind_RUN_WAIT_KIND_UNSPECIFIED
+}
+
+func (x *RunWait) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RunWait) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RunWait) GetAnsweredByPerson() bool {
+	if x != nil {
+		return x.AnsweredByPerson
+	}
+	return false
+}
+
+func (x *RunWait) GetClientId() string {
+	if x != nil {
+		return x.ClientId
+	}
+	return ""
+}
+
+func (x *RunWait) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
 // A wait for the next attempt of a model call that its provider failed.
 type ModelWait struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -370,7 +587,7 @@ type ModelWait struct {
 
 func (x *ModelWait) Reset() {
 	*x = ModelWait{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +599,7 @@ func (x *ModelWait) String() string {
 func (*ModelWait) ProtoMessage() {}
 
 func (x *ModelWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[1]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +612,7 @@ func (x *ModelWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelWait.ProtoReflect.Descriptor instead.
 func (*ModelWait) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{1}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ModelWait) GetProvider() string {
@@ -490,7 +707,7 @@ type StartRunRequest struct {
 
 func (x *StartRunRequest) Reset() {
 	*x = StartRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -502,7 +719,7 @@ func (x *StartRunRequest) String() string {
 func (*StartRunRequest) ProtoMessage() {}
 
 func (x *StartRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[2]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -515,7 +732,7 @@ func (x *StartRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRunRequest.ProtoReflect.Descriptor instead.
 func (*StartRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{2}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *StartRunRequest) GetAgentId() string {
@@ -656,7 +873,7 @@ type MediaGeneration struct {
 
 func (x *MediaGeneration) Reset() {
 	*x = MediaGeneration{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -668,7 +885,7 @@ func (x *MediaGeneration) String() string {
 func (*MediaGeneration) ProtoMessage() {}
 
 func (x *MediaGeneration) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[3]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -681,7 +898,7 @@ func (x *MediaGeneration) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaGeneration.ProtoReflect.Descriptor instead.
 func (*MediaGeneration) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{3}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *MediaGeneration) GetMode() string {
@@ -705,7 +922,7 @@ type StartRunResponse struct {
 
 func (x *StartRunResponse) Reset() {
 	*x = StartRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -717,7 +934,7 @@ func (x *StartRunResponse) String() string {
 func (*StartRunResponse) ProtoMessage() {}
 
 func (x *StartRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[4]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -730,7 +947,7 @@ func (x *StartRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StartRunResponse.ProtoReflect.Descriptor instead.
 func (*StartRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{4}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *StartRunResponse) GetRun() *Run {
@@ -774,7 +991,7 @@ type WatchRunRequest struct {
 
 func (x *WatchRunRequest) Reset() {
 	*x = WatchRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -786,7 +1003,7 @@ func (x *WatchRunRequest) String() string {
 func (*WatchRunRequest) ProtoMessage() {}
 
 func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[5]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -799,7 +1016,7 @@ func (x *WatchRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunRequest.ProtoReflect.Descriptor instead.
 func (*WatchRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{5}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WatchRunRequest) GetRunId() string {
@@ -879,7 +1096,7 @@ type EventFamilies struct {
 
 func (x *EventFamilies) Reset() {
 	*x = EventFamilies{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -891,7 +1108,7 @@ func (x *EventFamilies) String() string {
 func (*EventFamilies) ProtoMessage() {}
 
 func (x *EventFamilies) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[6]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -904,7 +1121,7 @@ func (x *EventFamilies) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventFamilies.ProtoReflect.Descriptor instead.
 func (*EventFamilies) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{6}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *EventFamilies) GetFamilies() []EventFamily {
@@ -935,7 +1152,7 @@ type WatchRunResponse struct {
 
 func (x *WatchRunResponse) Reset() {
 	*x = WatchRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -947,7 +1164,7 @@ func (x *WatchRunResponse) String() string {
 func (*WatchRunResponse) ProtoMessage() {}
 
 func (x *WatchRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[7]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -960,7 +1177,7 @@ func (x *WatchRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRunResponse.ProtoReflect.Descriptor instead.
 func (*WatchRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{7}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WatchRunResponse) GetEvents() []*RunEvent {
@@ -1004,7 +1221,7 @@ type GetRunRequest struct {
 
 func (x *GetRunRequest) Reset() {
 	*x = GetRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1016,7 +1233,7 @@ func (x *GetRunRequest) String() string {
 func (*GetRunRequest) ProtoMessage() {}
 
 func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[8]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1029,7 +1246,7 @@ func (x *GetRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunRequest.ProtoReflect.Descriptor instead.
 func (*GetRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{8}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GetRunRequest) GetRunId() string {
@@ -1059,7 +1276,7 @@ type GetRunResponse struct {
 
 func (x *GetRunResponse) Reset() {
 	*x = GetRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1071,7 +1288,7 @@ func (x *GetRunResponse) String() string {
 func (*GetRunResponse) ProtoMessage() {}
 
 func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[9]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1084,7 +1301,7 @@ func (x *GetRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetRunResponse.ProtoReflect.Descriptor instead.
 func (*GetRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{9}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetRunResponse) GetRun() *Run {
@@ -1115,14 +1332,16 @@ type ListRunsRequest struct {
 	// Returns only runs of this thread. If empty, runs of all threads and runs without a thread.
 	ThreadId string `protobuf:"bytes,5,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
 	// Returns only runs that match, in addition to the fields above.
-	Filter        *RunFilter `protobuf:"bytes,6,opt,name=filter,proto3" json:"filter,omitempty"`
+	Filter *RunFilter `protobuf:"bytes,6,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Order of the runs.
+	Order         RunOrder `protobuf:"varint,10,opt,name=order,proto3,enum=reeve.run.v1.RunOrder" json:"order,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1134,7 +1353,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[10]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1147,7 +1366,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{10}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListRunsRequest) GetPageSize() int32 {
@@ -1192,6 +1411,13 @@ func (x *ListRunsRequest) GetFilter() *RunFilter {
 	return nil
 }
 
+func (x *ListRunsRequest) GetOrder() RunOrder {
+	if x != nil {
+		return x.Order
+	}
+	return RunOrder_RUN_ORDER_UNSPECIFIED
+}
+
 // Selects runs. A run matches if it matches every field that is set.
 type RunFilter struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1209,8 +1435,8 @@ type RunFilter struct {
 	CreatedAfter *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=created_after,json=createdAfter,proto3" json:"created_after,omitempty"`
 	// Only runs that were accepted before this time.
 	CreatedBefore *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=created_before,json=createdBefore,proto3" json:"created_before,omitempty"`
-	// Only runs that cost at least this much, in US dollars. The cost of a run counts when it has ended.
-	// 0 selects all runs.
+	// Only runs that cost at least this much, in US dollars. A run that has not ended counts with what it has
+	// cost so far. 0 selects all runs.
 	MinCostUsd float64 `protobuf:"fixed64,8,opt,name=min_cost_usd,json=minCostUsd,proto3" json:"min_cost_usd,omitempty"`
 	// Only runs with this text in their id or in the start of their input. Upper and lower case are
 	// the same.
@@ -1221,7 +1447,7 @@ type RunFilter struct {
 
 func (x *RunFilter) Reset() {
 	*x = RunFilter{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1233,7 +1459,7 @@ func (x *RunFilter) String() string {
 func (*RunFilter) ProtoMessage() {}
 
 func (x *RunFilter) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[11]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1246,7 +1472,7 @@ func (x *RunFilter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunFilter.ProtoReflect.Descriptor instead.
 func (*RunFilter) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{11}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *RunFilter) GetAgentId() string {
@@ -1326,7 +1552,7 @@ type CountRunsRequest struct {
 
 func (x *CountRunsRequest) Reset() {
 	*x = CountRunsRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1338,7 +1564,7 @@ func (x *CountRunsRequest) String() string {
 func (*CountRunsRequest) ProtoMessage() {}
 
 func (x *CountRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[12]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1351,7 +1577,7 @@ func (x *CountRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountRunsRequest.ProtoReflect.Descriptor instead.
 func (*CountRunsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{12}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CountRunsRequest) GetFilter() *RunFilter {
@@ -1373,7 +1599,7 @@ type CountRunsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How many runs have each status. Statuses without runs are left out.
 	Statuses []*RunStatusCount `protobuf:"bytes,1,rep,name=statuses,proto3" json:"statuses,omitempty"`
-	// Cost of the runs that have ended, in US dollars, without model calls without a price.
+	// Cost of the runs so far, in US dollars, without model calls without a price.
 	CostUsd float64 `protobuf:"fixed64,2,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
 	// The runs by the time at which they were accepted, the oldest first, at most the last 500 intervals.
 	// Intervals without runs are left out.
@@ -1386,7 +1612,7 @@ type CountRunsResponse struct {
 
 func (x *CountRunsResponse) Reset() {
 	*x = CountRunsResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1398,7 +1624,7 @@ func (x *CountRunsResponse) String() string {
 func (*CountRunsResponse) ProtoMessage() {}
 
 func (x *CountRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[13]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1411,7 +1637,7 @@ func (x *CountRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountRunsResponse.ProtoReflect.Descriptor instead.
 func (*CountRunsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{13}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CountRunsResponse) GetStatuses() []*RunStatusCount {
@@ -1455,7 +1681,7 @@ type RunStatusCount struct {
 
 func (x *RunStatusCount) Reset() {
 	*x = RunStatusCount{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1467,7 +1693,7 @@ func (x *RunStatusCount) String() string {
 func (*RunStatusCount) ProtoMessage() {}
 
 func (x *RunStatusCount) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[14]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1480,7 +1706,7 @@ func (x *RunStatusCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunStatusCount.ProtoReflect.Descriptor instead.
 func (*RunStatusCount) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{14}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RunStatusCount) GetStatus() RunStatus {
@@ -1506,7 +1732,7 @@ type RunInterval struct {
 	Runs uint32 `protobuf:"varint,2,opt,name=runs,proto3" json:"runs,omitempty"`
 	// How many of them ended with an error.
 	Failed uint32 `protobuf:"varint,3,opt,name=failed,proto3" json:"failed,omitempty"`
-	// Cost of those that have ended, in US dollars.
+	// Cost of the runs so far, in US dollars.
 	CostUsd       float64 `protobuf:"fixed64,4,opt,name=cost_usd,json=costUsd,proto3" json:"cost_usd,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1514,7 +1740,7 @@ type RunInterval struct {
 
 func (x *RunInterval) Reset() {
 	*x = RunInterval{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1752,7 @@ func (x *RunInterval) String() string {
 func (*RunInterval) ProtoMessage() {}
 
 func (x *RunInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[15]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1765,7 @@ func (x *RunInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunInterval.ProtoReflect.Descriptor instead.
 func (*RunInterval) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{15}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RunInterval) GetStart() *timestamppb.Timestamp {
@@ -1577,13 +1803,15 @@ type ListRunsResponse struct {
 	Runs []*Run `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
 	// Token of the next page. Empty on the last page.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// Whether there are older runs that were not compared. Only in a list by cost.
+	IsPartial     bool `protobuf:"varint,10,opt,name=is_partial,json=isPartial,proto3" json:"is_partial,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1595,7 +1823,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[16]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1608,7 +1836,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{16}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListRunsResponse) GetRuns() []*Run {
@@ -1625,6 +1853,13 @@ func (x *ListRunsResponse) GetNextPageToken() string {
 	return ""
 }
 
+func (x *ListRunsResponse) GetIsPartial() bool {
+	if x != nil {
+		return x.IsPartial
+	}
+	return false
+}
+
 // Request of `GetExecutionTree`.
 type GetExecutionTreeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1636,7 +1871,7 @@ type GetExecutionTreeRequest struct {
 
 func (x *GetExecutionTreeRequest) Reset() {
 	*x = GetExecutionTreeRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1648,7 +1883,7 @@ func (x *GetExecutionTreeRequest) String() string {
 func (*GetExecutionTreeRequest) ProtoMessage() {}
 
 func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[17]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1661,7 +1896,7 @@ func (x *GetExecutionTreeRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeRequest.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{17}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *GetExecutionTreeRequest) GetRunId() string {
@@ -1684,7 +1919,7 @@ type GetExecutionTreeResponse struct {
 
 func (x *GetExecutionTreeResponse) Reset() {
 	*x = GetExecutionTreeResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1696,7 +1931,7 @@ func (x *GetExecutionTreeResponse) String() string {
 func (*GetExecutionTreeResponse) ProtoMessage() {}
 
 func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[18]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1709,7 +1944,7 @@ func (x *GetExecutionTreeResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetExecutionTreeResponse.ProtoReflect.Descriptor instead.
 func (*GetExecutionTreeResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{18}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *GetExecutionTreeResponse) GetTree() *v11.ExecutionTree {
@@ -1739,7 +1974,7 @@ type CancelRunRequest struct {
 
 func (x *CancelRunRequest) Reset() {
 	*x = CancelRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1751,7 +1986,7 @@ func (x *CancelRunRequest) String() string {
 func (*CancelRunRequest) ProtoMessage() {}
 
 func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[19]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1764,7 +1999,7 @@ func (x *CancelRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunRequest.ProtoReflect.Descriptor instead.
 func (*CancelRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{19}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *CancelRunRequest) GetRunId() string {
@@ -1792,7 +2027,7 @@ type CancelRunResponse struct {
 
 func (x *CancelRunResponse) Reset() {
 	*x = CancelRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1804,7 +2039,7 @@ func (x *CancelRunResponse) String() string {
 func (*CancelRunResponse) ProtoMessage() {}
 
 func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[20]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1817,7 +2052,7 @@ func (x *CancelRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRunResponse.ProtoReflect.Descriptor instead.
 func (*CancelRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{20}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *CancelRunResponse) GetRun() *Run {
@@ -1838,7 +2073,7 @@ type RetryRunRequest struct {
 
 func (x *RetryRunRequest) Reset() {
 	*x = RetryRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +2085,7 @@ func (x *RetryRunRequest) String() string {
 func (*RetryRunRequest) ProtoMessage() {}
 
 func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[21]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +2098,7 @@ func (x *RetryRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryRunRequest.ProtoReflect.Descriptor instead.
 func (*RetryRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{21}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RetryRunRequest) GetRunId() string {
@@ -1884,7 +2119,7 @@ type RetryRunResponse struct {
 
 func (x *RetryRunResponse) Reset() {
 	*x = RetryRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1896,7 +2131,7 @@ func (x *RetryRunResponse) String() string {
 func (*RetryRunResponse) ProtoMessage() {}
 
 func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[22]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1909,7 +2144,7 @@ func (x *RetryRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryRunResponse.ProtoReflect.Descriptor instead.
 func (*RetryRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{22}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RetryRunResponse) GetRun() *Run {
@@ -1930,7 +2165,7 @@ type DeleteRunRequest struct {
 
 func (x *DeleteRunRequest) Reset() {
 	*x = DeleteRunRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1942,7 +2177,7 @@ func (x *DeleteRunRequest) String() string {
 func (*DeleteRunRequest) ProtoMessage() {}
 
 func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[23]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1955,7 +2190,7 @@ func (x *DeleteRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunRequest.ProtoReflect.Descriptor instead.
 func (*DeleteRunRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{23}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteRunRequest) GetRunId() string {
@@ -1976,7 +2211,7 @@ type DeleteRunResponse struct {
 
 func (x *DeleteRunResponse) Reset() {
 	*x = DeleteRunResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1988,7 +2223,7 @@ func (x *DeleteRunResponse) String() string {
 func (*DeleteRunResponse) ProtoMessage() {}
 
 func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[24]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2001,7 +2236,7 @@ func (x *DeleteRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteRunResponse.ProtoReflect.Descriptor instead.
 func (*DeleteRunResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{24}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DeleteRunResponse) GetExisted() bool {
@@ -2029,7 +2264,7 @@ type SendMessageRequest struct {
 
 func (x *SendMessageRequest) Reset() {
 	*x = SendMessageRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2041,7 +2276,7 @@ func (x *SendMessageRequest) String() string {
 func (*SendMessageRequest) ProtoMessage() {}
 
 func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[25]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2054,7 +2289,7 @@ func (x *SendMessageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageRequest.ProtoReflect.Descriptor instead.
 func (*SendMessageRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{25}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SendMessageRequest) GetRunId() string {
@@ -2098,7 +2333,7 @@ type SendMessageResponse struct {
 
 func (x *SendMessageResponse) Reset() {
 	*x = SendMessageResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2110,7 +2345,7 @@ func (x *SendMessageResponse) String() string {
 func (*SendMessageResponse) ProtoMessage() {}
 
 func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[26]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2123,7 +2358,7 @@ func (x *SendMessageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SendMessageResponse.ProtoReflect.Descriptor instead.
 func (*SendMessageResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{26}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SendMessageResponse) GetMessageId() string {
@@ -2151,7 +2386,7 @@ type ExportRunLogRequest struct {
 
 func (x *ExportRunLogRequest) Reset() {
 	*x = ExportRunLogRequest{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2163,7 +2398,7 @@ func (x *ExportRunLogRequest) String() string {
 func (*ExportRunLogRequest) ProtoMessage() {}
 
 func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[27]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2176,7 +2411,7 @@ func (x *ExportRunLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogRequest.ProtoReflect.Descriptor instead.
 func (*ExportRunLogRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{27}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ExportRunLogRequest) GetRunId() string {
@@ -2202,7 +2437,7 @@ type ExportRunLogResponse struct {
 
 func (x *ExportRunLogResponse) Reset() {
 	*x = ExportRunLogResponse{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2214,7 +2449,7 @@ func (x *ExportRunLogResponse) String() string {
 func (*ExportRunLogResponse) ProtoMessage() {}
 
 func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[28]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2227,7 +2462,7 @@ func (x *ExportRunLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ExportRunLogResponse.ProtoReflect.Descriptor instead.
 func (*ExportRunLogResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{28}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *ExportRunLogResponse) GetSubject() string {
@@ -2274,7 +2509,7 @@ type StoredRunBatch struct {
 
 func (x *StoredRunBatch) Reset() {
 	*x = StoredRunBatch{}
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2521,7 @@ func (x *StoredRunBatch) String() string {
 func (*StoredRunBatch) ProtoMessage() {}
 
 func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_service_proto_msgTypes[29]
+	mi := &file_reeve_run_v1_run_service_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2534,7 @@ func (x *StoredRunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredRunBatch.ProtoReflect.Descriptor instead.
 func (*StoredRunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{29}
+	return file_reeve_run_v1_run_service_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *StoredRunBatch) GetRevision() uint64 {
@@ -2348,7 +2583,7 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf8\b\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe0\t\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -2379,10 +2614,22 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\tplan_hash\x18\x18 \x01(\tR\bplanHash\x12D\n" +
 	"\x11structured_output\x18\x19 \x01(\v2\x17.google.protobuf.StructR\x10structuredOutput\x12>\n" +
 	"\vinput_parts\x18\x1a \x03(\v2\x1d.reeve.content.v1.ContentPartR\n" +
-	"inputParts\x1a9\n" +
+	"inputParts\x126\n" +
+	"\vwaiting_for\x18\x1e \x03(\v2\x15.reeve.run.v1.RunWaitR\n" +
+	"waitingFor\x12 \n" +
+	"\tspent_usd\x18\x1f \x01(\x01H\x00R\bspentUsd\x88\x01\x01\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00\"\xa5\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00B\f\n" +
+	"\n" +
+	"_spent_usd\"\xd9\x01\n" +
+	"\aRunWait\x12-\n" +
+	"\x04kind\x18\x01 \x01(\x0e2\x19.reeve.run.v1.RunWaitKindR\x04kind\x12\x0e\n" +
+	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12,\n" +
+	"\x12answered_by_person\x18\x04 \x01(\bR\x10answeredByPerson\x12\x1b\n" +
+	"\tclient_id\x18\x05 \x01(\tR\bclientId\x120\n" +
+	"\x05until\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xa5\x01\n" +
 	"\tModelWait\x12\x1a\n" +
 	"\bprovider\x18\x01 \x01(\tR\bprovider\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
@@ -2440,7 +2687,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\finclude_plan\x18\x02 \x01(\bR\vincludePlan\"i\n" +
 	"\x0eGetRunResponse\x12#\n" +
 	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\x122\n" +
-	"\x04plan\x18\x02 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xf5\x01\n" +
+	"\x04plan\x18\x02 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xa5\x02\n" +
 	"\x0fListRunsRequest\x12\x1d\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
 	"\n" +
@@ -2448,7 +2695,9 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\bagent_id\x18\x03 \x01(\tB\x00R\aagentId\x125\n" +
 	"\bstatuses\x18\x04 \x03(\x0e2\x17.reeve.run.v1.RunStatusB\x00R\bstatuses\x12\x1d\n" +
 	"\tthread_id\x18\x05 \x01(\tB\x00R\bthreadId\x12/\n" +
-	"\x06filter\x18\x06 \x01(\v2\x17.reeve.run.v1.RunFilterR\x06filter\"\xd7\x03\n" +
+	"\x06filter\x18\x06 \x01(\v2\x17.reeve.run.v1.RunFilterR\x06filter\x12.\n" +
+	"\x05order\x18\n" +
+	" \x01(\x0e2\x16.reeve.run.v1.RunOrderB\x00R\x05order\"\xd7\x03\n" +
 	"\tRunFilter\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x125\n" +
 	"\bstatuses\x18\x02 \x03(\x0e2\x17.reeve.run.v1.RunStatusB\x00R\bstatuses\x12\x1d\n" +
@@ -2480,10 +2729,13 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x05start\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05start\x12\x12\n" +
 	"\x04runs\x18\x02 \x01(\rR\x04runs\x12\x16\n" +
 	"\x06failed\x18\x03 \x01(\rR\x06failed\x12\x19\n" +
-	"\bcost_usd\x18\x04 \x01(\x01R\acostUsd\"a\n" +
+	"\bcost_usd\x18\x04 \x01(\x01R\acostUsd\"\x80\x01\n" +
 	"\x10ListRunsResponse\x12%\n" +
 	"\x04runs\x18\x01 \x03(\v2\x11.reeve.run.v1.RunR\x04runs\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"2\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12\x1d\n" +
+	"\n" +
+	"is_partial\x18\n" +
+	" \x01(\bR\tisPartial\"2\n" +
 	"\x17GetExecutionTreeRequest\x12\x17\n" +
 	"\x06run_id\x18\x01 \x01(\tB\x00R\x05runId\"y\n" +
 	"\x18GetExecutionTreeResponse\x122\n" +
@@ -2525,12 +2777,20 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\rlast_sequence\x18\x03 \x01(\rR\flastSequence\x12\x14\n" +
 	"\x05kinds\x18\x04 \x03(\tR\x05kinds\x12\x16\n" +
 	"\x06digest\x18\x05 \x01(\tR\x06digest\x12\x18\n" +
-	"\apayload\x18\x06 \x01(\fR\apayload*_\n" +
+	"\apayload\x18\x06 \x01(\fR\apayload*g\n" +
+	"\vRunWaitKind\x12\x1d\n" +
+	"\x19RUN_WAIT_KIND_UNSPECIFIED\x10\x00\x12\x1a\n" +
+	"\x16RUN_WAIT_KIND_DECISION\x10\x01\x12\x1d\n" +
+	"\x19RUN_WAIT_KIND_CLIENT_CALL\x10\x02*_\n" +
 	"\x06OnBusy\x12\x17\n" +
 	"\x13ON_BUSY_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eON_BUSY_REJECT\x10\x01\x12\x11\n" +
 	"\rON_BUSY_QUEUE\x10\x02\x12\x15\n" +
-	"\x11ON_BUSY_INTERRUPT\x10\x032\x97\a\n" +
+	"\x11ON_BUSY_INTERRUPT\x10\x03*O\n" +
+	"\bRunOrder\x12\x19\n" +
+	"\x15RUN_ORDER_UNSPECIFIED\x10\x00\x12\x14\n" +
+	"\x10RUN_ORDER_NEWEST\x10\x01\x12\x12\n" +
+	"\x0eRUN_ORDER_COST\x10\x022\x97\a\n" +
 	"\n" +
 	"RunService\x12I\n" +
 	"\bStartRun\x12\x1d.reeve.run.v1.StartRunRequest\x1a\x1e.reeve.run.v1.StartRunResponse\x12P\n" +
@@ -2558,136 +2818,143 @@ func file_reeve_run_v1_run_service_proto_rawDescGZIP() []byte {
 	return file_reeve_run_v1_run_service_proto_rawDescData
 }
 
-var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_reeve_run_v1_run_service_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
+var file_reeve_run_v1_run_service_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_reeve_run_v1_run_service_proto_goTypes = []any{
-	(OnBusy)(0),                      // 0: reeve.run.v1.OnBusy
-	(*Run)(nil),                      // 1: reeve.run.v1.Run
-	(*ModelWait)(nil),                // 2: reeve.run.v1.ModelWait
-	(*StartRunRequest)(nil),          // 3: reeve.run.v1.StartRunRequest
-	(*MediaGeneration)(nil),          // 4: reeve.run.v1.MediaGeneration
-	(*StartRunResponse)(nil),         // 5: reeve.run.v1.StartRunResponse
-	(*WatchRunRequest)(nil),          // 6: reeve.run.v1.WatchRunRequest
-	(*EventFamilies)(nil),            // 7: reeve.run.v1.EventFamilies
-	(*WatchRunResponse)(nil),         // 8: reeve.run.v1.WatchRunResponse
-	(*GetRunRequest)(nil),            // 9: reeve.run.v1.GetRunRequest
-	(*GetRunResponse)(nil),           // 10: reeve.run.v1.GetRunResponse
-	(*ListRunsRequest)(nil),          // 11: reeve.run.v1.ListRunsRequest
-	(*RunFilter)(nil),                // 12: reeve.run.v1.RunFilter
-	(*CountRunsRequest)(nil),         // 13: reeve.run.v1.CountRunsRequest
-	(*CountRunsResponse)(nil),        // 14: reeve.run.v1.CountRunsResponse
-	(*RunStatusCount)(nil),           // 15: reeve.run.v1.RunStatusCount
-	(*RunInterval)(nil),              // 16: reeve.run.v1.RunInterval
-	(*ListRunsResponse)(nil),         // 17: reeve.run.v1.ListRunsResponse
-	(*GetExecutionTreeRequest)(nil),  // 18: reeve.run.v1.GetExecutionTreeRequest
-	(*GetExecutionTreeResponse)(nil), // 19: reeve.run.v1.GetExecutionTreeResponse
-	(*CancelRunRequest)(nil),         // 20: reeve.run.v1.CancelRunRequest
-	(*CancelRunResponse)(nil),        // 21: reeve.run.v1.CancelRunResponse
-	(*RetryRunRequest)(nil),          // 22: reeve.run.v1.RetryRunRequest
-	(*RetryRunResponse)(nil),         // 23: reeve.run.v1.RetryRunResponse
-	(*DeleteRunRequest)(nil),         // 24: reeve.run.v1.DeleteRunRequest
-	(*DeleteRunResponse)(nil),        // 25: reeve.run.v1.DeleteRunResponse
-	(*SendMessageRequest)(nil),       // 26: reeve.run.v1.SendMessageRequest
-	(*SendMessageResponse)(nil),      // 27: reeve.run.v1.SendMessageResponse
-	(*ExportRunLogRequest)(nil),      // 28: reeve.run.v1.ExportRunLogRequest
-	(*ExportRunLogResponse)(nil),     // 29: reeve.run.v1.ExportRunLogResponse
-	(*StoredRunBatch)(nil),           // 30: reeve.run.v1.StoredRunBatch
-	nil,                              // 31: reeve.run.v1.Run.LabelsEntry
-	nil,                              // 32: reeve.run.v1.StartRunRequest.LabelsEntry
-	nil,                              // 33: reeve.run.v1.RunFilter.LabelsEntry
-	(RunStatus)(0),                   // 34: reeve.run.v1.RunStatus
-	(*timestamppb.Timestamp)(nil),    // 35: google.protobuf.Timestamp
-	(*RunError)(nil),                 // 36: reeve.run.v1.RunError
-	(*CostSummary)(nil),              // 37: reeve.run.v1.CostSummary
-	(IncompleteReason)(0),            // 38: reeve.run.v1.IncompleteReason
-	(*RunOrigin)(nil),                // 39: reeve.run.v1.RunOrigin
-	(*structpb.Struct)(nil),          // 40: google.protobuf.Struct
-	(*v1.ContentPart)(nil),           // 41: reeve.content.v1.ContentPart
-	(*v11.Message)(nil),              // 42: reeve.thread.v1.Message
-	(*v12.WorkspaceFile)(nil),        // 43: reeve.tool.v1.WorkspaceFile
-	(*ChatContext)(nil),              // 44: reeve.run.v1.ChatContext
-	(*v12.ClientManifest)(nil),       // 45: reeve.tool.v1.ClientManifest
-	(EventFamily)(0),                 // 46: reeve.run.v1.EventFamily
-	(*RunEvent)(nil),                 // 47: reeve.run.v1.RunEvent
-	(*v13.ResolutionPlan)(nil),       // 48: reeve.agent.v1.ResolutionPlan
-	(*durationpb.Duration)(nil),      // 49: google.protobuf.Duration
-	(*v11.ExecutionTree)(nil),        // 50: reeve.thread.v1.ExecutionTree
+	(RunWaitKind)(0),                 // 0: reeve.run.v1.RunWaitKind
+	(OnBusy)(0),                      // 1: reeve.run.v1.OnBusy
+	(RunOrder)(0),                    // 2: reeve.run.v1.RunOrder
+	(*Run)(nil),                      // 3: reeve.run.v1.Run
+	(*RunWait)(nil),                  // 4: reeve.run.v1.RunWait
+	(*ModelWait)(nil),                // 5: reeve.run.v1.ModelWait
+	(*StartRunRequest)(nil),          // 6: reeve.run.v1.StartRunRequest
+	(*MediaGeneration)(nil),          // 7: reeve.run.v1.MediaGeneration
+	(*StartRunResponse)(nil),         // 8: reeve.run.v1.StartRunResponse
+	(*WatchRunRequest)(nil),          // 9: reeve.run.v1.WatchRunRequest
+	(*EventFamilies)(nil),            // 10: reeve.run.v1.EventFamilies
+	(*WatchRunResponse)(nil),         // 11: reeve.run.v1.WatchRunResponse
+	(*GetRunRequest)(nil),            // 12: reeve.run.v1.GetRunRequest
+	(*GetRunResponse)(nil),           // 13: reeve.run.v1.GetRunResponse
+	(*ListRunsRequest)(nil),          // 14: reeve.run.v1.ListRunsRequest
+	(*RunFilter)(nil),                // 15: reeve.run.v1.RunFilter
+	(*CountRunsRequest)(nil),         // 16: reeve.run.v1.CountRunsRequest
+	(*CountRunsResponse)(nil),        // 17: reeve.run.v1.CountRunsResponse
+	(*RunStatusCount)(nil),           // 18: reeve.run.v1.RunStatusCount
+	(*RunInterval)(nil),              // 19: reeve.run.v1.RunInterval
+	(*ListRunsResponse)(nil),         // 20: reeve.run.v1.ListRunsResponse
+	(*GetExecutionTreeRequest)(nil),  // 21: reeve.run.v1.GetExecutionTreeRequest
+	(*GetExecutionTreeResponse)(nil), // 22: reeve.run.v1.GetExecutionTreeResponse
+	(*CancelRunRequest)(nil),         // 23: reeve.run.v1.CancelRunRequest
+	(*CancelRunResponse)(nil),        // 24: reeve.run.v1.CancelRunResponse
+	(*RetryRunRequest)(nil),          // 25: reeve.run.v1.RetryRunRequest
+	(*RetryRunResponse)(nil),         // 26: reeve.run.v1.RetryRunResponse
+	(*DeleteRunRequest)(nil),         // 27: reeve.run.v1.DeleteRunRequest
+	(*DeleteRunResponse)(nil),        // 28: reeve.run.v1.DeleteRunResponse
+	(*SendMessageRequest)(nil),       // 29: reeve.run.v1.SendMessageRequest
+	(*SendMessageResponse)(nil),      // 30: reeve.run.v1.SendMessageResponse
+	(*ExportRunLogRequest)(nil),      // 31: reeve.run.v1.ExportRunLogRequest
+	(*ExportRunLogResponse)(nil),     // 32: reeve.run.v1.ExportRunLogResponse
+	(*StoredRunBatch)(nil),           // 33: reeve.run.v1.StoredRunBatch
+	nil,                              // 34: reeve.run.v1.Run.LabelsEntry
+	nil,                              // 35: reeve.run.v1.StartRunRequest.LabelsEntry
+	nil,                              // 36: reeve.run.v1.RunFilter.LabelsEntry
+	(RunStatus)(0),                   // 37: reeve.run.v1.RunStatus
+	(*timestamppb.Timestamp)(nil),    // 38: google.protobuf.Timestamp
+	(*RunError)(nil),                 // 39: reeve.run.v1.RunError
+	(*CostSummary)(nil),              // 40: reeve.run.v1.CostSummary
+	(IncompleteReason)(0),            // 41: reeve.run.v1.IncompleteReason
+	(*RunOrigin)(nil),                // 42: reeve.run.v1.RunOrigin
+	(*structpb.Struct)(nil),          // 43: google.protobuf.Struct
+	(*v1.ContentPart)(nil),           // 44: reeve.content.v1.ContentPart
+	(*v11.Message)(nil),              // 45: reeve.thread.v1.Message
+	(*v12.WorkspaceFile)(nil),        // 46: reeve.tool.v1.WorkspaceFile
+	(*ChatContext)(nil),              // 47: reeve.run.v1.ChatContext
+	(*v12.ClientManifest)(nil),       // 48: reeve.tool.v1.ClientManifest
+	(EventFamily)(0),                 // 49: reeve.run.v1.EventFamily
+	(*RunEvent)(nil),                 // 50: reeve.run.v1.RunEvent
+	(*v13.ResolutionPlan)(nil),       // 51: reeve.agent.v1.ResolutionPlan
+	(*durationpb.Duration)(nil),      // 52: google.protobuf.Duration
+	(*v11.ExecutionTree)(nil),        // 53: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_service_proto_depIdxs = []int32{
-	34, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
-	35, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
-	35, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
-	36, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
-	37, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
-	31, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
-	38, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	39, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
-	2,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
-	40, // 9: reeve.run.v1.Run.structured_output:type_name -> google.protobuf.Struct
-	41, // 10: reeve.run.v1.Run.input_parts:type_name -> reeve.content.v1.ContentPart
-	35, // 11: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
-	42, // 12: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
-	43, // 13: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
-	32, // 14: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
-	0,  // 15: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
-	44, // 16: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
-	4,  // 17: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
-	40, // 18: reeve.run.v1.StartRunRequest.output_schema:type_name -> google.protobuf.Struct
-	41, // 19: reeve.run.v1.StartRunRequest.parts:type_name -> reeve.content.v1.ContentPart
-	45, // 20: reeve.run.v1.StartRunRequest.client_tools:type_name -> reeve.tool.v1.ClientManifest
-	1,  // 21: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
-	7,  // 22: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
-	46, // 23: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
-	47, // 24: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
-	34, // 25: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
-	1,  // 26: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
-	48, // 27: reeve.run.v1.GetRunResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	34, // 28: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
-	12, // 29: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
-	34, // 30: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
-	33, // 31: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
-	35, // 32: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
-	35, // 33: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
-	12, // 34: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
-	49, // 35: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
-	15, // 36: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
-	16, // 37: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
-	34, // 38: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
-	35, // 39: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
-	1,  // 40: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
-	50, // 41: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
-	1,  // 42: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
-	1,  // 43: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
-	41, // 44: reeve.run.v1.SendMessageRequest.parts:type_name -> reeve.content.v1.ContentPart
-	30, // 45: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
-	1,  // 46: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
-	3,  // 47: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
-	6,  // 48: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
-	9,  // 49: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
-	11, // 50: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
-	13, // 51: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
-	20, // 52: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
-	22, // 53: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
-	24, // 54: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
-	18, // 55: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
-	26, // 56: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
-	28, // 57: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
-	5,  // 58: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
-	8,  // 59: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
-	10, // 60: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
-	17, // 61: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
-	14, // 62: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
-	21, // 63: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
-	23, // 64: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
-	25, // 65: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
-	19, // 66: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
-	27, // 67: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
-	29, // 68: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
-	58, // [58:69] is the sub-list for method output_type
-	47, // [47:58] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	37, // 0: reeve.run.v1.Run.status:type_name -> reeve.run.v1.RunStatus
+	38, // 1: reeve.run.v1.Run.created_at:type_name -> google.protobuf.Timestamp
+	38, // 2: reeve.run.v1.Run.ended_at:type_name -> google.protobuf.Timestamp
+	39, // 3: reeve.run.v1.Run.error:type_name -> reeve.run.v1.RunError
+	40, // 4: reeve.run.v1.Run.cost:type_name -> reeve.run.v1.CostSummary
+	34, // 5: reeve.run.v1.Run.labels:type_name -> reeve.run.v1.Run.LabelsEntry
+	41, // 6: reeve.run.v1.Run.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	42, // 7: reeve.run.v1.Run.origin:type_name -> reeve.run.v1.RunOrigin
+	5,  // 8: reeve.run.v1.Run.model_wait:type_name -> reeve.run.v1.ModelWait
+	43, // 9: reeve.run.v1.Run.structured_output:type_name -> google.protobuf.Struct
+	44, // 10: reeve.run.v1.Run.input_parts:type_name -> reeve.content.v1.ContentPart
+	4,  // 11: reeve.run.v1.Run.waiting_for:type_name -> reeve.run.v1.RunWait
+	0,  // 12: reeve.run.v1.RunWait.kind:type_name -> reeve.run.v1.RunWaitKind
+	38, // 13: reeve.run.v1.RunWait.until:type_name -> google.protobuf.Timestamp
+	38, // 14: reeve.run.v1.ModelWait.until:type_name -> google.protobuf.Timestamp
+	45, // 15: reeve.run.v1.StartRunRequest.messages:type_name -> reeve.thread.v1.Message
+	46, // 16: reeve.run.v1.StartRunRequest.files:type_name -> reeve.tool.v1.WorkspaceFile
+	35, // 17: reeve.run.v1.StartRunRequest.labels:type_name -> reeve.run.v1.StartRunRequest.LabelsEntry
+	1,  // 18: reeve.run.v1.StartRunRequest.on_busy:type_name -> reeve.run.v1.OnBusy
+	47, // 19: reeve.run.v1.StartRunRequest.chat_context:type_name -> reeve.run.v1.ChatContext
+	7,  // 20: reeve.run.v1.StartRunRequest.media_generation:type_name -> reeve.run.v1.MediaGeneration
+	43, // 21: reeve.run.v1.StartRunRequest.output_schema:type_name -> google.protobuf.Struct
+	44, // 22: reeve.run.v1.StartRunRequest.parts:type_name -> reeve.content.v1.ContentPart
+	48, // 23: reeve.run.v1.StartRunRequest.client_tools:type_name -> reeve.tool.v1.ClientManifest
+	3,  // 24: reeve.run.v1.StartRunResponse.run:type_name -> reeve.run.v1.Run
+	10, // 25: reeve.run.v1.WatchRunRequest.families:type_name -> reeve.run.v1.EventFamilies
+	49, // 26: reeve.run.v1.EventFamilies.families:type_name -> reeve.run.v1.EventFamily
+	50, // 27: reeve.run.v1.WatchRunResponse.events:type_name -> reeve.run.v1.RunEvent
+	37, // 28: reeve.run.v1.WatchRunResponse.end_status:type_name -> reeve.run.v1.RunStatus
+	3,  // 29: reeve.run.v1.GetRunResponse.run:type_name -> reeve.run.v1.Run
+	51, // 30: reeve.run.v1.GetRunResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	37, // 31: reeve.run.v1.ListRunsRequest.statuses:type_name -> reeve.run.v1.RunStatus
+	15, // 32: reeve.run.v1.ListRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	2,  // 33: reeve.run.v1.ListRunsRequest.order:type_name -> reeve.run.v1.RunOrder
+	37, // 34: reeve.run.v1.RunFilter.statuses:type_name -> reeve.run.v1.RunStatus
+	36, // 35: reeve.run.v1.RunFilter.labels:type_name -> reeve.run.v1.RunFilter.LabelsEntry
+	38, // 36: reeve.run.v1.RunFilter.created_after:type_name -> google.protobuf.Timestamp
+	38, // 37: reeve.run.v1.RunFilter.created_before:type_name -> google.protobuf.Timestamp
+	15, // 38: reeve.run.v1.CountRunsRequest.filter:type_name -> reeve.run.v1.RunFilter
+	52, // 39: reeve.run.v1.CountRunsRequest.interval:type_name -> google.protobuf.Duration
+	18, // 40: reeve.run.v1.CountRunsResponse.statuses:type_name -> reeve.run.v1.RunStatusCount
+	19, // 41: reeve.run.v1.CountRunsResponse.intervals:type_name -> reeve.run.v1.RunInterval
+	37, // 42: reeve.run.v1.RunStatusCount.status:type_name -> reeve.run.v1.RunStatus
+	38, // 43: reeve.run.v1.RunInterval.start:type_name -> google.protobuf.Timestamp
+	3,  // 44: reeve.run.v1.ListRunsResponse.runs:type_name -> reeve.run.v1.Run
+	53, // 45: reeve.run.v1.GetExecutionTreeResponse.tree:type_name -> reeve.thread.v1.ExecutionTree
+	3,  // 46: reeve.run.v1.CancelRunResponse.run:type_name -> reeve.run.v1.Run
+	3,  // 47: reeve.run.v1.RetryRunResponse.run:type_name -> reeve.run.v1.Run
+	44, // 48: reeve.run.v1.SendMessageRequest.parts:type_name -> reeve.content.v1.ContentPart
+	33, // 49: reeve.run.v1.ExportRunLogResponse.batches:type_name -> reeve.run.v1.StoredRunBatch
+	3,  // 50: reeve.run.v1.ExportRunLogResponse.indexed_run:type_name -> reeve.run.v1.Run
+	6,  // 51: reeve.run.v1.RunService.StartRun:input_type -> reeve.run.v1.StartRunRequest
+	9,  // 52: reeve.run.v1.RunService.WatchRun:input_type -> reeve.run.v1.WatchRunRequest
+	12, // 53: reeve.run.v1.RunService.GetRun:input_type -> reeve.run.v1.GetRunRequest
+	14, // 54: reeve.run.v1.RunService.ListRuns:input_type -> reeve.run.v1.ListRunsRequest
+	16, // 55: reeve.run.v1.RunService.CountRuns:input_type -> reeve.run.v1.CountRunsRequest
+	23, // 56: reeve.run.v1.RunService.CancelRun:input_type -> reeve.run.v1.CancelRunRequest
+	25, // 57: reeve.run.v1.RunService.RetryRun:input_type -> reeve.run.v1.RetryRunRequest
+	27, // 58: reeve.run.v1.RunService.DeleteRun:input_type -> reeve.run.v1.DeleteRunRequest
+	21, // 59: reeve.run.v1.RunService.GetExecutionTree:input_type -> reeve.run.v1.GetExecutionTreeRequest
+	29, // 60: reeve.run.v1.RunService.SendMessage:input_type -> reeve.run.v1.SendMessageRequest
+	31, // 61: reeve.run.v1.RunService.ExportRunLog:input_type -> reeve.run.v1.ExportRunLogRequest
+	8,  // 62: reeve.run.v1.RunService.StartRun:output_type -> reeve.run.v1.StartRunResponse
+	11, // 63: reeve.run.v1.RunService.WatchRun:output_type -> reeve.run.v1.WatchRunResponse
+	13, // 64: reeve.run.v1.RunService.GetRun:output_type -> reeve.run.v1.GetRunResponse
+	20, // 65: reeve.run.v1.RunService.ListRuns:output_type -> reeve.run.v1.ListRunsResponse
+	17, // 66: reeve.run.v1.RunService.CountRuns:output_type -> reeve.run.v1.CountRunsResponse
+	24, // 67: reeve.run.v1.RunService.CancelRun:output_type -> reeve.run.v1.CancelRunResponse
+	26, // 68: reeve.run.v1.RunService.RetryRun:output_type -> reeve.run.v1.RetryRunResponse
+	28, // 69: reeve.run.v1.RunService.DeleteRun:output_type -> reeve.run.v1.DeleteRunResponse
+	22, // 70: reeve.run.v1.RunService.GetExecutionTree:output_type -> reeve.run.v1.GetExecutionTreeResponse
+	30, // 71: reeve.run.v1.RunService.SendMessage:output_type -> reeve.run.v1.SendMessageResponse
+	32, // 72: reeve.run.v1.RunService.ExportRunLog:output_type -> reeve.run.v1.ExportRunLogResponse
+	62, // [62:73] is the sub-list for method output_type
+	51, // [51:62] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_service_proto_init() }
@@ -2696,8 +2963,9 @@ func file_reeve_run_v1_run_service_proto_init() {
 		return
 	}
 	file_reeve_run_v1_run_event_proto_init()
-	file_reeve_run_v1_run_service_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_run_v1_run_service_proto_msgTypes[5].OneofWrappers = []any{
+	file_reeve_run_v1_run_service_proto_msgTypes[0].OneofWrappers = []any{}
+	file_reeve_run_v1_run_service_proto_msgTypes[3].OneofWrappers = []any{}
+	file_reeve_run_v1_run_service_proto_msgTypes[6].OneofWrappers = []any{
 		(*WatchRunRequest_Detailed)(nil),
 		(*WatchRunRequest_Families)(nil),
 	}
@@ -2706,8 +2974,8 @@ func file_reeve_run_v1_run_service_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_service_proto_rawDesc), len(file_reeve_run_v1_run_service_proto_rawDesc)),
-			NumEnums:      1,
-			NumMessages:   33,
+			NumEnums:      3,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

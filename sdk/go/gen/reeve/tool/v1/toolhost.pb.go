@@ -93,7 +93,17 @@ type ToolhostPresence struct {
 	// Whether the toolhost accepts no more calls because it is shutting down.
 	Draining bool `protobuf:"varint,5,opt,name=draining,proto3" json:"draining,omitempty"`
 	// Time at which the toolhost started.
-	Since         *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
+	Since *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
+	// The calls that the toolhost is executing, at most 50 of them.
+	Calls []*HostedCall `protobuf:"bytes,20,rep,name=calls,proto3" json:"calls,omitempty"`
+	// Isolation of its sandboxes, such as `bubblewrap`.
+	Isolation string `protobuf:"bytes,21,opt,name=isolation,proto3" json:"isolation,omitempty"`
+	// Number of idle sandboxes that it keeps for the next command of their workspace.
+	WarmSandboxes uint32 `protobuf:"varint,22,opt,name=warm_sandboxes,json=warmSandboxes,proto3" json:"warm_sandboxes,omitempty"`
+	// Number of sandboxes that it started in advance for new workspaces.
+	SpareSandboxes uint32 `protobuf:"varint,23,opt,name=spare_sandboxes,json=spareSandboxes,proto3" json:"spare_sandboxes,omitempty"`
+	// Number of workspaces on the host.
+	Workspaces    uint32 `protobuf:"varint,24,opt,name=workspaces,proto3" json:"workspaces,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -170,6 +180,105 @@ func (x *ToolhostPresence) GetSince() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ToolhostPresence) GetCalls() []*HostedCall {
+	if x != nil {
+		return x.Calls
+	}
+	return nil
+}
+
+func (x *ToolhostPresence) GetIsolation() string {
+	if x != nil {
+		return x.Isolation
+	}
+	return ""
+}
+
+func (x *ToolhostPresence) GetWarmSandboxes() uint32 {
+	if x != nil {
+		return x.WarmSandboxes
+	}
+	return 0
+}
+
+func (x *ToolhostPresence) GetSpareSandboxes() uint32 {
+	if x != nil {
+		return x.SpareSandboxes
+	}
+	return 0
+}
+
+func (x *ToolhostPresence) GetWorkspaces() uint32 {
+	if x != nil {
+		return x.Workspaces
+	}
+	return 0
+}
+
+// A call that a toolhost executes.
+type HostedCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The tenant.
+	Tenant string `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// Id of the call's run.
+	RunId string `protobuf:"bytes,2,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Id of the call.
+	CallId        string `protobuf:"bytes,3,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *HostedCall) Reset() {
+	*x = HostedCall{}
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *HostedCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*HostedCall) ProtoMessage() {}
+
+func (x *HostedCall) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use HostedCall.ProtoReflect.Descriptor instead.
+func (*HostedCall) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *HostedCall) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *HostedCall) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *HostedCall) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
 // Asks a toolhost whether it is running, and whether it executes a call. Any response means that
 // it is running. If there is no responder, the process has no connection or no longer exists.
 type ToolhostProbe struct {
@@ -186,7 +295,7 @@ type ToolhostProbe struct {
 
 func (x *ToolhostProbe) Reset() {
 	*x = ToolhostProbe{}
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[1]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -198,7 +307,7 @@ func (x *ToolhostProbe) String() string {
 func (*ToolhostProbe) ProtoMessage() {}
 
 func (x *ToolhostProbe) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[1]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -211,7 +320,7 @@ func (x *ToolhostProbe) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolhostProbe.ProtoReflect.Descriptor instead.
 func (*ToolhostProbe) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{1}
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *ToolhostProbe) GetTenant() string {
@@ -246,7 +355,7 @@ type ToolhostProbeReply struct {
 
 func (x *ToolhostProbeReply) Reset() {
 	*x = ToolhostProbeReply{}
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -258,7 +367,7 @@ func (x *ToolhostProbeReply) String() string {
 func (*ToolhostProbeReply) ProtoMessage() {}
 
 func (x *ToolhostProbeReply) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[2]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -271,7 +380,7 @@ func (x *ToolhostProbeReply) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolhostProbeReply.ProtoReflect.Descriptor instead.
 func (*ToolhostProbeReply) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{2}
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ToolhostProbeReply) GetCall() ToolhostCallState {
@@ -298,7 +407,7 @@ type ForwardedToolCall struct {
 
 func (x *ForwardedToolCall) Reset() {
 	*x = ForwardedToolCall{}
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[3]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -310,7 +419,7 @@ func (x *ForwardedToolCall) String() string {
 func (*ForwardedToolCall) ProtoMessage() {}
 
 func (x *ForwardedToolCall) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[3]
+	mi := &file_reeve_tool_v1_toolhost_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -323,7 +432,7 @@ func (x *ForwardedToolCall) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForwardedToolCall.ProtoReflect.Descriptor instead.
 func (*ForwardedToolCall) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{3}
+	return file_reeve_tool_v1_toolhost_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ForwardedToolCall) GetRequest() *ToolCallRequest {
@@ -351,14 +460,26 @@ var File_reeve_tool_v1_toolhost_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_toolhost_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/tool/v1/toolhost.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb4\x01\n" +
+	"\x1creeve/tool/v1/toolhost.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf3\x02\n" +
 	"\x10ToolhostPresence\x12\x12\n" +
 	"\x04host\x18\x01 \x01(\tR\x04host\x12\x12\n" +
 	"\x04pool\x18\x02 \x01(\tR\x04pool\x12\x14\n" +
 	"\x05slots\x18\x03 \x01(\rR\x05slots\x12\x12\n" +
 	"\x04busy\x18\x04 \x01(\rR\x04busy\x12\x1a\n" +
 	"\bdraining\x18\x05 \x01(\bR\bdraining\x120\n" +
-	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since:\x00\"Y\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12/\n" +
+	"\x05calls\x18\x14 \x03(\v2\x19.reeve.tool.v1.HostedCallR\x05calls\x12\x1c\n" +
+	"\tisolation\x18\x15 \x01(\tR\tisolation\x12%\n" +
+	"\x0ewarm_sandboxes\x18\x16 \x01(\rR\rwarmSandboxes\x12'\n" +
+	"\x0fspare_sandboxes\x18\x17 \x01(\rR\x0espareSandboxes\x12\x1e\n" +
+	"\n" +
+	"workspaces\x18\x18 \x01(\rR\n" +
+	"workspaces:\x00\"T\n" +
+	"\n" +
+	"HostedCall\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
+	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n" +
+	"\acall_id\x18\x03 \x01(\tR\x06callId\"Y\n" +
 	"\rToolhostProbe\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n" +
@@ -388,25 +509,27 @@ func file_reeve_tool_v1_toolhost_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_toolhost_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_tool_v1_toolhost_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_reeve_tool_v1_toolhost_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_reeve_tool_v1_toolhost_proto_goTypes = []any{
 	(ToolhostCallState)(0),        // 0: reeve.tool.v1.ToolhostCallState
 	(*ToolhostPresence)(nil),      // 1: reeve.tool.v1.ToolhostPresence
-	(*ToolhostProbe)(nil),         // 2: reeve.tool.v1.ToolhostProbe
-	(*ToolhostProbeReply)(nil),    // 3: reeve.tool.v1.ToolhostProbeReply
-	(*ForwardedToolCall)(nil),     // 4: reeve.tool.v1.ForwardedToolCall
-	(*timestamppb.Timestamp)(nil), // 5: google.protobuf.Timestamp
-	(*ToolCallRequest)(nil),       // 6: reeve.tool.v1.ToolCallRequest
+	(*HostedCall)(nil),            // 2: reeve.tool.v1.HostedCall
+	(*ToolhostProbe)(nil),         // 3: reeve.tool.v1.ToolhostProbe
+	(*ToolhostProbeReply)(nil),    // 4: reeve.tool.v1.ToolhostProbeReply
+	(*ForwardedToolCall)(nil),     // 5: reeve.tool.v1.ForwardedToolCall
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
+	(*ToolCallRequest)(nil),       // 7: reeve.tool.v1.ToolCallRequest
 }
 var file_reeve_tool_v1_toolhost_proto_depIdxs = []int32{
-	5, // 0: reeve.tool.v1.ToolhostPresence.since:type_name -> google.protobuf.Timestamp
-	0, // 1: reeve.tool.v1.ToolhostProbeReply.call:type_name -> reeve.tool.v1.ToolhostCallState
-	6, // 2: reeve.tool.v1.ForwardedToolCall.request:type_name -> reeve.tool.v1.ToolCallRequest
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	6, // 0: reeve.tool.v1.ToolhostPresence.since:type_name -> google.protobuf.Timestamp
+	2, // 1: reeve.tool.v1.ToolhostPresence.calls:type_name -> reeve.tool.v1.HostedCall
+	0, // 2: reeve.tool.v1.ToolhostProbeReply.call:type_name -> reeve.tool.v1.ToolhostCallState
+	7, // 3: reeve.tool.v1.ForwardedToolCall.request:type_name -> reeve.tool.v1.ToolCallRequest
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_toolhost_proto_init() }
@@ -421,7 +544,7 @@ func file_reeve_tool_v1_toolhost_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_toolhost_proto_rawDesc), len(file_reeve_tool_v1_toolhost_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

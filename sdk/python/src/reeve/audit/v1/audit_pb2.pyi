@@ -110,7 +110,7 @@ class AuditResource(_message.Message):
     def __init__(self, kind: _Optional[str] = ..., id: _Optional[str] = ...) -> None: ...
 
 class ListAuditEventsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "start_time", "end_time", "subject", "action", "resource_id", "outcome", "without_tenant")
+    __slots__ = ("page_size", "page_token", "start_time", "end_time", "subject", "action", "resource_id", "outcome", "without_tenant", "without_reads")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -120,6 +120,7 @@ class ListAuditEventsRequest(_message.Message):
     RESOURCE_ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     WITHOUT_TENANT_FIELD_NUMBER: _ClassVar[int]
+    WITHOUT_READS_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
     start_time: _timestamp_pb2.Timestamp
@@ -129,7 +130,8 @@ class ListAuditEventsRequest(_message.Message):
     resource_id: str
     outcome: AuditOutcome
     without_tenant: bool
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., subject: _Optional[str] = ..., action: _Optional[str] = ..., resource_id: _Optional[str] = ..., outcome: _Optional[_Union[AuditOutcome, str]] = ..., without_tenant: _Optional[bool] = ...) -> None: ...
+    without_reads: bool
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., end_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., subject: _Optional[str] = ..., action: _Optional[str] = ..., resource_id: _Optional[str] = ..., outcome: _Optional[_Union[AuditOutcome, str]] = ..., without_tenant: _Optional[bool] = ..., without_reads: _Optional[bool] = ...) -> None: ...
 
 class ListAuditEventsResponse(_message.Message):
     __slots__ = ("events", "next_page_token")

@@ -19,19 +19,37 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class RunWaitKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RUN_WAIT_KIND_UNSPECIFIED: _ClassVar[RunWaitKind]
+    RUN_WAIT_KIND_DECISION: _ClassVar[RunWaitKind]
+    RUN_WAIT_KIND_CLIENT_CALL: _ClassVar[RunWaitKind]
+
 class OnBusy(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     ON_BUSY_UNSPECIFIED: _ClassVar[OnBusy]
     ON_BUSY_REJECT: _ClassVar[OnBusy]
     ON_BUSY_QUEUE: _ClassVar[OnBusy]
     ON_BUSY_INTERRUPT: _ClassVar[OnBusy]
+
+class RunOrder(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RUN_ORDER_UNSPECIFIED: _ClassVar[RunOrder]
+    RUN_ORDER_NEWEST: _ClassVar[RunOrder]
+    RUN_ORDER_COST: _ClassVar[RunOrder]
+RUN_WAIT_KIND_UNSPECIFIED: RunWaitKind
+RUN_WAIT_KIND_DECISION: RunWaitKind
+RUN_WAIT_KIND_CLIENT_CALL: RunWaitKind
 ON_BUSY_UNSPECIFIED: OnBusy
 ON_BUSY_REJECT: OnBusy
 ON_BUSY_QUEUE: OnBusy
 ON_BUSY_INTERRUPT: OnBusy
+RUN_ORDER_UNSPECIFIED: RunOrder
+RUN_ORDER_NEWEST: RunOrder
+RUN_ORDER_COST: RunOrder
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id", "unknown_event_sequence", "incomplete_reason", "plan", "origin", "model_wait", "deleting", "started_by", "agent_revision", "plan_hash", "structured_output", "input_parts")
+    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id", "unknown_event_sequence", "incomplete_reason", "plan", "origin", "model_wait", "deleting", "started_by", "agent_revision", "plan_hash", "structured_output", "input_parts", "waiting_for", "spent_usd")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -64,6 +82,8 @@ class Run(_message.Message):
     PLAN_HASH_FIELD_NUMBER: _ClassVar[int]
     STRUCTURED_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     INPUT_PARTS_FIELD_NUMBER: _ClassVar[int]
+    WAITING_FOR_FIELD_NUMBER: _ClassVar[int]
+    SPENT_USD_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     agent_id: str
     status: _run_event_pb2.RunStatus
@@ -89,7 +109,25 @@ class Run(_message.Message):
     plan_hash: str
     structured_output: _struct_pb2.Struct
     input_parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
-    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., model_wait: _Optional[_Union[ModelWait, _Mapping]] = ..., deleting: _Optional[bool] = ..., started_by: _Optional[str] = ..., agent_revision: _Optional[int] = ..., plan_hash: _Optional[str] = ..., structured_output: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., input_parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ...) -> None: ...
+    waiting_for: _containers.RepeatedCompositeFieldContainer[RunWait]
+    spent_usd: float
+    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., model_wait: _Optional[_Union[ModelWait, _Mapping]] = ..., deleting: _Optional[bool] = ..., started_by: _Optional[str] = ..., agent_revision: _Optional[int] = ..., plan_hash: _Optional[str] = ..., structured_output: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., input_parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., waiting_for: _Optional[_Iterable[_Union[RunWait, _Mapping]]] = ..., spent_usd: _Optional[float] = ...) -> None: ...
+
+class RunWait(_message.Message):
+    __slots__ = ("kind", "id", "name", "answered_by_person", "client_id", "until")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_BY_PERSON_FIELD_NUMBER: _ClassVar[int]
+    CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    kind: RunWaitKind
+    id: str
+    name: str
+    answered_by_person: bool
+    client_id: str
+    until: _timestamp_pb2.Timestamp
+    def __init__(self, kind: _Optional[_Union[RunWaitKind, str]] = ..., id: _Optional[str] = ..., name: _Optional[str] = ..., answered_by_person: _Optional[bool] = ..., client_id: _Optional[str] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class ModelWait(_message.Message):
     __slots__ = ("provider", "reason", "message", "attempt", "until")
@@ -215,20 +253,22 @@ class GetRunResponse(_message.Message):
     def __init__(self, run: _Optional[_Union[Run, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ...) -> None: ...
 
 class ListRunsRequest(_message.Message):
-    __slots__ = ("page_size", "page_token", "agent_id", "statuses", "thread_id", "filter")
+    __slots__ = ("page_size", "page_token", "agent_id", "statuses", "thread_id", "filter", "order")
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     STATUSES_FIELD_NUMBER: _ClassVar[int]
     THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     FILTER_FIELD_NUMBER: _ClassVar[int]
+    ORDER_FIELD_NUMBER: _ClassVar[int]
     page_size: int
     page_token: str
     agent_id: str
     statuses: _containers.RepeatedScalarFieldContainer[_run_event_pb2.RunStatus]
     thread_id: str
     filter: RunFilter
-    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., filter: _Optional[_Union[RunFilter, _Mapping]] = ...) -> None: ...
+    order: RunOrder
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., filter: _Optional[_Union[RunFilter, _Mapping]] = ..., order: _Optional[_Union[RunOrder, str]] = ...) -> None: ...
 
 class RunFilter(_message.Message):
     __slots__ = ("agent_id", "statuses", "thread_id", "started_by", "labels", "created_after", "created_before", "min_cost_usd", "text")
@@ -300,12 +340,14 @@ class RunInterval(_message.Message):
     def __init__(self, start: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., runs: _Optional[int] = ..., failed: _Optional[int] = ..., cost_usd: _Optional[float] = ...) -> None: ...
 
 class ListRunsResponse(_message.Message):
-    __slots__ = ("runs", "next_page_token")
+    __slots__ = ("runs", "next_page_token", "is_partial")
     RUNS_FIELD_NUMBER: _ClassVar[int]
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    IS_PARTIAL_FIELD_NUMBER: _ClassVar[int]
     runs: _containers.RepeatedCompositeFieldContainer[Run]
     next_page_token: str
-    def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
+    is_partial: bool
+    def __init__(self, runs: _Optional[_Iterable[_Union[Run, _Mapping]]] = ..., next_page_token: _Optional[str] = ..., is_partial: _Optional[bool] = ...) -> None: ...
 
 class GetExecutionTreeRequest(_message.Message):
     __slots__ = ("run_id",)

@@ -26,7 +26,7 @@ from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__
 from reeve.tool.v1 import tool_pb2 as reeve_dot_tool_dot_v1_dot_tool__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1creeve/tool/v1/toolhost.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb4\x01\n\x10ToolhostPresence\x12\x12\n\x04host\x18\x01 \x01(\tR\x04host\x12\x12\n\x04pool\x18\x02 \x01(\tR\x04pool\x12\x14\n\x05slots\x18\x03 \x01(\rR\x05slots\x12\x12\n\x04\x62usy\x18\x04 \x01(\rR\x04\x62usy\x12\x1a\n\x08\x64raining\x18\x05 \x01(\x08R\x08\x64raining\x12\x30\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since:\x00\"Y\n\rToolhostProbe\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n\x07\x63\x61ll_id\x18\x03 \x01(\tR\x06\x63\x61llId:\x00\"J\n\x12ToolhostProbeReply\x12\x34\n\x04\x63\x61ll\x18\x01 \x01(\x0e\x32 .reeve.tool.v1.ToolhostCallStateR\x04\x63\x61ll\"w\n\x11\x46orwardedToolCall\x12\x38\n\x07request\x18\x01 \x01(\x0b\x32\x1e.reeve.tool.v1.ToolCallRequestR\x07request\x12\x12\n\x04\x66rom\x18\x02 \x01(\tR\x04\x66rom\x12\x12\n\x04hops\x18\x03 \x01(\rR\x04hops:\x00*y\n\x11ToolhostCallState\x12#\n\x1fTOOLHOST_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bTOOLHOST_CALL_STATE_RUNNING\x10\x01\x12\x1e\n\x1aTOOLHOST_CALL_STATE_ABSENT\x10\x02\x42O\n\x11\x64\x65v.reeve.tool.v1B\rToolhostProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1creeve/tool/v1/toolhost.proto\x12\rreeve.tool.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf3\x02\n\x10ToolhostPresence\x12\x12\n\x04host\x18\x01 \x01(\tR\x04host\x12\x12\n\x04pool\x18\x02 \x01(\tR\x04pool\x12\x14\n\x05slots\x18\x03 \x01(\rR\x05slots\x12\x12\n\x04\x62usy\x18\x04 \x01(\rR\x04\x62usy\x12\x1a\n\x08\x64raining\x18\x05 \x01(\x08R\x08\x64raining\x12\x30\n\x05since\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x05since\x12/\n\x05\x63\x61lls\x18\x14 \x03(\x0b\x32\x19.reeve.tool.v1.HostedCallR\x05\x63\x61lls\x12\x1c\n\tisolation\x18\x15 \x01(\tR\tisolation\x12%\n\x0ewarm_sandboxes\x18\x16 \x01(\rR\rwarmSandboxes\x12\'\n\x0fspare_sandboxes\x18\x17 \x01(\rR\x0espareSandboxes\x12\x1e\n\nworkspaces\x18\x18 \x01(\rR\nworkspaces:\x00\"T\n\nHostedCall\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n\x07\x63\x61ll_id\x18\x03 \x01(\tR\x06\x63\x61llId\"Y\n\rToolhostProbe\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x17\n\x07\x63\x61ll_id\x18\x03 \x01(\tR\x06\x63\x61llId:\x00\"J\n\x12ToolhostProbeReply\x12\x34\n\x04\x63\x61ll\x18\x01 \x01(\x0e\x32 .reeve.tool.v1.ToolhostCallStateR\x04\x63\x61ll\"w\n\x11\x46orwardedToolCall\x12\x38\n\x07request\x18\x01 \x01(\x0b\x32\x1e.reeve.tool.v1.ToolCallRequestR\x07request\x12\x12\n\x04\x66rom\x18\x02 \x01(\tR\x04\x66rom\x12\x12\n\x04hops\x18\x03 \x01(\rR\x04hops:\x00*y\n\x11ToolhostCallState\x12#\n\x1fTOOLHOST_CALL_STATE_UNSPECIFIED\x10\x00\x12\x1f\n\x1bTOOLHOST_CALL_STATE_RUNNING\x10\x01\x12\x1e\n\x1aTOOLHOST_CALL_STATE_ABSENT\x10\x02\x42O\n\x11\x64\x65v.reeve.tool.v1B\rToolhostProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,14 +34,16 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.tool.v1.toolhost_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\021dev.reeve.tool.v1B\rToolhostProtoP\001Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1'
-  _globals['_TOOLHOSTCALLSTATE']._serialized_start=577
-  _globals['_TOOLHOSTCALLSTATE']._serialized_end=698
+  _globals['_TOOLHOSTCALLSTATE']._serialized_start=854
+  _globals['_TOOLHOSTCALLSTATE']._serialized_end=975
   _globals['_TOOLHOSTPRESENCE']._serialized_start=107
-  _globals['_TOOLHOSTPRESENCE']._serialized_end=287
-  _globals['_TOOLHOSTPROBE']._serialized_start=289
-  _globals['_TOOLHOSTPROBE']._serialized_end=378
-  _globals['_TOOLHOSTPROBEREPLY']._serialized_start=380
-  _globals['_TOOLHOSTPROBEREPLY']._serialized_end=454
-  _globals['_FORWARDEDTOOLCALL']._serialized_start=456
-  _globals['_FORWARDEDTOOLCALL']._serialized_end=575
+  _globals['_TOOLHOSTPRESENCE']._serialized_end=478
+  _globals['_HOSTEDCALL']._serialized_start=480
+  _globals['_HOSTEDCALL']._serialized_end=564
+  _globals['_TOOLHOSTPROBE']._serialized_start=566
+  _globals['_TOOLHOSTPROBE']._serialized_end=655
+  _globals['_TOOLHOSTPROBEREPLY']._serialized_start=657
+  _globals['_TOOLHOSTPROBEREPLY']._serialized_end=731
+  _globals['_FORWARDEDTOOLCALL']._serialized_start=733
+  _globals['_FORWARDEDTOOLCALL']._serialized_end=852
 # @@protoc_insertion_point(module_scope)
