@@ -7,7 +7,7 @@ import { formatBytes, formatMs, formatPrice } from "./numbers.ts";
 import { oneLine, plainText } from "./plain-text.ts";
 import { table } from "./table.ts";
 
-interface Shown {
+interface ShownStatus {
   readonly deployment: GetDeploymentResponse | undefined;
   readonly models: readonly ModelActivity[];
   readonly quotas: readonly QuotaLimit[];
@@ -20,7 +20,7 @@ interface RenderOptions {
 
 /** Renders the status of a deployment as tables, without those that have no rows. */
 export function renderStatus(
-  { deployment, models, quotas }: Shown,
+  { deployment, models, quotas }: ShownStatus,
   { style, nowMs }: RenderOptions,
 ): string {
   const parts = [

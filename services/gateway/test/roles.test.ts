@@ -91,7 +91,7 @@ const methods = services.flatMap((service) =>
 
 let bench: GatewayBench;
 beforeAll(async () => {
-  bench = await openGatewayBench();
+  bench = await openGatewayBench({ REEVE_AUDIT_TENANT: "acme" });
 });
 afterAll(() => bench[Symbol.asyncDispose]());
 

@@ -34,10 +34,10 @@ export function DeploymentView() {
       </p>
     );
   }
-  return <Shown deployment={data} />;
+  return <DeploymentParts deployment={data} />;
 }
 
-function Shown({ deployment }: { readonly deployment: GetDeploymentResponse }) {
+function DeploymentParts({ deployment }: { readonly deployment: GetDeploymentResponse }) {
   const { workers, toolhosts, queues, feeds, store, problems, readAt } = deployment;
   return (
     <>
