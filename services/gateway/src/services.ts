@@ -89,7 +89,7 @@ export async function gatewayServices(
     return readActions.has(action);
   };
   const services: readonly RegisteredService[] = [
-    registered(IdentityService, identityService()),
+    registered(IdentityService, identityService(config.REEVE_AUDIT_TENANT)),
     registered(RunService, runService(ports, watchContext)),
     registered(AgentService, agentService(ports, { log })),
     registered(ArtifactService, artifactService(ports)),

@@ -118,7 +118,8 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
         ["/models", "table", undefined],
         ["/audit", "table", undefined],
         ["/inbox", ".empty", undefined],
-        ["/operate", ".pools", "operate"],
+        ["/operate", "[aria-label=Workers]", "operate"],
+        ["/runs?by=cost", ".run-summary", undefined],
         ["/start", ".start-form", undefined],
         ["/agents?create=true", ".agent-form", undefined],
       ] as const;

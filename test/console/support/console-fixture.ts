@@ -83,6 +83,7 @@ export class ConsoleFixture implements AsyncDisposable {
           REEVE_RECEIPT_KEY_FILE: keyFile,
           REEVE_PUBLIC_URL: `http://localhost:${port}`,
           REEVE_OIDC_CONFIG: oidcFile,
+          REEVE_AUDIT_TENANT: "acme",
           REEVE_TOKENS: `test-token-0123456789=acme/tester,${viewer}=acme/vera/viewer,${runner}=acme/tester/runner,${approver}=acme/paula/approver`,
         }),
         { REEVE_MODELS: registry },

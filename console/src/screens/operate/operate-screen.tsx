@@ -17,8 +17,9 @@ import "../../styles/operate.css";
 /** What waits, what the deployment does and offers, and what went wrong outside of runs. */
 export function OperateScreen() {
   const { caller, whyNot } = useAccess();
-  const mayOperate =
-    caller !== undefined && whyNot(OperationsService.method.getDeployment) === undefined;
+  const isOperator =
+    caller !== undefined && whyNot(OperationsService.method.listCredentials) === undefined;
+  const operatesAll = caller?.operatesDeployment === true;
   return (
     <>
       <PageHead title="Operate">
@@ -29,13 +30,19 @@ export function OperateScreen() {
       </PageHead>
       <OpenWork />
       <h2 className="section">Model calls of the last hour</h2>
-      <ModelActivity mayShowAll={mayOperate} />
-      {mayOperate && <DeploymentView />}
+      <ModelActivity mayShowAll={operatesAll} />
+      {operatesAll && <DeploymentView />}
+      {isOperator && !operatesAll && (
+        <p className="hint">
+          Workers, queues, and the store belong to all tenants. Operators of the tenant that the
+          gateway's setting REEVE_AUDIT_TENANT names see them.
+        </p>
+      )}
       <h2 className="section">Quotas</h2>
       <Quotas />
       <h2 className="section">Tools by pool</h2>
       <ToolPools />
-      {mayOperate && (
+      {isOperator && (
         <>
           <h2 className="section">Tokens and roles</h2>
           <Disclosure summary="Those that this gateway accepts for your tenant">

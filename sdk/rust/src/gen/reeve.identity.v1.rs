@@ -18,6 +18,10 @@ pub struct GetCallerResponse {
     /// them at any time, and the gateway checks them with each request.
     #[prost(enumeration = "super::super::access::v1::Role", repeated, tag = "4")]
     pub roles: ::prost::alloc::vec::Vec<i32>,
+    /// Whether the caller operates the deployment, and so may see all of it: an operator of the tenant that the gateway's setting
+    /// REEVE_AUDIT_TENANT names.
+    #[prost(bool, tag = "20")]
+    pub operates_deployment: bool,
 }
 /// Generated client implementations.
 pub mod identity_service_client {

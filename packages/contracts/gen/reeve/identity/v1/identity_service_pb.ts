@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/identity/v1/identity_service.proto.
  */
 export const file_reeve_identity_v1_identity_service: GenFile = /*@__PURE__*/
-  fileDesc("CihyZWV2ZS9pZGVudGl0eS92MS9pZGVudGl0eV9zZXJ2aWNlLnByb3RvEhFyZWV2ZS5pZGVudGl0eS52MSISChBHZXRDYWxsZXJSZXF1ZXN0ImoKEUdldENhbGxlclJlc3BvbnNlEg4KBnRlbmFudBgBIAEoCRIPCgdzdWJqZWN0GAIgASgJEg4KBmdyb3VwcxgDIAMoCRIkCgVyb2xlcxgEIAMoDjIVLnJlZXZlLmFjY2Vzcy52MS5Sb2xlMngKD0lkZW50aXR5U2VydmljZRJlCglHZXRDYWxsZXISIy5yZWV2ZS5pZGVudGl0eS52MS5HZXRDYWxsZXJSZXF1ZXN0GiQucmVldmUuaWRlbnRpdHkudjEuR2V0Q2FsbGVyUmVzcG9uc2UiDZACAeDgGAHq4BgCCAFiBnByb3RvMw", [file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option]);
+  fileDesc("CihyZWV2ZS9pZGVudGl0eS92MS9pZGVudGl0eV9zZXJ2aWNlLnByb3RvEhFyZWV2ZS5pZGVudGl0eS52MSISChBHZXRDYWxsZXJSZXF1ZXN0IocBChFHZXRDYWxsZXJSZXNwb25zZRIOCgZ0ZW5hbnQYASABKAkSDwoHc3ViamVjdBgCIAEoCRIOCgZncm91cHMYAyADKAkSJAoFcm9sZXMYBCADKA4yFS5yZWV2ZS5hY2Nlc3MudjEuUm9sZRIbChNvcGVyYXRlc19kZXBsb3ltZW50GBQgASgIMngKD0lkZW50aXR5U2VydmljZRJlCglHZXRDYWxsZXISIy5yZWV2ZS5pZGVudGl0eS52MS5HZXRDYWxsZXJSZXF1ZXN0GiQucmVldmUuaWRlbnRpdHkudjEuR2V0Q2FsbGVyUmVzcG9uc2UiDZACAeDgGAHq4BgCCAFiBnByb3RvMw", [file_reeve_access_v1_role, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option]);
 
 /**
  * Request of `GetCaller`.
@@ -67,6 +67,14 @@ export type GetCallerResponse = Message<"reeve.identity.v1.GetCallerResponse"> &
    * @generated from field: repeated reeve.access.v1.Role roles = 4;
    */
   roles: Role[];
+
+  /**
+   * Whether the caller operates the deployment, and so may see all of it: an operator of the tenant that the gateway's setting
+   * REEVE_AUDIT_TENANT names.
+   *
+   * @generated from field: bool operates_deployment = 20;
+   */
+  operatesDeployment: boolean;
 };
 
 /**

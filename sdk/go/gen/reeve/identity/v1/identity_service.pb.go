@@ -72,9 +72,12 @@ type GetCallerResponse struct {
 	Groups []string `protobuf:"bytes,3,rep,name=groups,proto3" json:"groups,omitempty"`
 	// Roles of the caller, in the order of their numbers. They are those of now: an operator may change
 	// them at any time, and the gateway checks them with each request.
-	Roles         []v1.Role `protobuf:"varint,4,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Roles []v1.Role `protobuf:"varint,4,rep,packed,name=roles,proto3,enum=reeve.access.v1.Role" json:"roles,omitempty"`
+	// Whether the caller operates the deployment, and so may see all of it: an operator of the tenant that the gateway's setting
+	// REEVE_AUDIT_TENANT names.
+	OperatesDeployment bool `protobuf:"varint,20,opt,name=operates_deployment,json=operatesDeployment,proto3" json:"operates_deployment,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *GetCallerResponse) Reset() {
@@ -135,17 +138,25 @@ func (x *GetCallerResponse) GetRoles() []v1.Role {
 	return nil
 }
 
+func (x *GetCallerResponse) GetOperatesDeployment() bool {
+	if x != nil {
+		return x.OperatesDeployment
+	}
+	return false
+}
+
 var File_reeve_identity_v1_identity_service_proto protoreflect.FileDescriptor
 
 const file_reeve_identity_v1_identity_service_proto_rawDesc = "" +
 	"\n" +
 	"(reeve/identity/v1/identity_service.proto\x12\x11reeve.identity.v1\x1a\x1areeve/access/v1/role.proto\"\x12\n" +
-	"\x10GetCallerRequest\"\x8a\x01\n" +
+	"\x10GetCallerRequest\"\xbb\x01\n" +
 	"\x11GetCallerResponse\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x18\n" +
 	"\asubject\x18\x02 \x01(\tR\asubject\x12\x16\n" +
 	"\x06groups\x18\x03 \x03(\tR\x06groups\x12+\n" +
-	"\x05roles\x18\x04 \x03(\x0e2\x15.reeve.access.v1.RoleR\x05roles2n\n" +
+	"\x05roles\x18\x04 \x03(\x0e2\x15.reeve.access.v1.RoleR\x05roles\x12/\n" +
+	"\x13operates_deployment\x18\x14 \x01(\bR\x12operatesDeployment2n\n" +
 	"\x0fIdentityService\x12[\n" +
 	"\tGetCaller\x12#.reeve.identity.v1.GetCallerRequest\x1a$.reeve.identity.v1.GetCallerResponse\"\x03\x90\x02\x01Bb\n" +
 	"\x15dev.reeve.identity.v1B\x14IdentityServiceProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/identity/v1;identityv1b\x06proto3"

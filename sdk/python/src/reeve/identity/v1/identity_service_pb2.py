@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from reeve.access.v1 import role_pb2 as reeve_dot_access_dot_v1_dot_role__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(reeve/identity/v1/identity_service.proto\x12\x11reeve.identity.v1\x1a\x1areeve/access/v1/role.proto\"\x12\n\x10GetCallerRequest\"\x8a\x01\n\x11GetCallerResponse\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x16\n\x06groups\x18\x03 \x03(\tR\x06groups\x12+\n\x05roles\x18\x04 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles2n\n\x0fIdentityService\x12[\n\tGetCaller\x12#.reeve.identity.v1.GetCallerRequest\x1a$.reeve.identity.v1.GetCallerResponse\"\x03\x90\x02\x01\x42\x62\n\x15\x64\x65v.reeve.identity.v1B\x14IdentityServiceProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/identity/v1;identityv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n(reeve/identity/v1/identity_service.proto\x12\x11reeve.identity.v1\x1a\x1areeve/access/v1/role.proto\"\x12\n\x10GetCallerRequest\"\xbb\x01\n\x11GetCallerResponse\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x18\n\x07subject\x18\x02 \x01(\tR\x07subject\x12\x16\n\x06groups\x18\x03 \x03(\tR\x06groups\x12+\n\x05roles\x18\x04 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\x12/\n\x13operates_deployment\x18\x14 \x01(\x08R\x12operatesDeployment2n\n\x0fIdentityService\x12[\n\tGetCaller\x12#.reeve.identity.v1.GetCallerRequest\x1a$.reeve.identity.v1.GetCallerResponse\"\x03\x90\x02\x01\x42\x62\n\x15\x64\x65v.reeve.identity.v1B\x14IdentityServiceProtoP\x01Z1reeve.dev/sdk/go/gen/reeve/identity/v1;identityv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,7 +38,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETCALLERREQUEST']._serialized_start=91
   _globals['_GETCALLERREQUEST']._serialized_end=109
   _globals['_GETCALLERRESPONSE']._serialized_start=112
-  _globals['_GETCALLERRESPONSE']._serialized_end=250
-  _globals['_IDENTITYSERVICE']._serialized_start=252
-  _globals['_IDENTITYSERVICE']._serialized_end=362
+  _globals['_GETCALLERRESPONSE']._serialized_end=299
+  _globals['_IDENTITYSERVICE']._serialized_start=301
+  _globals['_IDENTITYSERVICE']._serialized_end=411
 # @@protoc_insertion_point(module_scope)

@@ -12,13 +12,15 @@ class GetCallerRequest(_message.Message):
     def __init__(self) -> None: ...
 
 class GetCallerResponse(_message.Message):
-    __slots__ = ("tenant", "subject", "groups", "roles")
+    __slots__ = ("tenant", "subject", "groups", "roles", "operates_deployment")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     GROUPS_FIELD_NUMBER: _ClassVar[int]
     ROLES_FIELD_NUMBER: _ClassVar[int]
+    OPERATES_DEPLOYMENT_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     subject: str
     groups: _containers.RepeatedScalarFieldContainer[str]
     roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
-    def __init__(self, tenant: _Optional[str] = ..., subject: _Optional[str] = ..., groups: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ...) -> None: ...
+    operates_deployment: bool
+    def __init__(self, tenant: _Optional[str] = ..., subject: _Optional[str] = ..., groups: _Optional[_Iterable[str]] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., operates_deployment: _Optional[bool] = ...) -> None: ...
