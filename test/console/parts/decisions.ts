@@ -84,6 +84,10 @@ export function describeDecisions(fixture: () => ConsoleFixture): void {
     expect(await page.getByRole("button", { name: "Approve", exact: true }).count()).toBe(0);
     expect(await page.getByRole("button", { name: "Cancel run" }).count()).toBe(0);
     expect(await page.getByRole("link", { name: "Audit" }).count()).toBe(0);
+    await page.getByRole("link", { name: "Operate" }).click();
+    await page.getByRole("heading", { name: "Quotas" }).waitFor();
+    expect(await page.getByRole("heading", { name: "Workers and toolhosts" }).count()).toBe(0);
+    expect(await page.getByRole("heading", { name: "Tokens and roles" }).count()).toBe(0);
     await page.goto(`${fixture().deployment.url}/audit`);
     await page.getByText("Your roles do not permit this").waitFor();
     const { run } = await fixture().deployment.reeve.runs.getRun({ runId });
