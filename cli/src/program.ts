@@ -26,6 +26,8 @@ import { tenantsCommand } from "./commands/operate/tenants.ts";
 import { tokensCommand } from "./commands/operate/tokens.ts";
 import { statusCommand } from "./commands/operate/status.ts";
 import { toolsCommand } from "./commands/tools.ts";
+import { triggersCommand } from "./commands/triggers/triggers.ts";
+import { evalCommand } from "./commands/evals/eval.ts";
 import { upCommand } from "./commands/up.ts";
 import { verifyCommand } from "./commands/verify.ts";
 import { workflowsCommand } from "./commands/agents/workflows.ts";
@@ -73,6 +75,8 @@ export function createProgram(context: Context): Command {
     applyCommand(context),
     agentsCommand(context),
     workflowsCommand(context),
+    triggersCommand(context),
+    evalCommand(context),
     toolsCommand(context),
     modelsCommand(context),
     skillsCommand(context),

@@ -28,6 +28,7 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
+import { TriggerService } from "@reeve/contracts/trigger";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { gatewayConfig } from "@reeve/gateway/config";
 import { startGateway } from "@reeve/gateway/serve";
@@ -38,7 +39,7 @@ import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ids, secret, spec, table } from "./support/tenant-requests.ts";
+import { ids, secret, spec, table, triggerSpec } from "./support/tenant-requests.ts";
 
 const services = [
   IdentityService,
@@ -54,6 +55,7 @@ const services = [
   ReceiptService,
   RunService,
   ThreadService,
+  TriggerService,
   ToolService,
   WorkflowService,
   WorkspaceService,
@@ -151,6 +153,7 @@ async function stateOfOwner(): Promise<readonly string[]> {
     "MemoryService/ListMemories",
     "RunService/GetRun",
     "ThreadService/GetThread",
+    "TriggerService/GetTrigger",
   ];
   return await Promise.all(reads.map(async (name) => (await call(name, owner)).text));
 }
@@ -200,6 +203,7 @@ beforeAll(async () => {
   ids.artifact = artifact?.artifactId ?? "";
   const { memory } = await createClient(MemoryService, transport).createMemory({ text: secret });
   ids.memory = memory?.memoryId ?? "";
+  await createClient(TriggerService, transport).createTrigger({ spec: triggerSpec });
   ids.approval = `${ids.run}-2-0`;
   const pending = create(ApprovalSchema, {
     approvalId: ids.approval,

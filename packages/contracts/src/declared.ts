@@ -20,6 +20,7 @@ import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
 import * as toolhost from "./toolhost.ts";
 import * as workerPresence from "./coordination/worker-presence.ts";
+import * as trigger from "./trigger.ts";
 
 const messages = [
   agent,
@@ -41,6 +42,7 @@ const messages = [
   tool,
   toolhost,
   workerPresence,
+  trigger,
 ]
   .flatMap((declarations): readonly unknown[] => Object.values(declarations))
   .filter(isMessage);

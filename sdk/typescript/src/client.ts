@@ -41,6 +41,7 @@ import { Receipts } from "./receipts.ts";
 import { Requests } from "./requests.ts";
 import { Threads } from "./threads.ts";
 import { Workflows } from "./workflows.ts";
+import { Triggers } from "./triggers.ts";
 import type { ClientTool } from "./tools/client-tool.ts";
 import type { ServeToolsOptions } from "./tools/serve-tools.ts";
 import { serveTools } from "./tools/serve-tools.ts";
@@ -77,6 +78,7 @@ export class Client implements Disposable {
   readonly receipts: Receipts;
   readonly threads: Threads;
   readonly workflows: Workflows;
+  readonly triggers: Triggers;
   readonly #requests: Requests;
 
   constructor(settings: Settings) {
@@ -92,6 +94,7 @@ export class Client implements Disposable {
     this.receipts = new Receipts(this.#requests);
     this.threads = new Threads(this.#requests);
     this.workflows = new Workflows(this.#requests);
+    this.triggers = new Triggers(this.#requests);
   }
 
   /** The generated services over the current connection, for requests that have no method here. */

@@ -15,6 +15,7 @@ import { ReceiptService } from "#contracts/receipt";
 import { RunService } from "#contracts/run";
 import { ThreadService } from "#contracts/thread";
 import { WorkflowService } from "#contracts/extensions/workflow";
+import { TriggerService } from "#contracts/trigger";
 import type { ServerOptions } from "./client-options.ts";
 
 /** The generated services of the API. Their methods throw a ConnectError; `ReeveError.from` converts it. */
@@ -35,6 +36,7 @@ export interface Services {
   readonly threads: Client<typeof ThreadService>;
   readonly tools: Client<typeof ToolService>;
   readonly workflows: Client<typeof WorkflowService>;
+  readonly triggers: Client<typeof TriggerService>;
 }
 
 /** The generated services over one HTTP/2 connection. Disposing it closes the connection and ends every call on it. */
@@ -72,6 +74,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     threads: createClient(ThreadService, transport),
     tools: createClient(ToolService, transport),
     workflows: createClient(WorkflowService, transport),
+    triggers: createClient(TriggerService, transport),
     [Symbol.dispose]: () => session.abort(),
   };
 }

@@ -17,6 +17,8 @@ export type { Run, RunEvent } from "#contracts/run";
 export { EventFamily, RunStatus, StepState } from "#contracts/run";
 export type { ExecutionTree, Thread, ThreadMessage } from "#contracts/thread";
 export type { FileEntry, ToolDescriptor } from "#contracts/tool";
+export type { Firing, Trigger, TriggerSpec } from "#contracts/trigger";
+export { FiringOutcome, TriggerState } from "#contracts/trigger";
 export type {
   Agents,
   AppliedAgent,
@@ -56,6 +58,7 @@ export type { ReceiptOptions, Receipts } from "./receipts.ts";
 export type { Violation } from "./reeve-error.ts";
 export { ReeveError } from "./reeve-error.ts";
 export type { Threads } from "./threads.ts";
+export type { CreatedTrigger, FireOptions, Triggers } from "./triggers.ts";
 export type { ClientTool, ReceivedCall } from "./tools/client-tool.ts";
 export { manifestOf } from "./tools/client-tool.ts";
 export type { ServeToolsOptions } from "./tools/serve-tools.ts";

@@ -81,6 +81,10 @@ export const gatewayConfig = z
       .min(0)
       .max(2 ** 40)
       .default(16_777_216),
+    /** The minimum time between two firings of a schedule, in seconds. */
+    REEVE_TRIGGER_MIN_INTERVAL_S: z.coerce.number().int().min(60).max(86_400).default(60),
+    /** How many triggers a tenant may have. */
+    REEVE_MAX_TRIGGERS: z.coerce.number().int().min(0).max(10_000).default(100),
     /** The classes that tools of clients can have, such as `network,editor_mutate`. Empty: clients offer no tools. */
     REEVE_CLIENT_TOOL_CLASSES: permittedClasses.prefault("network,editor_mutate"),
     /** How many days a run is kept after its end. Default: forever. Use the same values in all gateways. */

@@ -31,6 +31,7 @@ import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
 import type { Deadlines } from "./app/sweep/sweep-runs.ts";
 import { sweepRuns } from "./app/sweep/sweep-runs.ts";
+import { fireTriggers } from "./app/triggers/schedule/fire-triggers.ts";
 import { openApprovalsTransport } from "./approvals-transport.ts";
 import type { Audit } from "./audit/open-audit.ts";
 import { openAudit } from "./audit/open-audit.ts";
@@ -40,7 +41,10 @@ import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
 import { readConsoleSignIn } from "./console/console-sign-in.ts";
 import { consoleSite } from "./console/console-site.ts";
+import { firstSite } from "./hooks/first-site.ts";
+import { hookSite } from "./hooks/hook-site.ts";
 import { openPorts } from "./open-ports.ts";
+import { openTriggers, webhooks } from "./open-triggers.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
 import { openQuotas } from "./quotas/open-quotas.ts";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
@@ -99,7 +103,11 @@ export async function startGateway(
   const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
   const receiptKeys = openReceiptKeys(config, log, starting);
   const credentials = await openCredentials(config, log, starting);
-  const parts = { ports, nats, approvals, log, audit, receiptKeys, credentials: credentials.known };
+  const { recordAct } = audit;
+  const opening = { nats, gateway: ports, directory: credentials.directory, recordAct, log };
+  const triggers = await openTriggers(config, opening, background.signal);
+  const { known } = credentials;
+  const parts = { ports, nats, approvals, log, audit, receiptKeys, triggers, credentials: known };
   const services = await gatewayServices(config, parts, ending);
   const signIn = await readConsoleSignIn(config.REEVE_OIDC_CONFIG);
   const check = refuseDeletedTenants(
@@ -115,7 +123,11 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
-        site: config.REEVE_CONSOLE ? consoleSite(config.REEVE_CONSOLE_DIR, signIn, log) : undefined,
+        site: firstSite([
+          // Whoever requires certificates of all clients has no senders of webhooks without one.
+          ...(config.REEVE_TLS_CLIENT_REQUIRED ? [] : [hookSite(webhooks(triggers), log, ending)]),
+          ...(config.REEVE_CONSOLE ? [consoleSite(config.REEVE_CONSOLE_DIR, signIn, log)] : []),
+        ]),
         authenticate: audit.audited(
           config.REEVE_SIGN_IN_LIMIT === "on" ? limitSignIns(check, steadyClock) : check,
         ),
@@ -131,6 +143,7 @@ export async function startGateway(
   // Disposed before the server: its streams end as DRAINING, not as streams that their clients left.
   starting.defer(() => end.abort());
   startBackground(background, ports, { nats, log, isOnlyGateway });
+  background.run((until) => fireTriggers(triggers, systemClock, log, until));
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();

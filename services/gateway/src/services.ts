@@ -17,6 +17,7 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
+import { TriggerService } from "@reeve/contracts/trigger";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import { WorkerPresenceSchema } from "@reeve/contracts/worker-presence";
 import { observeStore } from "@reeve/jetstream/observe/observed-store";
@@ -27,6 +28,7 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
+import type { TriggerPorts } from "./app/triggers/trigger-ports.ts";
 import type { FilesPorts } from "./app/workspace-files.ts";
 import { readActionsOf } from "./audit/method-audit.ts";
 import type { Audit } from "./audit/open-audit.ts";
@@ -48,6 +50,7 @@ import { passkeyService } from "./rpc/passkey-service.ts";
 import { receiptService } from "./rpc/receipt-service.ts";
 import { runService } from "./rpc/run-service.ts";
 import { threadService } from "./rpc/thread-service.ts";
+import { triggerService } from "./rpc/trigger-service.ts";
 import { toolService } from "./rpc/tool-service.ts";
 import { workflowService } from "./rpc/workflow-service.ts";
 import { workspaceService } from "./rpc/workspace-service.ts";
@@ -70,6 +73,7 @@ interface GatewayParts {
   readonly receiptKeys: () => ReceiptKeys;
   /** The credentials that the gateway knows before anybody uses them. */
   readonly credentials: KnownCredentials;
+  readonly triggers: TriggerPorts;
 }
 
 /**
@@ -78,7 +82,7 @@ interface GatewayParts {
  */
 export async function gatewayServices(
   config: GatewayConfig,
-  { ports, nats, approvals, log, audit, receiptKeys, credentials }: GatewayParts,
+  { ports, nats, approvals, log, audit, receiptKeys, triggers, credentials }: GatewayParts,
   ending: AbortSignal,
 ): Promise<readonly RegisteredService[]> {
   const watchContext = { sleep: systemClock.sleep, ending, log };
@@ -116,6 +120,7 @@ export async function gatewayServices(
     registered(ClientToolService, clientToolService(ports, watchContext)),
     registered(ToolService, toolService(ports)),
     registered(WorkflowService, workflowService(ports)),
+    registered(TriggerService, triggerService(triggers)),
     registered(WorkspaceService, workspaceService(files)),
     registered(
       ApprovalService,

@@ -13,6 +13,7 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
+import { TriggerService } from "@reeve/contracts/trigger";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
@@ -34,6 +35,7 @@ const services: readonly DescService[] = [
   ReceiptService,
   RunService,
   ThreadService,
+  TriggerService,
   ToolService,
   WorkflowService,
   WorkspaceService,
@@ -52,6 +54,13 @@ const permitted = {
     "RunService/RetryRun",
     "RunService/SendMessage",
     "RunService/StartRun",
+    "TriggerService/CreateTrigger",
+    "TriggerService/DeleteTrigger",
+    "TriggerService/FireTrigger",
+    "TriggerService/PauseTrigger",
+    "TriggerService/ResumeTrigger",
+    "TriggerService/RotateTriggerSecret",
+    "TriggerService/UpdateTrigger",
     "WorkspaceService/WriteFile",
   ],
   approver: [

@@ -16,6 +16,7 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
+import { TriggerService } from "@reeve/contracts/trigger";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BenchWithAgent } from "./support/bench-with-agent.ts";
@@ -37,6 +38,7 @@ const services = [
   ReceiptService,
   RunService,
   ThreadService,
+  TriggerService,
   ToolService,
   WorkflowService,
   WorkspaceService,

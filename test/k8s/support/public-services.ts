@@ -11,6 +11,7 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
+import { TriggerService } from "@reeve/contracts/trigger";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
 /** The services that the gateway serves to clients. */
@@ -27,6 +28,7 @@ export const publicServices: readonly string[] = [
   ReceiptService,
   RunService,
   ThreadService,
+  TriggerService,
   ClientToolService,
   ToolService,
   WorkflowService,

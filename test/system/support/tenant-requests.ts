@@ -19,6 +19,14 @@ export interface TenantRequest {
 /** An agent of the owner. */
 export const spec = { id: "theirs", name: "theirs", model: "known", instructions: secret };
 
+/** A trigger of the owner. */
+export const triggerSpec = {
+  triggerId: "theirs",
+  agentId: "theirs",
+  input: secret,
+  source: { case: "webhook", value: {} },
+} as const;
+
 /** Every method, in the order in which the owner can call them. */
 export const table: Readonly<Record<string, TenantRequest>> = {
   "AgentService/GetAgent": { request: () => ({ agentId: "theirs" }), stranger: "AGENT_NOT_FOUND" },
@@ -211,6 +219,43 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   },
   "WorkflowService/ValidateWorkflow": {
     request: () => ({ workflow: { nodes: [{ id: "a", type: "input" }] } }),
+  },
+  "TriggerService/GetTrigger": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/ListTriggers": { request: () => ({}) },
+  "TriggerService/UpdateTrigger": {
+    request: () => ({ spec: triggerSpec }),
+    stranger: "AGENT_NOT_FOUND",
+  },
+  "TriggerService/PauseTrigger": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/ResumeTrigger": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/FireTrigger": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/RotateTriggerSecret": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/ListFirings": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/DeleteTrigger": {
+    request: () => ({ triggerId: "theirs" }),
+    stranger: "TRIGGER_NOT_FOUND",
+  },
+  "TriggerService/CreateTrigger": {
+    request: () => ({ spec: triggerSpec }),
+    stranger: "AGENT_NOT_FOUND",
   },
   "WorkspaceService/ListFiles": {
     request: () => ({ runId: ids.run }),

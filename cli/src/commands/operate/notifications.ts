@@ -11,7 +11,7 @@ import { printList } from "../print-list.ts";
 /** Lists and replays notifications that could not be delivered. */
 export function notificationsCommand(context: Context): Command {
   return new Command("notifications")
-    .description("Notifications about approvals that were given up. Needs the role operator.")
+    .description("Notifications that were given up. Needs the role operator.")
     .addCommand(listCommand(context))
     .addCommand(replayCommand(context));
 }
@@ -22,7 +22,7 @@ function listCommand(context: Context): Command {
     .option("--receiver <name>", "only notifications for this receiver")
     .option("--json", "print one notification per line as JSON");
   const format = {
-    header: ["NOTIFICATION", "GIVEN UP", "RECEIVER", "APPROVAL", "PROBLEM"],
+    header: ["NOTIFICATION", "GIVEN UP", "RECEIVER", "ABOUT", "PROBLEM"],
     row: rowOf,
     empty: "no notification was given up",
   };
@@ -78,7 +78,7 @@ function rowOf({ notification, problem, givenUpAt }: DeadNotification): readonly
     notification?.notificationId ?? "",
     givenUpAt === undefined ? "" : timestampDate(givenUpAt).toISOString(),
     notification?.receiver ?? "",
-    notification?.approval?.approvalId ?? "",
+    notification?.approval?.approvalId ?? notification?.run?.runId ?? "",
     oneLine(problem, 80),
   ];
 }

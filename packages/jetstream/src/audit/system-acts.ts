@@ -11,6 +11,7 @@ export const systemSubjects = {
   expiry: "reeve/expiry",
   grants: "reeve/grants",
   retention: "reeve/retention",
+  triggers: "reeve/triggers",
 } as const;
 
 /** What Reeve does by itself, without a call of the API. */

@@ -18,6 +18,7 @@ const settingOf: Readonly<Record<NotificationEvent, Receiver["events"][number] |
   [NotificationEvent.RESOLVED]: "resolved",
   [NotificationEvent.ESCALATED]: "escalated",
   [NotificationEvent.BREAK_GLASS]: "break_glass",
+  [NotificationEvent.RUN_ENDED]: "run_ended",
 };
 
 /** What the settings of a receiver select. */

@@ -231,3 +231,34 @@ test("arguments and votes leave the deployment only where the settings say so, a
 test("facts that are older than the maximum age are not published", async () => {
   expect(await published([asked("a", PENDING)], [{}], noon + 60_001)).toEqual([[]]);
 });
+
+test("the end of a run is published to the receivers that ask for it, without what it says", async () => {
+  const created: ExternalFact = {
+    case: "runCreated",
+    value: { agentId: "release", input: canary, startedBy: "ann", labels: { trigger: "nightly" } },
+  };
+  const failed: ExternalFact = { case: "status", value: { status: RunStatus.ERROR } };
+  const [asking = [], other, ofOthers] = await published(
+    [created, failed],
+    [{ events: ["run_ended"] }, {}, { events: ["run_ended"], agents: ["writer"] }],
+  );
+  expect([other, ofOthers]).toEqual([[], []]);
+  expect(asking).toHaveLength(1);
+  const [notification] = asking;
+  if (notification === undefined) throw new Error("nothing was published");
+  expect(standardMessage(notification, "https://reeve.example.com")).toEqual({
+    type: "run.ended",
+    timestamp: "2026-01-01T12:00:00.000Z",
+    data: {
+      tenant: "acme",
+      run_id: key.run,
+      agent_id: "release",
+      started_by: "ann",
+      status: "error",
+      labels: { trigger: "nightly" },
+      url: `https://reeve.example.com/runs/${key.run}`,
+    },
+  });
+  expect(describe(notification, "https://reeve.example.com").title).toBe("Run error: release");
+  expect(Buffer.from(toBinary(NotificationSchema, notification)).includes(canary)).toBe(false);
+});

@@ -1,8 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import type { Notification } from "@reeve/contracts/notification";
 import type { RunFeed, RunFeedBatch } from "@reeve/jetstream/feed/run-feed";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
-import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { decisionTime, withTimes } from "@reeve/run/approvals/times/decidable";
@@ -11,13 +9,8 @@ import type { ApprovalPorts } from "../app/approval-ports.ts";
 import type { ApprovalFact } from "./approval-facts.ts";
 import { approvalFactsOf } from "./approval-facts.ts";
 import { notificationFor } from "./notification-for.ts";
-import type { Receiver } from "./settings/receiver-schema.ts";
-
-/** A receiver, and the queue of its notifications. */
-interface ReceiverQueue {
-  readonly receiver: Receiver;
-  readonly queue: WorkQueue<Notification>;
-}
+import { publishRunEnd } from "./publish-run-end.ts";
+import type { ReceiverQueue } from "./receiver-queue.ts";
 
 export interface PublishPorts {
   readonly log: Pick<RunLog, "read">;
@@ -79,5 +72,6 @@ async function publish(
       await queue.publish(notification, { dedupeId: notification.notificationId }, signal);
     }
   }
+  await publishRunEnd({ log, receivers, clock, maxAgeMs }, batch, signal);
   return facts.length - recent.length;
 }

@@ -15,6 +15,7 @@ import { ReceiptService } from "@reeve/contracts/receipt";
 import { RunService } from "@reeve/contracts/run";
 import { ThreadService } from "@reeve/contracts/thread";
 import { WorkflowService } from "@reeve/contracts/extensions/workflow";
+import { TriggerService } from "@reeve/contracts/trigger";
 import { ToolService, WorkspaceService } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { auditOf } from "./method-audit.ts";
@@ -32,6 +33,7 @@ const methods = [
   ReceiptService,
   RunService,
   ThreadService,
+  TriggerService,
   ToolService,
   WorkflowService,
   WorkspaceService,

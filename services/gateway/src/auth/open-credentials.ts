@@ -5,15 +5,17 @@ import { join } from "node:path";
 import { systemClock } from "@reeve/platform/async/clock";
 import type { ClientCertificates } from "@reeve/platform/rpc/credentials/client-certificates";
 import type { Credentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
-import type { Credential } from "@reeve/platform/rpc/principal";
+import type { Credential, Principal } from "@reeve/platform/rpc/principal";
 import { fixedCredentials } from "@reeve/platform/rpc/credentials/bearer-tokens";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { PrincipalDirectory } from "../app/triggers/owner-check.ts";
 import type { GatewayConfig } from "../config.ts";
 import { clientCertificates } from "./client-certificates.ts";
 import { parseClientFile } from "./client-file.ts";
 import { openOidc } from "./oidc/open-oidc.ts";
 import type { KnownCredentials } from "./listed-credentials.ts";
+import type { StoredPrincipal } from "./principal-lines.ts";
 import type { WatchedPrincipals } from "./watch-principals.ts";
 import { watchPrincipals } from "./watch-principals.ts";
 import type { WatchedTokens } from "./watch-token-file.ts";
@@ -25,9 +27,14 @@ export interface OpenedCredentials {
   readonly certificates: ClientCertificates;
   /** What operators see of them. */
   readonly known: KnownCredentials;
+  /** Whom the settings name, at this moment. Without those that only an identity provider knows. */
+  readonly directory: PrincipalDirectory;
 }
 
-/** Returns the tokens and the certificates of the settings. Throws a Failure if a file cannot be used. */
+/**
+ * Returns the tokens and the certificates of the settings. Without any, generates a token for development, in a file that the log names.
+ * Throws a Failure if a file cannot be used.
+ */
 export async function openCredentials(
   config: GatewayConfig,
   log: Logger,
@@ -40,8 +47,10 @@ export async function openCredentials(
     file === undefined
       ? undefined
       : resources.use(watchTokenFile(file, { clock: systemClock, log }));
+  const fixed = isConfigured(config) ? settings : developmentToken(log, resources);
+  const files = [() => tokenFile?.all(), () => clients?.all()];
   return {
-    tokens: await openTokens(config, tokenFile, log, resources),
+    tokens: await openTokens(fixed, tokenFile, oidc, log, resources),
     certificates: clientCertificates({ clients, isRequired, clock: systemClock }),
     known: {
       settings,
@@ -49,7 +58,28 @@ export async function openCredentials(
       certificates: () => clients?.all() ?? new Map(),
       acceptsIdentityProvider: oidc !== undefined,
     },
+    directory: {
+      find({ tenant, subject }: Principal) {
+        const stored = files.flatMap((read) => [...(read()?.values() ?? [])].filter(isCurrent));
+        return [...fixed.values(), ...stored].filter(
+          (each) => each.tenant === tenant && each.subject === subject,
+        );
+      },
+    },
   };
+}
+
+function isCurrent({ expiresAt = Infinity }: StoredPrincipal): boolean {
+  return expiresAt > systemClock.now();
+}
+
+function isConfigured({
+  REEVE_TOKENS: tokens,
+  REEVE_TOKENS_FILE: file,
+  REEVE_OIDC_CONFIG: oidc,
+  REEVE_TLS_CLIENTS_FILE: clients,
+}: GatewayConfig): boolean {
+  return tokens.size > 0 || [file, oidc, clients].some((path) => path !== undefined);
 }
 
 function openClients(
@@ -64,23 +94,15 @@ function openClients(
     : resources.use(watchPrincipals(path, { ...options, clock: systemClock, log }));
 }
 
-/**
- * Returns the tokens of the settings, of the token file, and of the OpenID Connect provider. Without any, and without
- * certificates, generates a token for development, in a file that the log names. Throws a Failure if a file cannot be used.
- */
+/** Returns the tokens that are known, those of the token file, and those of the OpenID Connect provider. */
 async function openTokens(
-  {
-    REEVE_TOKENS: tokens,
-    REEVE_TOKENS_FILE: file,
-    REEVE_OIDC_CONFIG: oidc,
-    REEVE_TLS_CLIENTS_FILE: clients,
-  }: GatewayConfig,
+  fixed: ReadonlyMap<string, Credential>,
   tokenFile: WatchedTokens | undefined,
+  oidc: GatewayConfig["REEVE_OIDC_CONFIG"],
   log: Logger,
   resources: AsyncDisposableStack,
 ): Promise<Credentials> {
-  const isConfigured = tokens.size > 0 || [file, oidc, clients].some((path) => path !== undefined);
-  const credentials = [fixedCredentials(isConfigured ? tokens : developmentToken(log, resources))];
+  const credentials = [fixedCredentials(fixed)];
   if (tokenFile !== undefined) credentials.push(tokenFile);
   // The last one: it refuses every token that it does not know, and says why.
   if (oidc !== undefined) credentials.push(await openOidc(oidc, log, resources));

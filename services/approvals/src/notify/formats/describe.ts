@@ -1,8 +1,9 @@
+import { statusName } from "@reeve/run/head/run-status";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import type { Alternative, Approval, ApprovalFreeze } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { Notification } from "@reeve/contracts/notification";
+import type { EndedRun, Notification } from "@reeve/contracts/notification";
 import { NotificationEvent } from "@reeve/contracts/notification";
 
 /** The longest value in a message to people. Chat services refuse longer fields. */
@@ -41,9 +42,10 @@ export function linkTo(publicUrl: string, approvalId: string): string {
 
 /** Returns a notification for people. */
 export function describe(
-  { event, tenant, approval, ...rest }: Notification,
+  { event, tenant, approval, run, ...rest }: Notification,
   publicUrl: string,
 ): Description {
+  if (run !== undefined) return describeRun(run, tenant, publicUrl);
   const tool = shortened(approval?.call?.name ?? "", 80);
   const state = nameOfState(approval?.state ?? ApprovalState.UNSPECIFIED).replace("_", " ");
   const { decision, freeze } = approval ?? {};
@@ -80,6 +82,30 @@ export function describe(
     arguments: rest.arguments,
     link: linkTo(publicUrl, approval?.approvalId ?? ""),
   };
+}
+
+function describeRun(run: EndedRun, tenant: string, publicUrl: string): Description {
+  const facts = [
+    ["Agent", run.agentId],
+    ["Started by", run.startedBy],
+    ["Error", run.errorReason],
+    ["Run", run.runId],
+    ["Thread", run.threadId],
+    ["Tenant", tenant],
+  ] as const;
+  return {
+    title: `Run ${statusName(run.status)}: ${shortened(run.agentId, 80)}`,
+    facts: facts.flatMap(([name, value]) =>
+      value === "" ? [] : [[name, shortened(value, maxValue)] as const],
+    ),
+    arguments: "",
+    link: linkToRun(publicUrl, run.runId),
+  };
+}
+
+/** Returns the address of the page of a run, as `linkTo` does for an approval. */
+export function linkToRun(publicUrl: string, runId: string): string {
+  return `${publicUrl.replace(/\/+$/, "")}/runs/${encodeURIComponent(runId)}`;
 }
 
 function titleOf(event: NotificationEvent, state: string, tool: string): string {

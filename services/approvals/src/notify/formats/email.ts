@@ -10,7 +10,9 @@ export function emailMessage(notification: Notification, publicUrl: string) {
     ...facts.map(([name, value]) => `${name}: ${value}`),
     ...(given === "" ? [] : ["", "Arguments:", given]),
     "",
-    "Sign in to see the whole request and to decide:",
+    notification.run === undefined
+      ? "Sign in to see the whole request and to decide:"
+      : "Sign in to see the run:",
     link,
   ];
   return { subject: `[Reeve] ${title}`, text: `${lines.join("\n")}\n` };

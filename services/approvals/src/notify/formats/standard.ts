@@ -1,7 +1,8 @@
-import type { Notification } from "@reeve/contracts/notification";
+import type { EndedRun, Notification } from "@reeve/contracts/notification";
 import { NotificationEvent } from "@reeve/contracts/notification";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { escalatedTo, linkTo, nameOfState, timeText } from "./describe.ts";
+import { statusName } from "@reeve/run/head/run-status";
+import { escalatedTo, linkTo, linkToRun, nameOfState, timeText } from "./describe.ts";
 
 const types: Readonly<Partial<Record<NotificationEvent, string>>> = {
   [NotificationEvent.REQUESTED]: "approval.requested",
@@ -11,7 +12,8 @@ const types: Readonly<Partial<Record<NotificationEvent, string>>> = {
 
 /** Returns a notification for programs: an envelope as Standard Webhooks recommends. Programs must ignore fields that they do not know. */
 export function standardMessage(notification: Notification, publicUrl: string) {
-  const { event, tenant, occurredAt, approval } = notification;
+  const { event, tenant, occurredAt, approval, run } = notification;
+  if (run !== undefined) return runMessage(run, { tenant, occurredAt }, publicUrl);
   const { decision } = approval ?? {};
   const state = approval?.state ?? ApprovalState.UNSPECIFIED;
   return {
@@ -53,6 +55,28 @@ export function standardMessage(notification: Notification, publicUrl: string) {
       },
       arguments: notification.arguments || undefined,
       url: linkTo(publicUrl, approval?.approvalId ?? ""),
+    },
+  };
+}
+
+function runMessage(
+  run: EndedRun,
+  { tenant, occurredAt }: Pick<Notification, "tenant" | "occurredAt">,
+  publicUrl: string,
+) {
+  return {
+    type: "run.ended",
+    timestamp: timeText(occurredAt),
+    data: {
+      tenant,
+      run_id: run.runId,
+      agent_id: run.agentId,
+      thread_id: run.threadId || undefined,
+      started_by: run.startedBy,
+      status: statusName(run.status),
+      error_reason: run.errorReason || undefined,
+      labels: run.labels,
+      url: linkToRun(publicUrl, run.runId),
     },
   };
 }

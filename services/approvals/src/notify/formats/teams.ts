@@ -16,7 +16,7 @@ export function teamsMessage(notification: Notification, publicUrl: string) {
           $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
           type: "AdaptiveCard",
           version: "1.4",
-          fallbackText: "An approval in Reeve",
+          fallbackText: notification.run === undefined ? "An approval in Reeve" : "A run in Reeve",
           body: [
             line(run(title, { weight: "Bolder", size: "Medium" })),
             ...facts.map(([name, value]) => line(run(`${name}: `, { isSubtle: true }), run(value))),

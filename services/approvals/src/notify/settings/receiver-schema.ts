@@ -14,7 +14,7 @@ const anyReceiver = {
     .string()
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be lower-case letters, digits, and -"),
   events: z
-    .array(z.enum(["requested", "escalated", "resolved", "break_glass"]))
+    .array(z.enum(["requested", "escalated", "resolved", "break_glass", "run_ended"]))
     .min(1)
     .default(["requested", "escalated", "resolved", "break_glass"]),
   /** Default: all tenants. */

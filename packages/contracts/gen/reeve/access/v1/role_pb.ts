@@ -38,7 +38,7 @@ export const Role = {
 
   /**
    * Starts, messages, cancels, and retries runs, and answers questions of their agents; writes
-   * artifacts, files of workspaces, and the memories of its own subject.
+   * triggers, artifacts, files of workspaces, and the memories of its own subject.
    *
    * @generated from enum value: ROLE_RUNNER = 2;
    */

@@ -51,7 +51,7 @@ export type AuditEvent = Message<"reeve.audit.v1.AuditEvent"> & {
   tenant: string;
 
   /**
-   * The caller. Empty if the caller could not be authenticated. `reeve/expiry` and `reeve/retention`
+   * The caller. Empty if the caller could not be authenticated. `reeve/triggers`, `reeve/expiry`, and `reeve/retention`
    * stand for Reeve itself: no caller has a `/`.
    *
    * @generated from field: string subject = 4;

@@ -11,13 +11,15 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Approval } from "../../approval/v1/approval_pb.ts";
 import { file_reeve_approval_v1_approval } from "../../approval/v1/approval_pb.ts";
 import { file_reeve_bus_v1_bus } from "../../bus/v1/bus_pb.ts";
+import type { RunStatus } from "../../run/v1/run_event_pb.ts";
+import { file_reeve_run_v1_run_event } from "../../run/v1/run_event_pb.ts";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file reeve/notify/v1/notification.proto.
  */
 export const file_reeve_notify_v1_notification: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9ub3RpZnkvdjEvbm90aWZpY2F0aW9uLnByb3RvEg9yZWV2ZS5ub3RpZnkudjEi4gIKDE5vdGlmaWNhdGlvbhIXCg9ub3RpZmljYXRpb25faWQYASABKAkSEAoIcmVjZWl2ZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEjEKBWV2ZW50GAQgASgOMiIucmVldmUubm90aWZ5LnYxLk5vdGlmaWNhdGlvbkV2ZW50Ei8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglxdWV1ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCGFwcHJvdmFsGAcgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSEQoJYXJndW1lbnRzGAggASgJOkLC3xg+ChFub3RpZnkue3JlY2VpdmVyfRocCg1OT1RJRklDQVRJT05TEAIaBAiA6kkiAwiQHCIJCgEEGgEEMgEBOAEiYgoOQXBwcm92YWxOb3RpY2U6UMLfGEwKI2FwcHJvdmFsLm5vdGljZS57cmVjZWl2ZXJ9Lnt0ZW5hbnR9GiAKEEFQUFJPVkFMX05PVElDRVMaBAiA9SQiAwiQHCiQTiIDCgEEIuIBChBEZWFkTm90aWZpY2F0aW9uEjMKDG5vdGlmaWNhdGlvbhgBIAEoCzIdLnJlZXZlLm5vdGlmeS52MS5Ob3RpZmljYXRpb24SDwoHcHJvYmxlbRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoDRIvCgtnaXZlbl91cF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXA6RcrfGEEKEmRlYWRfbm90aWZpY2F0aW9ucxIXe3RlbmFudH0ue25vdGlmaWNhdGlvbn0iBQiAmp4BKgkKAQQSAQQqAQQ4ASrAAQoRTm90aWZpY2F0aW9uRXZlbnQSIgoeTk9USUZJQ0FUSU9OX0VWRU5UX1VOU1BFQ0lGSUVEEAASIAocTk9USUZJQ0FUSU9OX0VWRU5UX1JFUVVFU1RFRBABEh8KG05PVElGSUNBVElPTl9FVkVOVF9SRVNPTFZFRBACEiAKHE5PVElGSUNBVElPTl9FVkVOVF9FU0NBTEFURUQQAxIiCh5OT1RJRklDQVRJT05fRVZFTlRfQlJFQUtfR0xBU1MQBGIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9ub3RpZnkvdjEvbm90aWZpY2F0aW9uLnByb3RvEg9yZWV2ZS5ub3RpZnkudjEihwMKDE5vdGlmaWNhdGlvbhIXCg9ub3RpZmljYXRpb25faWQYASABKAkSEAoIcmVjZWl2ZXIYAiABKAkSDgoGdGVuYW50GAMgASgJEjEKBWV2ZW50GAQgASgOMiIucmVldmUubm90aWZ5LnYxLk5vdGlmaWNhdGlvbkV2ZW50Ei8KC29jY3VycmVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCglxdWV1ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCGFwcHJvdmFsGAcgASgLMhsucmVldmUuYXBwcm92YWwudjEuQXBwcm92YWwSEQoJYXJndW1lbnRzGAggASgJEiYKA3J1bhgUIAEoCzIZLnJlZXZlLm5vdGlmeS52MS5FbmRlZFJ1bjo/wt8YOwoRbm90aWZ5LntyZWNlaXZlcn0aHAoNTk9USUZJQ0FUSU9OUxACGgQIgOpJIgMIkBwiBgoBBBoBBDgBIvgBCghFbmRlZFJ1bhIOCgZydW5faWQYASABKAkSEAoIYWdlbnRfaWQYAiABKAkSEQoJdGhyZWFkX2lkGAMgASgJEhIKCnN0YXJ0ZWRfYnkYBCABKAkSJwoGc3RhdHVzGAUgASgOMhcucmVldmUucnVuLnYxLlJ1blN0YXR1cxI1CgZsYWJlbHMYBiADKAsyJS5yZWV2ZS5ub3RpZnkudjEuRW5kZWRSdW4uTGFiZWxzRW50cnkSFAoMZXJyb3JfcmVhc29uGAcgASgJGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiYgoOQXBwcm92YWxOb3RpY2U6UMLfGEwKI2FwcHJvdmFsLm5vdGljZS57cmVjZWl2ZXJ9Lnt0ZW5hbnR9GiAKEEFQUFJPVkFMX05PVElDRVMaBAiA9SQiAwiQHCiQTiIDCgEEIuIBChBEZWFkTm90aWZpY2F0aW9uEjMKDG5vdGlmaWNhdGlvbhgBIAEoCzIdLnJlZXZlLm5vdGlmeS52MS5Ob3RpZmljYXRpb24SDwoHcHJvYmxlbRgCIAEoCRIQCghhdHRlbXB0cxgDIAEoDRIvCgtnaXZlbl91cF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXA6RcrfGEEKEmRlYWRfbm90aWZpY2F0aW9ucxIXe3RlbmFudH0ue25vdGlmaWNhdGlvbn0iBQiAmp4BKgkKAQQSAQQqAQQ4ASriAQoRTm90aWZpY2F0aW9uRXZlbnQSIgoeTk9USUZJQ0FUSU9OX0VWRU5UX1VOU1BFQ0lGSUVEEAASIAocTk9USUZJQ0FUSU9OX0VWRU5UX1JFUVVFU1RFRBABEh8KG05PVElGSUNBVElPTl9FVkVOVF9SRVNPTFZFRBACEiAKHE5PVElGSUNBVElPTl9FVkVOVF9FU0NBTEFURUQQAxIiCh5OT1RJRklDQVRJT05fRVZFTlRfQlJFQUtfR0xBU1MQBBIgChxOT1RJRklDQVRJT05fRVZFTlRfUlVOX0VOREVEEBRiBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_approval_v1_approval, file_reeve_bus_v1_bus, file_reeve_run_v1_run_event]);
 
 /**
  * A message to one receiver, in the queue of this receiver until it was delivered or given up.
@@ -26,7 +28,7 @@ export const file_reeve_notify_v1_notification: GenFile = /*@__PURE__*/
  */
 export type Notification = Message<"reeve.notify.v1.Notification"> & {
   /**
-   * Id of the notification. It follows from the approval, the event, and the receiver, and stays the
+   * Id of the notification. It follows from the approval or the run, the event, and the receiver, and stays the
    * same when the message is sent again: receivers recognize repetitions by it.
    *
    * @generated from field: string notification_id = 1;
@@ -41,7 +43,7 @@ export type Notification = Message<"reeve.notify.v1.Notification"> & {
   receiver: string;
 
   /**
-   * Tenant of the approval.
+   * Tenant of the approval, or of the run.
    *
    * @generated from field: string tenant = 3;
    */
@@ -81,6 +83,13 @@ export type Notification = Message<"reeve.notify.v1.Notification"> & {
    * @generated from field: string arguments = 8;
    */
   arguments: string;
+
+  /**
+   * The run, if it is one that ended. There is no approval then.
+   *
+   * @generated from field: reeve.notify.v1.EndedRun run = 20;
+   */
+  run?: EndedRun | undefined;
 };
 
 /**
@@ -89,6 +98,69 @@ export type Notification = Message<"reeve.notify.v1.Notification"> & {
  */
 export const NotificationSchema: GenMessage<Notification> = /*@__PURE__*/
   messageDesc(file_reeve_notify_v1_notification, 0);
+
+/**
+ * A run that ended, without its input, its answer, and the text of its error.
+ *
+ * @generated from message reeve.notify.v1.EndedRun
+ */
+export type EndedRun = Message<"reeve.notify.v1.EndedRun"> & {
+  /**
+   * Id of the run.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Id of its agent.
+   *
+   * @generated from field: string agent_id = 2;
+   */
+  agentId: string;
+
+  /**
+   * Id of its thread. Empty if it has none.
+   *
+   * @generated from field: string thread_id = 3;
+   */
+  threadId: string;
+
+  /**
+   * Who started it.
+   *
+   * @generated from field: string started_by = 4;
+   */
+  startedBy: string;
+
+  /**
+   * How it ended.
+   *
+   * @generated from field: reeve.run.v1.RunStatus status = 5;
+   */
+  status: RunStatus;
+
+  /**
+   * Labels of the run.
+   *
+   * @generated from field: map<string, string> labels = 6;
+   */
+  labels: { [key: string]: string };
+
+  /**
+   * Constant that identifies the error. Empty if it ended without one.
+   *
+   * @generated from field: string error_reason = 7;
+   */
+  errorReason: string;
+};
+
+/**
+ * Describes the message reeve.notify.v1.EndedRun.
+ * Use `create(EndedRunSchema)` to create a new message.
+ */
+export const EndedRunSchema: GenMessage<EndedRun> = /*@__PURE__*/
+  messageDesc(file_reeve_notify_v1_notification, 1);
 
 /**
  * A notice about an approval for programs on the bus, for a receiver with the format `nats`. Its data is
@@ -106,7 +178,7 @@ export type ApprovalNotice = Message<"reeve.notify.v1.ApprovalNotice"> & {
  * Use `create(ApprovalNoticeSchema)` to create a new message.
  */
 export const ApprovalNoticeSchema: GenMessage<ApprovalNotice> = /*@__PURE__*/
-  messageDesc(file_reeve_notify_v1_notification, 1);
+  messageDesc(file_reeve_notify_v1_notification, 2);
 
 /**
  * A notification that was given up. Operators list and replay it.
@@ -148,10 +220,10 @@ export type DeadNotification = Message<"reeve.notify.v1.DeadNotification"> & {
  * Use `create(DeadNotificationSchema)` to create a new message.
  */
 export const DeadNotificationSchema: GenMessage<DeadNotification> = /*@__PURE__*/
-  messageDesc(file_reeve_notify_v1_notification, 2);
+  messageDesc(file_reeve_notify_v1_notification, 3);
 
 /**
- * What happened to an approval.
+ * What happened to an approval, or to a run.
  *
  * @generated from enum reeve.notify.v1.NotificationEvent
  */
@@ -190,10 +262,17 @@ export const NotificationEvent = {
    * @generated from enum value: NOTIFICATION_EVENT_BREAK_GLASS = 4;
    */
   BREAK_GLASS: 4,
+
+  /**
+   * A run ended: it completed, failed, or was cancelled.
+   *
+   * @generated from enum value: NOTIFICATION_EVENT_RUN_ENDED = 20;
+   */
+  RUN_ENDED: 20,
 } as const;
 
 /**
- * What happened to an approval.
+ * What happened to an approval, or to a run.
  *
  * @generated from enum reeve.notify.v1.NotificationEvent
  */

@@ -1,0 +1,72 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { valueProblem } from "@reeve/agent/schema/value-problem";
+import type { Client } from "@reeve/client";
+import type { Grader } from "./eval-file.ts";
+import { gradeByModel } from "./grade-by-model.ts";
+import type { RunLimits } from "./run-agent.ts";
+
+/** What a grader says of an answer. */
+export interface Grade {
+  /** What was checked, for people and to compare evals: `contains "30 days"`. */
+  readonly name: string;
+  readonly passed: boolean;
+  /** Why it failed, or what the model says. Empty if there is nothing to say. */
+  readonly detail: string;
+}
+
+/** An answer that is graded. */
+export interface GradedAnswer {
+  readonly input: string;
+  readonly output: string;
+}
+
+/** Grades an answer. A model grader starts a run of its own. */
+export async function grade(
+  reeve: Client,
+  grader: Grader,
+  answer: GradedAnswer,
+  limits: RunLimits,
+): Promise<Grade> {
+  const { output } = answer;
+  const name = nameOf(grader);
+  const graded = (passed: boolean, detail: string) => ({
+    name,
+    passed,
+    detail: passed ? "" : detail,
+  });
+  if ("contains" in grader) return graded(output.includes(grader.contains), "is not in the answer");
+  if ("not_contains" in grader) {
+    return graded(!output.includes(grader.not_contains), "is in the answer");
+  }
+  if ("matches" in grader) {
+    return graded(new RegExp(grader.matches, "u").test(output), "does not match the answer");
+  }
+  if ("json_schema" in grader) {
+    const problem = schemaProblem(grader.json_schema, output);
+    return graded(problem === undefined, problem ?? "");
+  }
+  return { name, ...(await gradeByModel(reeve, grader.model, answer, limits)) };
+}
+
+function schemaProblem(schema: JsonObject, output: string): string | undefined {
+  let value: JsonValue;
+  try {
+    // What a JSON text holds is a JSON value.
+    value = JSON.parse(output) as JsonValue;
+  } catch {
+    return "the answer is no JSON";
+  }
+  return valueProblem(schema, value);
+}
+
+function nameOf(grader: Grader): string {
+  if ("model" in grader) return `model ${grader.model.agent}: ${shortened(grader.model.rubric)}`;
+  if ("json_schema" in grader) return "json_schema";
+  if ("matches" in grader) return `matches /${shortened(grader.matches)}/`;
+  if ("contains" in grader) return `contains ${JSON.stringify(shortened(grader.contains))}`;
+  return `not_contains ${JSON.stringify(shortened(grader.not_contains))}`;
+}
+
+function shortened(text: string): string {
+  return text.length <= 60 ? text : `${text.slice(0, 59)}…`;
+}

@@ -1,0 +1,38 @@
+import { oneLine } from "../../render/plain-text.ts";
+import { table } from "../../render/table.ts";
+import type { CaseChange } from "./compare-evals.ts";
+import type { CaseResult, EvalResults } from "./run-eval.ts";
+
+/** Returns the results of an eval as a table, with a line that sums them up. */
+export function renderResults({ cases }: EvalResults): string {
+  const passed = cases.filter((each) => each.passed).length;
+  const costUsd = cases.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0);
+  const rows = cases.map((each) => [
+    each.id,
+    each.passed ? "pass" : "FAIL",
+    `${(each.duration_ms / 1_000).toFixed(1)}s`,
+    each.cost_usd === undefined ? "" : `$${each.cost_usd.toFixed(4)}`,
+    each.run_id,
+    oneLine(whyOf(each), 100),
+  ]);
+  const header = ["CASE", "RESULT", "TIME", "COST", "RUN", "WHY"];
+  return `${table(header, rows)}${passed} of ${cases.length} passed, $${costUsd.toFixed(4)}\n`;
+}
+
+/** Returns how the cases changed since an earlier eval, one per line. */
+export function renderChanges(changes: readonly CaseChange[]): string {
+  if (changes.length === 0) return "no case changed since the baseline\n";
+  const rows = changes.map(({ id, change, graders }) => [
+    id,
+    change,
+    oneLine(graders.join("; "), 100),
+  ]);
+  return table(["CASE", "CHANGE", "GRADERS"], rows);
+}
+
+function whyOf({ problem, grades }: CaseResult): string {
+  const failed = grades
+    .filter(({ passed }) => !passed)
+    .map(({ name, detail }) => `${name}: ${detail}`);
+  return [...(problem === "" ? [] : [problem]), ...failed].join("; ");
+}

@@ -1,0 +1,96 @@
+import type { Client } from "@reeve/client";
+import { RunStatus } from "@reeve/client";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { z } from "zod";
+import { casesOfRuns } from "./cases-of-runs.ts";
+import type { EvalCase, EvalFile } from "./eval-file.ts";
+import { grade } from "./grade.ts";
+import type { RunLimits } from "./run-agent.ts";
+import { runAgent } from "./run-agent.ts";
+
+const caseResult = z.strictObject({
+  id: z.string(),
+  run_id: z.string(),
+  passed: z.boolean(),
+  /** Why the run did not complete; empty if it did. */
+  problem: z.string(),
+  grades: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), detail: z.string() })),
+  /** Undefined: the price of its model is not known. */
+  cost_usd: z.number().optional(),
+  duration_ms: z.number(),
+});
+
+/** The content of a file of results. */
+export const evalResults = z.strictObject({
+  format: z.literal(1),
+  name: z.string(),
+  agent: z.string(),
+  started_at: z.string(),
+  cases: z.array(caseResult),
+});
+
+export type CaseResult = z.infer<typeof caseResult>;
+export type EvalResults = z.infer<typeof evalResults>;
+
+/** Runs the cases of an eval, several at a time, and grades their answers. `onResult` gets each result when it is there. */
+export async function runEval(
+  reeve: Client,
+  file: EvalFile,
+  { signal, onResult }: { readonly signal: AbortSignal; onResult(result: CaseResult): void },
+): Promise<EvalResults> {
+  const started_at = new Date().toISOString();
+  const recorded =
+    file.from_runs === undefined ? [] : await casesOfRuns(reeve, file.from_runs, signal);
+  const permits = new Semaphore(file.concurrency);
+  const end = new AbortController();
+  const limits = {
+    timeoutMs: file.timeout_s * 1_000,
+    signal: AbortSignal.any([signal, end.signal]),
+  };
+  const run = async (each: EvalCase) => {
+    using _ = await permits.acquire(limits.signal);
+    const result = await runCase(reeve, file, each, limits);
+    onResult(result);
+    return result;
+  };
+  const running = [...file.cases, ...recorded].map((each) =>
+    run(each).catch((error: unknown) => {
+      // The first error is that of the eval; the other runs are cancelled.
+      end.abort(error);
+      throw error;
+    }),
+  );
+  await Promise.allSettled(running);
+  const cases = await Promise.all(running);
+  return { format: 1, name: file.name, agent: file.agent, started_at, cases };
+}
+
+async function runCase(
+  reeve: Client,
+  { agent, name, graders }: EvalFile,
+  { id, input, graders: own }: EvalCase,
+  limits: RunLimits,
+): Promise<CaseResult> {
+  const startedMs = performance.now();
+  const labels = { eval: name, eval_case: id };
+  const { run, problem } = await runAgent(reeve, { agentId: agent, input, labels }, limits);
+  const duration_ms = Math.round(performance.now() - startedMs);
+  const isCompleted = run?.status === RunStatus.COMPLETED && problem === "";
+  const grades = [];
+  if (isCompleted) {
+    const answer = { input, output: run.output };
+    for (const grader of [...graders, ...own]) {
+      grades.push(await grade(reeve, grader, answer, limits));
+    }
+  }
+  const costUsd = run?.cost?.costUsd;
+  return {
+    id,
+    run_id: run?.runId ?? "",
+    passed: isCompleted && grades.every(({ passed }) => passed),
+    problem,
+    grades,
+    ...(costUsd !== undefined && { cost_usd: costUsd }),
+    duration_ms,
+  };
+}

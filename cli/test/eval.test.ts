@@ -1,0 +1,181 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { StartRunRequest } from "@reeve/contracts/run";
+import { RunStatus } from "@reeve/contracts/run";
+import type { RunningServer } from "@reeve/platform/rpc/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli } from "../src/run-cli.ts";
+import { MemoryTerminal } from "./support/memory-terminal.ts";
+import { serveRuns } from "./support/small-server.ts";
+
+/** How the agents of the test answer. */
+const answers = new Map<string, string>();
+/** The requests of the runs, by id. */
+const requests = new Map<string, StartRunRequest>();
+/** How many runs are open, and how many were at most. */
+const open = { now: 0, max: 0 };
+
+const end = new AbortController();
+let server: RunningServer;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "reeve-eval-"));
+  server = await serveRuns(
+    {
+      startRun: (request) => {
+        const runId = `run_${requests.size + 1}`;
+        requests.set(runId, request);
+        open.max = Math.max(open.max, (open.now += 1));
+        return { run: { runId, agentId: request.agentId } };
+      },
+      async *watchRun({ runId }) {
+        const input = requests.get(runId)?.input ?? "";
+        yield {
+          events: [{ runId, sequence: 1, event: { case: "runCreated", value: { input } } }],
+          throughSequence: 1,
+        };
+        await Promise.resolve();
+        open.now -= 1;
+        yield { throughSequence: 2, endStatus: RunStatus.COMPLETED };
+      },
+      getRun: ({ runId }) => {
+        const { agentId = "", input = "" } = requests.get(runId) ?? {};
+        const isJudge = agentId === "judge";
+        const isGood = input.includes("kind answer");
+        const structuredOutput = { score: isGood ? 0.9 : 0.1, reason: "tone" };
+        const output = answers.get(input) ?? "";
+        const status = output === "" && !isJudge ? RunStatus.ERROR : RunStatus.COMPLETED;
+        const error = { reason: "provider_failed", message: "the provider failed" };
+        return {
+          run: {
+            runId,
+            agentId,
+            status,
+            output,
+            cost: { costUsd: 0.01 },
+            ...(isJudge && { structuredOutput }),
+            ...(status === RunStatus.ERROR && { error }),
+          },
+        };
+      },
+      listRuns: () => ({ runs: [{ runId: "run_1" }, { runId: "run_1" }] }),
+    },
+    0,
+    end.signal,
+  );
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function write(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+async function evalRun(...args: readonly string[]) {
+  const terminal = new MemoryTerminal();
+  const line = ["--url", server.url, "--token", "t", "eval", "run", ...args];
+  const code = await runCli(line, { terminal, environment: {}, signal: end.signal });
+  return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+}
+
+const support = `name: support
+agent: helper
+concurrency: 2
+cases:
+  - id: refund
+    input: How do I get a refund?
+    graders:
+      - contains: 30 days
+      - not_contains: sorry
+      - matches: ^\\w+
+  - id: order
+    input: Order 7 as JSON
+    graders:
+      - json_schema: { type: object, required: [id] }
+  - id: tone
+    input: Be kind
+    graders:
+      - model: { agent: judge, rubric: The answer is kind. }
+`;
+
+test("an eval grades all answers, and exits with 1 if a case fails", async () => {
+  answers.set("How do I get a refund?", "Within 30 days.");
+  answers.set("Order 7 as JSON", '{"id":7}');
+  answers.set("Be kind", "a kind answer");
+  const path = write("support.yaml", support);
+  const baseline = join(folder, "before.json");
+  const first = await evalRun(path, "--output", baseline);
+  expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining("3 of 3 passed") });
+  expect(JSON.parse(readFileSync(baseline, "utf8"))).toMatchObject({
+    format: 1,
+    name: "support",
+    cases: [{ id: "refund", passed: true }, { id: "order" }, { id: "tone" }],
+  });
+  answers.set("Order 7 as JSON", "seven");
+  const second = await evalRun(path);
+  expect(second.code).toBe(1);
+  expect(second.stdout).toMatch(/order +FAIL.*json_schema: the answer is no JSON/);
+});
+
+test("with a baseline, only a regression is a failure", async () => {
+  answers.set("How do I get a refund?", "Never.");
+  answers.set("Order 7 as JSON", "seven");
+  answers.set("Be kind", "a kind answer");
+  const path = write("support.yaml", support);
+  const bad = join(folder, "bad.json");
+  expect((await evalRun(path, "-o", bad)).code).toBe(1);
+  const same = await evalRun(path, "--baseline", bad);
+  expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("no case changed") });
+  answers.set("How do I get a refund?", "Within 30 days.");
+  answers.set("Be kind", "an answer");
+  const changed = await evalRun(path, "--baseline", bad);
+  expect(changed.code).toBe(1);
+  expect(changed.stdout).toMatch(/refund +fixed +contains "30 days"/);
+  expect(changed.stdout).toMatch(/tone +regressed +model judge: The answer is kind\./);
+});
+
+test("a run that fails is a failed case, and the others go on", async () => {
+  answers.set("How do I get a refund?", "");
+  answers.set("Order 7 as JSON", '{"id":7}');
+  const { code, stdout } = await evalRun(write("support.yaml", support));
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/refund +FAIL.*the provider failed/);
+  expect(stdout).toMatch(/order +pass/);
+});
+
+test("no more runs are open than the file permits", () => {
+  expect(open.max).toBeLessThanOrEqual(2);
+});
+
+test("the inputs of recorded runs are cases, each once", async () => {
+  const input = requests.get("run_1")?.input ?? "";
+  answers.set(input, "30 days");
+  const path = write(
+    "recorded.yaml",
+    "name: recorded\nagent: helper\nfrom_runs: { agent: helper }\ngraders: [{ contains: 30 days }]\n",
+  );
+  const { code, stdout } = await evalRun(path, "--json");
+  expect(code).toBe(0);
+  const { cases } = JSON.parse(stdout) as { readonly cases: readonly object[] };
+  expect(cases).toMatchObject([{ id: "run-1", passed: true }]);
+});
+
+test.each([
+  ["name: x\nagent: y\n", "has no cases"],
+  ["name: x\nagent: y\ncases: [{ id: a, input: b }]\n", "has no grader"],
+  ["name: x\nagent: y\ncases: [{ id: a, input: b, graders: [{ matches: '(' }] }]\n", "graders"],
+  ["name: x\nagent: y\nfrom_runs: {}\n", "needs `graders`"],
+])("a file with mistakes starts no run: %j", async (text, problem) => {
+  const before = requests.size;
+  const { code, stderr } = await evalRun(write("bad.yaml", text));
+  expect(code).toBe(1);
+  expect(stderr).toContain(problem);
+  expect(requests.size).toBe(before);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { inputViolations, renderInput } from "./render-input.ts";
+
+const values = { triggerId: "nightly", timeMs: 0, body: undefined };
+
+test("placeholders of a schedule are replaced", () => {
+  expect(renderInput("{{ time }} by {{trigger_id}}", values)).toBe(
+    "1970-01-01T00:00:00.000Z by nightly",
+  );
+});
+
+test.each([
+  ["{{body.issue.title}}", "Broken"],
+  ["{{body.issue.labels[1].name}}", "ui"],
+  ["{{body.issue.labels}}", '[{"name":"bug"},{"name":"ui"}]'],
+  ["{{body.count}}", "2"],
+  ["{{body.nothing}}{{body.issue.labels[9]}}{{body.gone.deeper}}", ""],
+  ["{{body.__proto__}}{{body.constructor}}{{body.issue.title.length}}", ""],
+])("%s of a body is %j", (input, expected) => {
+  const issue = { title: "Broken", labels: [{ name: "bug" }, { name: "ui" }] };
+  const body = JSON.stringify({ issue, count: 2, nothing: null });
+  expect(renderInput(input, { ...values, body })).toBe(expected);
+});
+
+test("a body that is no JSON is inserted as a whole, and has no members", () => {
+  expect(renderInput("{{body}}|{{body.a}}", { ...values, body: "a=1" })).toBe("a=1|");
+});
+
+test("a placeholder in a value is no placeholder", () => {
+  const body = JSON.stringify({ a: "{{trigger_id}} $& $1" });
+  expect(renderInput("{{body.a}}", { ...values, body })).toBe("{{trigger_id}} $& $1");
+});
+
+test("unknown placeholders are refused, and those of a body in a schedule", () => {
+  const fields = (input: string, hasBody: boolean) =>
+    inputViolations(input, hasBody).map(({ description }) => description.split(" ")[0]);
+  expect(fields("{{time}} {{body.a}} {{now}} {{now}}", false)).toEqual(["{{body.a}}", "{{now}}"]);
+  expect(fields("{{body}} {{body.a[0].b}} {{body..a}} {{body[x]}}", true)).toEqual([
+    "{{body..a}}",
+    "{{body[x]}}",
+  ]);
+});

@@ -1,0 +1,34 @@
+import { Cron } from "croner";
+
+/** The times of a cron expression. */
+export interface CronTimes {
+  /** Returns the first time after `afterMs`, in milliseconds since the epoch. Undefined: there is none. */
+  next(afterMs: number): number | undefined;
+}
+
+/**
+ * Returns the times of a cron expression with five fields in a time zone. A local time that the clock skips comes right after
+ * the change; one that the clock repeats counts once. Throws an Error that says what is wrong with either.
+ */
+export function cronTimes(cron: string, timeZone: string): CronTimes {
+  const fields = cron.trim().split(/\s+/);
+  if (fields.length !== 5) {
+    throw new Error(
+      `has ${fields.length} fields; write five: minute, hour, day of the month, month, and day of the week, such as \`30 8 * * 1-5\``,
+    );
+  }
+  const zone = timeZone === "" ? "UTC" : timeZone;
+  const times = new Cron(fields.join(" "), { timezone: zone, mode: "5-part", paused: true });
+  return { next: (afterMs) => times.nextRun(new Date(afterMs))?.getTime() };
+}
+
+/** Whether the machine knows a time zone, such as `Europe/Lisbon`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name === "" ? "UTC" : name });
+    // An offset such as `+01:00` is none: it has no daylight saving time, which its author may expect.
+    return !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}

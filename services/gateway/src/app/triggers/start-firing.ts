@@ -1,0 +1,207 @@
+import { createHash } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import { ErrorReason } from "@reeve/contracts/error";
+import { StartRunRequestSchema } from "@reeve/contracts/run";
+import type { Firing, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
+import {
+  FiringCause,
+  FiringOutcome,
+  FiringSchema,
+  OnOverlap,
+  PendingFiringSchema,
+} from "@reeve/contracts/trigger";
+import { Failure } from "@reeve/platform/failure";
+import type { Credential } from "@reeve/platform/rpc/principal";
+import { runIdOf } from "@reeve/run/commands/run-id";
+import { isTerminal } from "@reeve/run/head/run-status";
+import { bucketOf } from "@reeve/contracts/channel";
+import { RunSchema } from "@reeve/contracts/run";
+import { readRun } from "../read-run.ts";
+import { startRun } from "../start-run.ts";
+import { renderInput } from "./render-input.ts";
+import type { TriggerPorts } from "./trigger-ports.ts";
+import type { TriggerKey } from "./trigger-records.ts";
+import { addFiring, settleFiring } from "./trigger-records.ts";
+
+/** How long a run that is being started counts as one that has not ended, even if it is not found. */
+const startingMs = 60_000;
+
+const { key: runKey } = bucketOf(RunSchema);
+
+/** What makes a trigger fire. */
+export interface FiringRequest {
+  readonly cause: FiringCause;
+  /** Identifies the firing among those of its trigger. */
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly timeMs: number;
+  /** Default: none. */
+  readonly body?: string | undefined;
+}
+
+/**
+ * Returns a firing with everything that its run depends on. The id of its request, and so that of its run, follow from the trigger and
+ * the name of the firing: however often and wherever it is started, there is one run.
+ */
+export function pendingFiring(
+  { trigger, uid, tenant }: TriggerRecord,
+  { cause, name, timeMs, body }: FiringRequest,
+): PendingFiring {
+  const { triggerId = "", agentId = "", input = "", labels = {} } = trigger?.spec ?? {};
+  const requestId = `trigger:${uid}:${name}`;
+  const firing = create(FiringSchema, {
+    firingId: firingIdOf(requestId),
+    cause,
+    scheduledAt: timestampFromMs(timeMs),
+    outcome: FiringOutcome.STARTING,
+    runId: runIdOf(tenant, requestId),
+  });
+  return create(PendingFiringSchema, {
+    firing,
+    requestId,
+    agentId,
+    input: renderInput(input, { triggerId, timeMs, body }),
+    labels: { ...labels, trigger: triggerId },
+  });
+}
+
+/** Returns the id of a firing. */
+export function firingIdOf(requestId: string): string {
+  return `fir_${createHash("sha256").update(requestId).digest("hex").slice(0, 32)}`;
+}
+
+/** A firing that is started. */
+export interface StartedFiring {
+  readonly key: TriggerKey;
+  readonly record: TriggerRecord;
+  readonly pending: PendingFiring;
+  /** With what the run starts. */
+  readonly credential: Credential;
+}
+
+/**
+ * Starts the run of a firing, unless the trigger skips overlaps and its last run has not ended, and records it in the history. A
+ * firing that was decided before keeps its outcome. Throws a Failure if it can be tried again; any other is the outcome of the firing.
+ */
+export async function startFiring(
+  ports: TriggerPorts,
+  { key, record, pending, credential }: StartedFiring,
+  signal: AbortSignal,
+): Promise<Firing> {
+  const { uid } = record;
+  const firing = pending.firing ?? create(FiringSchema);
+  const nowMs = ports.clock.now();
+  const choose = async (before: readonly Firing[]) => {
+    const open = isSkipping(record) ? await openRunOf(ports, key, before, signal) : undefined;
+    if (open === undefined) return { ...firing, firedAt: timestampFromMs(nowMs) };
+    const problem = `run ${open} of the trigger has not ended`;
+    return ended(firing, { outcome: FiringOutcome.SKIPPED, problem, nowMs });
+  };
+  const { added } = await addFiring(ports, { key, uid, firing }, choose, signal);
+  if (added.outcome !== FiringOutcome.STARTING) return added;
+  const settled = await start(ports, pending, added, { credential, nowMs, signal });
+  await settleFiring(ports, { key, uid, firing: settled }, signal);
+  return settled;
+}
+
+/** Records a firing that starts no run. */
+export async function recordFiring(
+  ports: TriggerPorts,
+  { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
+  signal: AbortSignal,
+): Promise<void> {
+  const { kind } = await addFiring(
+    ports,
+    { key, uid, firing },
+    () => Promise.resolve(firing),
+    signal,
+  );
+  if (kind === "known") await settleFiring(ports, { key, uid, firing }, signal);
+}
+
+/** Returns a firing as it ended. */
+export function ended(
+  firing: Firing,
+  end: {
+    readonly outcome: FiringOutcome;
+    readonly problem: string;
+    readonly nowMs: number;
+    /** Default: none. */
+    readonly runId?: string;
+  },
+): Firing {
+  const { outcome, problem, nowMs, runId = "" } = end;
+  return { ...firing, outcome, problem, runId, firedAt: timestampFromMs(nowMs) };
+}
+
+interface StartContext {
+  readonly credential: Credential;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+async function start(
+  { gateway }: TriggerPorts,
+  { requestId, agentId, input, labels }: PendingFiring,
+  firing: Firing,
+  { credential, nowMs, signal }: StartContext,
+): Promise<Firing> {
+  const request = create(StartRunRequestSchema, { requestId, agentId, input, labels });
+  try {
+    const { run } = await startRun(gateway, credential, request, signal);
+    const { runId } = run;
+    return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
+  } catch (error) {
+    if (mayPass(error)) throw error;
+    // An attempt that nobody saw end started the run, perhaps from an earlier version of the trigger.
+    if (error instanceof Failure && error.reason === ErrorReason.REQUEST_ID_REUSED) {
+      const { runId } = firing;
+      return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
+    }
+    return ended(firing, { outcome: FiringOutcome.FAILED, problem: problemOf(error), nowMs });
+  }
+}
+
+/** Whether the same attempt may succeed later. */
+export function mayPass(error: unknown): boolean {
+  if (!(error instanceof Failure)) return true;
+  return error.kind === "unavailable" || error.reason === ErrorReason.STORAGE_FULL;
+}
+
+/** Returns what is said of a failure in the history. */
+export function problemOf(error: unknown): string {
+  return error instanceof Failure ? error.message.slice(0, 1_000) : "an internal error";
+}
+
+function isSkipping({ trigger }: TriggerRecord): boolean {
+  return trigger?.spec?.onOverlap !== OnOverlap.ALLOW;
+}
+
+/** Returns the run that the trigger started last, if it has not ended. */
+async function openRunOf(
+  { gateway, clock }: TriggerPorts,
+  { tenant }: TriggerKey,
+  before: readonly Firing[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const last = before.findLast(
+    ({ outcome }) => outcome === FiringOutcome.STARTED || outcome === FiringOutcome.STARTING,
+  );
+  if (last === undefined) return undefined;
+  const { runId: run, firedAt } = last;
+  const row = await gateway.runs.get(runKey({ tenant, run }), signal);
+  if (row !== undefined && isTerminal(row.record.status)) return undefined;
+  try {
+    // The index follows the log with a delay.
+    const head = await readRun(gateway.log, { tenant, run }, signal);
+    return isTerminal(head.status) ? undefined : run;
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== "not_found") throw error;
+    const isStarting =
+      last.outcome === FiringOutcome.STARTING &&
+      firedAt !== undefined &&
+      clock.now() - timestampMs(firedAt) < startingMs;
+    return isStarting ? run : undefined;
+  }
+}

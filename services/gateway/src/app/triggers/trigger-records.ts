@@ -1,0 +1,165 @@
+import { create } from "@bufbuild/protobuf";
+import { bucketOf } from "@reeve/contracts/channel";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { Firing, TriggerFirings, TriggerRecord } from "@reeve/contracts/trigger";
+import { FiringOutcome, TriggerFiringsSchema, TriggerRecordSchema } from "@reeve/contracts/trigger";
+import type { Row, Table } from "@reeve/jetstream/table/port";
+import { Failure } from "@reeve/platform/failure";
+import type { TriggerPorts } from "./trigger-ports.ts";
+
+/** A trigger of a tenant. */
+export interface TriggerKey {
+  readonly tenant: string;
+  readonly trigger: string;
+}
+
+/** How many firings are kept of each trigger. */
+export const maxFirings = 100;
+/** How often a change is tried again after a concurrent one. */
+const maxAttempts = 20;
+
+const { key: recordKey } = bucketOf(TriggerRecordSchema);
+const { key: firingsKey } = bucketOf(TriggerFiringsSchema);
+
+/** Returns the key of a trigger in its table. */
+export function triggerKeyOf(key: TriggerKey): string {
+  return recordKey({ ...key });
+}
+
+/** Returns the row of a trigger. Throws a Failure of kind `not_found` if there is none. */
+export async function readTrigger(
+  { records }: Pick<TriggerPorts, "records">,
+  key: TriggerKey,
+  signal: AbortSignal,
+): Promise<Row<TriggerRecord>> {
+  const row = await records.get(triggerKeyOf(key), signal);
+  if (row === undefined) throw triggerNotFound(key.trigger);
+  return row;
+}
+
+/**
+ * Replaces a trigger by what `change` makes of it, again after each concurrent change. `change` returns undefined for no change.
+ * Returns the record as it is stored then.
+ */
+export async function changeTrigger(
+  { records }: Pick<TriggerPorts, "records">,
+  key: TriggerKey,
+  change: (before: TriggerRecord) => TriggerRecord | undefined,
+  signal: AbortSignal,
+): Promise<TriggerRecord> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const { record, revision } = await readTrigger({ records }, key, signal);
+    const after = change(record);
+    if (after === undefined) return record;
+    const written = await records.update(triggerKeyOf(key), after, revision, signal);
+    if (written !== undefined) return after;
+  }
+  throw changedConcurrently(key.trigger);
+}
+
+/** Returns the firings of a trigger, oldest first. Those of an earlier trigger with its id are not among them. */
+export async function readFirings(
+  { firings }: Pick<TriggerPorts, "firings">,
+  key: TriggerKey,
+  uid: string,
+  signal: AbortSignal,
+): Promise<readonly Firing[]> {
+  const row = await firings.get(firingsKey({ ...key }), signal);
+  return row?.record.uid === uid ? row.record.firings : [];
+}
+
+/** What a firing finds when it is added to the history. */
+export type Added =
+  | { readonly kind: "added" }
+  /** The firing is already there: a repeated request. */
+  | { readonly kind: "known"; readonly firing: Firing };
+
+/**
+ * Adds a firing to the history of its trigger, once. `assertAllowed` sees the firings before it, and may throw; between that and
+ * the addition no other firing is added.
+ */
+export async function addFiring(
+  { firings }: Pick<TriggerPorts, "firings">,
+  { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
+  choose: (before: readonly Firing[]) => Promise<Firing>,
+  signal: AbortSignal,
+): Promise<Added & { readonly added: Firing }> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const row = await firings.get(firingsKey({ ...key }), signal);
+    const before = row?.record.uid === uid ? row.record.firings : [];
+    const known = before.find(({ firingId }) => firingId === firing.firingId);
+    if (known !== undefined) return { kind: "known", firing: known, added: known };
+    const added = await choose(before);
+    const after = create(TriggerFiringsSchema, {
+      uid,
+      firings: [...before, added].slice(-maxFirings),
+    });
+    if (await write(firings, firingsKey({ ...key }), row, after, signal)) {
+      return { kind: "added", added };
+    }
+  }
+  throw changedConcurrently(key.trigger);
+}
+
+/** Records how a firing ended that is being started. Does nothing if the history has lost it. */
+export async function settleFiring(
+  { firings }: Pick<TriggerPorts, "firings">,
+  { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const row = await firings.get(firingsKey({ ...key }), signal);
+    if (row === undefined || row.record.uid !== uid) return;
+    const isOpen = ({ firingId, outcome }: Firing) =>
+      firingId === firing.firingId && outcome === FiringOutcome.STARTING;
+    if (!row.record.firings.some(isOpen)) return;
+    const after = create(TriggerFiringsSchema, {
+      uid,
+      firings: row.record.firings.map((each) => (isOpen(each) ? firing : each)),
+    });
+    if (await write(firings, firingsKey({ ...key }), row, after, signal)) return;
+  }
+  throw changedConcurrently(key.trigger);
+}
+
+/** Deletes the history of a trigger. */
+export async function deleteFirings(
+  { firings }: Pick<TriggerPorts, "firings">,
+  key: TriggerKey,
+  signal: AbortSignal,
+): Promise<void> {
+  await firings.delete(firingsKey({ ...key }), signal);
+}
+
+async function write(
+  firings: Table<TriggerFirings>,
+  key: string,
+  before: Row<TriggerFirings> | undefined,
+  after: TriggerFirings,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const written =
+    before === undefined
+      ? await firings.create(key, after, signal)
+      : await firings.update(key, after, before.revision, signal);
+  return written !== undefined;
+}
+
+/** Returns the Failure of a trigger that does not exist. */
+export function triggerNotFound(triggerId: string): Failure {
+  return new Failure(
+    "not_found",
+    ErrorReason.TRIGGER_NOT_FOUND,
+    `trigger ${triggerId} not found; list the triggers for their ids`,
+    { metadata: { trigger_id: triggerId } },
+  );
+}
+
+function changedConcurrently(triggerId: string): Failure {
+  return new Failure(
+    "unavailable",
+    ErrorReason.UNAVAILABLE,
+    `trigger ${triggerId} is changed by many requests at the same time; retry`,
+    { metadata: { trigger_id: triggerId } },
+  );
+}

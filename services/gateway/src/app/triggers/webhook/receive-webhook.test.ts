@@ -1,0 +1,131 @@
+import { OnOverlap, TriggerState } from "@reeve/contracts/trigger";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { Webhook } from "standardwebhooks";
+import { expect, test } from "vitest";
+import type { MemoryTriggers } from "../../../../test/support/memory-triggers.ts";
+import {
+  firingsOf,
+  hourMs,
+  memoryTriggers,
+  nightly,
+  startMs,
+  storeTrigger,
+} from "../../../../test/support/memory-triggers.ts";
+import { pauseTrigger, rotateSecret } from "../manage-triggers.ts";
+import { receiveWebhook } from "./receive-webhook.ts";
+
+const never = new AbortController().signal;
+const hook = {
+  input: "Triage {{body.issue.title}}",
+  onOverlap: OnOverlap.ALLOW,
+  source: { case: "webhook", value: {} },
+} as const;
+
+async function withHook() {
+  const ports = await memoryTriggers();
+  const { webhookSecret } = await storeTrigger(ports, hook);
+  return { ports, secret: webhookSecret };
+}
+
+/** Sends a webhook that is signed at the time of the ports. */
+async function send(
+  ports: MemoryTriggers,
+  secret: string,
+  { id = "msg_1", body = '{"issue":{"title":"Broken"}}', to = nightly as object } = {},
+) {
+  const at = new Date(ports.nowMs);
+  const signature = new Webhook(secret).sign(id, at, body);
+  const timestamp = String(Math.floor(at.getTime() / 1_000));
+  const request = { webhookId: id, timestamp, signature, body: Buffer.from(body) };
+  return await receiveWebhook(ports, { ...nightly, ...to }, request, never);
+}
+
+test("a signed webhook starts a run of the owner with values of its body", async () => {
+  const { ports, secret } = await withHook();
+  const received = await send(ports, secret);
+  const run = received.kind === "fired" ? received.firing.runId : "";
+  const { events } = await ports.gateway.log.read({ tenant: "acme", run }, emptyTail, never);
+  expect(events[0]?.event).toMatchObject({
+    case: "runCreated",
+    value: { input: "Triage Broken", startedBy: "ann" },
+  });
+});
+
+test("the same id means the same run, also concurrently, later, and with another body", async () => {
+  const { ports, secret } = await withHook();
+  const sent = await Promise.all([send(ports, secret), send(ports, secret), send(ports, secret)]);
+  ports.nowMs += 200_000;
+  const all = [...sent, await send(ports, secret), await send(ports, secret, { body: "{}" })];
+  const runs = all.map((received) => received.kind === "fired" && received.firing.runId);
+  expect(new Set(runs).size).toBe(1);
+  expect(ports.gateway.dispatch.length).toBe(1);
+  expect(await firingsOf(ports)).toHaveLength(1);
+  await send(ports, secret, { id: "msg_2" });
+  expect(ports.gateway.dispatch.length).toBe(2);
+});
+
+test("nothing tells a wrong signature from a trigger, or a tenant, that does not exist", async () => {
+  const { ports, secret } = await withHook();
+  const wrong = `whsec_${Buffer.alloc(32).toString("base64")}`;
+  const refused = { kind: "refused" };
+  expect(await send(ports, wrong)).toEqual(refused);
+  expect(await send(ports, secret, { to: { trigger: "other" } })).toEqual(refused);
+  expect(await send(ports, secret, { to: { tenant: "globex" } })).toEqual(refused);
+  expect(ports.gateway.dispatch.length).toBe(0);
+});
+
+test("a trigger with a schedule accepts no webhook", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  const anybody = `whsec_${Buffer.alloc(32).toString("base64")}`;
+  expect(await send(ports, anybody)).toEqual({ kind: "refused" });
+});
+
+test("a flood of forged webhooks does not reach the store", async () => {
+  const { ports } = await withHook();
+  let reads = 0;
+  const { get } = ports.records;
+  ports.records.get = async (...given) => {
+    reads += 1;
+    return await get.apply(ports.records, given);
+  };
+  const wrong = `whsec_${Buffer.alloc(32).toString("base64")}`;
+  for (let count = 0; count < 500; count++) {
+    await send(ports, wrong, { to: { trigger: `t${count}` } });
+  }
+  expect(reads).toBeLessThanOrEqual(100);
+});
+
+test("more webhooks than a trigger may have in a second are refused", async () => {
+  const { ports, secret } = await withHook();
+  const kinds = [];
+  for (let count = 0; count < 41; count++) {
+    kinds.push((await send(ports, secret, { id: `msg_${count}` })).kind);
+  }
+  expect(kinds.indexOf("limited")).toBe(40);
+});
+
+test("a paused trigger starts nothing", async () => {
+  const { ports, secret } = await withHook();
+  await pauseTrigger(ports, nightly, never);
+  expect(await send(ports, secret)).toMatchObject({ kind: "inactive" });
+  expect(ports.gateway.dispatch.length).toBe(0);
+});
+
+test("a webhook of a removed owner stops the trigger", async () => {
+  const { ports, secret } = await withHook();
+  ports.subjects.delete("ann");
+  expect(await send(ports, secret)).toMatchObject({ kind: "inactive" });
+  const row = await ports.records.get("acme.nightly", never);
+  expect(row?.record.trigger?.state).toBe(TriggerState.STOPPED);
+});
+
+test("a new secret is valid at once, and the one before for a day", async () => {
+  const { ports, secret } = await withHook();
+  const next = await rotateSecret(ports, nightly, never);
+  expect((await send(ports, next)).kind).toBe("fired");
+  expect((await send(ports, secret, { id: "msg_2" })).kind).toBe("fired");
+  ports.nowMs = startMs + 24 * hourMs;
+  expect((await send(ports, secret, { id: "msg_3" })).kind).toBe("refused");
+  expect((await send(ports, next, { id: "msg_4" })).kind).toBe("fired");
+});

@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import type { Firing, TriggerRecord } from "@reeve/contracts/trigger";
+import { FiringCause, FiringOutcome, TriggerState } from "@reeve/contracts/trigger";
+import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
+import type { RequestRate } from "../../../quotas/request-rate.ts";
+import type { FireDuePorts } from "../schedule/fire-due.ts";
+import { stopTrigger } from "../schedule/fire-due.ts";
+import { pendingFiring, startFiring } from "../start-firing.ts";
+import type { TriggerKey } from "../trigger-records.ts";
+import { triggerKeyOf } from "../trigger-records.ts";
+import { decodeBody } from "./decode-body.ts";
+import type { SignedRequest } from "./verify-signature.ts";
+import { isSigned } from "./verify-signature.ts";
+import { validKeys } from "./webhook-secrets.ts";
+
+/** How many webhooks per second a gateway accepts for a trigger. */
+const maxPerSecond = 20;
+/** How many refused requests per second may read the store. */
+const maxLookupsPerSecond = 50;
+
+/** What becomes of a webhook. */
+export type Received =
+  /** The signature is not valid, or there is no such trigger. */
+  | { readonly kind: "refused" }
+  | { readonly kind: "malformed"; readonly problem: string }
+  | { readonly kind: "limited"; readonly retryAfterMs: number }
+  /** The trigger does not fire now. */
+  | { readonly kind: "inactive"; readonly problem: string }
+  | { readonly kind: "fired"; readonly firing: Firing };
+
+export interface ReceivePorts extends FireDuePorts {
+  /** On monotonic time. */
+  readonly rate: RequestRate;
+}
+
+/**
+ * Fires a trigger for a webhook with a valid signature. The same `webhook-id` means the same run, however often and at whatever gateway
+ * it arrives. Nothing distinguishes a trigger that does not exist from a signature that is not valid.
+ */
+export async function receiveWebhook(
+  ports: ReceivePorts,
+  key: TriggerKey,
+  request: SignedRequest,
+  signal: AbortSignal,
+): Promise<Received> {
+  const record = await signedRecord(ports, key, request, signal);
+  if (record === undefined) return { kind: "refused" };
+  const name = triggerKeyOf(key);
+  const retryAfterMs = ports.rate.take(name, maxPerSecond);
+  if (retryAfterMs > 0) return { kind: "limited", retryAfterMs };
+  const body = decodeBody(request.body);
+  if (body === undefined) return { kind: "malformed", problem: "the body is no UTF-8" };
+  const { state, stopReason } = record.trigger ?? {};
+  if (state !== TriggerState.ACTIVE) {
+    const problem = stopReason ? `the trigger was stopped: ${stopReason}` : "the trigger is paused";
+    return { kind: "inactive", problem };
+  }
+  const owner = ports.owners.check(key.tenant, record.trigger?.owner);
+  if (owner.kind === "refused") {
+    await stopTrigger(ports, key, owner.problem, signal);
+    return { kind: "inactive", problem: "the trigger was stopped" };
+  }
+  const pending = pendingFiring(record, {
+    cause: FiringCause.WEBHOOK,
+    name: `hook:${createHash("sha256")
+      .update(request.webhookId ?? "")
+      .digest("hex")}`,
+    timeMs: ports.clock.now(),
+    body,
+  });
+  const { credential } = owner;
+  const { firingId = "", runId = "" } = pending.firing ?? {};
+  const resources = [
+    { kind: "trigger", id: key.trigger },
+    { kind: "run", id: runId },
+  ];
+  const act = { tenant: key.tenant, subject: systemSubjects.triggers, action: "trigger.fire" };
+  const fired: Firing[] = [];
+  await ports.recordAct({ ...act, resources, actId: firingId }, async () => {
+    const firing = await startFiring(ports, { key, record, pending, credential }, signal);
+    fired.push(firing);
+    return firing.outcome === FiringOutcome.STARTED;
+  });
+  const [firing] = fired;
+  if (firing === undefined) throw new Error(`webhook of ${name} has no outcome`);
+  return { kind: "fired", firing };
+}
+
+/** Returns the trigger if one of its secrets signed the request. */
+async function signedRecord(
+  ports: ReceivePorts,
+  key: TriggerKey,
+  request: SignedRequest,
+  signal: AbortSignal,
+): Promise<TriggerRecord | undefined> {
+  const nowMs = ports.clock.now();
+  const isOfKey = ({ tenant, trigger }: TriggerRecord) =>
+    tenant === key.tenant && trigger?.spec?.triggerId === key.trigger;
+  const isSigner = (record: TriggerRecord | undefined) =>
+    isSigned(request, validKeys(record?.secrets ?? [], nowMs), nowMs);
+  const known = ports.known().find(isOfKey);
+  if (isSigner(known)) return known;
+  // The view may lack a trigger, or a secret, that is a moment old.
+  if (ports.rate.take("lookups", maxLookupsPerSecond) > 0) return undefined;
+  const stored = (await ports.records.get(triggerKeyOf(key), signal))?.record;
+  return isSigner(stored) ? stored : undefined;
+}

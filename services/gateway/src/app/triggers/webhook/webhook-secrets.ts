@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
+import type { WebhookSecret } from "@reeve/contracts/trigger";
+import { WebhookSecretSchema } from "@reeve/contracts/trigger";
+
+/** The length of a key, in bytes. */
+const keyBytes = 32;
+/** How long the secret before the newest stays valid. */
+const overlapMs = 86_400_000;
+
+/** A new secret, and its text for the sender. */
+export interface IssuedSecret {
+  readonly secret: WebhookSecret;
+  readonly text: string;
+}
+
+/** Generates a secret. */
+export function issueSecret(): IssuedSecret {
+  const key = randomBytes(keyBytes);
+  const text = `whsec_${key.toString("base64")}`;
+  return { secret: create(WebhookSecretSchema, { key: new Uint8Array(key) }), text };
+}
+
+/** Returns the secrets of a trigger after it got a new one: that, and the one before, which is valid for another day. */
+export function rotated(
+  [last]: readonly WebhookSecret[],
+  secret: WebhookSecret,
+  nowMs: number,
+): WebhookSecret[] {
+  const expiresAt = timestampFromMs(nowMs + overlapMs);
+  return last === undefined ? [secret] : [secret, { ...last, expiresAt }];
+}
+
+/** Returns the keys that are valid now. */
+export function validKeys(secrets: readonly WebhookSecret[], nowMs: number): readonly Uint8Array[] {
+  return secrets
+    .filter(({ expiresAt }) => expiresAt === undefined || timestampMs(expiresAt) > nowMs)
+    .map(({ key }) => key);
+}
