@@ -105,6 +105,7 @@ cases:
       - model: { agent: judge, rubric: The answer is kind. }
 `;
 
+// Requirement: TRIG-7
 test("an eval grades all answers, and exits with 1 if a case fails", async () => {
   answers.set("How do I get a refund?", "Within 30 days.");
   answers.set("Order 7 as JSON", '{"id":7}');
@@ -124,6 +125,7 @@ test("an eval grades all answers, and exits with 1 if a case fails", async () =>
   expect(second.stdout).toMatch(/order +FAIL.*json_schema: the answer is no JSON/);
 });
 
+// Requirement: TRIG-7
 test("with a baseline, only a regression is a failure", async () => {
   answers.set("How do I get a refund?", "Never.");
   answers.set("Order 7 as JSON", "seven");

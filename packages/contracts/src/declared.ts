@@ -20,7 +20,7 @@ import * as thread from "./thread.ts";
 import * as tool from "./tool.ts";
 import * as toolhost from "./toolhost.ts";
 import * as workerPresence from "./coordination/worker-presence.ts";
-import * as trigger from "./trigger.ts";
+import * as trigger from "./coordination/trigger.ts";
 
 const messages = [
   agent,

@@ -124,7 +124,7 @@ export async function startGateway(
         plainRoutes,
         documents: plainDocuments,
         site: firstSite([
-          // Whoever requires certificates of all clients has no senders of webhooks without one.
+          // A deployment that requires certificates of all clients has no webhooks of senders without one.
           ...(config.REEVE_TLS_CLIENT_REQUIRED ? [] : [hookSite(webhooks(triggers), log, ending)]),
           ...(config.REEVE_CONSOLE ? [consoleSite(config.REEVE_CONSOLE_DIR, signIn, log)] : []),
         ]),

@@ -55,6 +55,7 @@ async function firingsOf(triggerId: string) {
   );
 }
 
+// Requirement: TRIG-1
 test("two gateways, one of them new, start one run for a time that has come", async () => {
   await bench.startAnother();
   const { trigger } = await clients.triggers.createTrigger({ spec: { ...spec, source: hourly } });
@@ -80,6 +81,7 @@ test("two gateways, one of them new, start one run for a time that has come", as
   });
 });
 
+// Requirement: TRIG-4
 test("a webhook starts one run for its id over HTTP, and a forged one is refused without details", async () => {
   const source = { case: "webhook", value: {} } as const;
   const input = "triage {{body.title}}";

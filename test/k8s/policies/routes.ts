@@ -1,5 +1,5 @@
 import type { V1IngressSpec, V1ServiceSpec } from "@kubernetes/client-node";
-import { publicServices } from "../support/public-services.ts";
+import { publicPaths, publicServices } from "../support/public-services.ts";
 import type { KubernetesObject } from "../support/kubernetes-object.ts";
 import { nameOf } from "../support/kubernetes-object.ts";
 import { ofKind } from "../support/manifests.ts";
@@ -31,7 +31,7 @@ export function routes(objects: readonly KubernetesObject[]): readonly string[] 
           .filter((service) => !open.includes(service))
           .map((service) => `${nameOf(route)} does not route to ${service}`),
         ...open
-          .filter((service) => !publicServices.includes(service))
+          .filter((service) => ![...publicServices, ...publicPaths].includes(service))
           .map((service) => `${nameOf(route)} opens ${service || "everything"}`),
         ...rules.flatMap((rule) => backendProblems(objects, route, rule)),
       ];

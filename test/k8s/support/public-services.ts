@@ -34,3 +34,6 @@ export const publicServices: readonly string[] = [
   WorkflowService,
   WorkspaceService,
 ].map(({ typeName }) => typeName);
+
+/** The addresses of plain HTTP that need no client of the API: webhooks of triggers. */
+export const publicPaths: readonly string[] = ["v1/hooks"];

@@ -14,7 +14,7 @@ const pattern = z
   .max(10_000)
   .superRefine((text, context) => {
     try {
-      new RegExp(text, "u");
+      RegExp(text, "u");
     } catch {
       context.addIssue("is not a regular expression");
     }

@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Client } from "@reeve/client";
 import { RunStatus } from "@reeve/client";
 import { z } from "zod";
-import type { Grade, GradedAnswer } from "./grade.ts";
+import type { Grade, GradedAnswer } from "./graded-answer.ts";
 import type { RunLimits } from "./run-agent.ts";
 import { runAgent } from "./run-agent.ts";
 

@@ -2,23 +2,9 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { valueProblem } from "@reeve/agent/schema/value-problem";
 import type { Client } from "@reeve/client";
 import type { Grader } from "./eval-file.ts";
+import type { Grade, GradedAnswer } from "./graded-answer.ts";
 import { gradeByModel } from "./grade-by-model.ts";
 import type { RunLimits } from "./run-agent.ts";
-
-/** What a grader says of an answer. */
-export interface Grade {
-  /** What was checked, for people and to compare evals: `contains "30 days"`. */
-  readonly name: string;
-  readonly passed: boolean;
-  /** Why it failed, or what the model says. Empty if there is nothing to say. */
-  readonly detail: string;
-}
-
-/** An answer that is graded. */
-export interface GradedAnswer {
-  readonly input: string;
-  readonly output: string;
-}
 
 /** Grades an answer. A model grader starts a run of its own. */
 export async function grade(

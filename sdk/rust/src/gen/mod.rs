@@ -55,11 +55,6 @@ pub mod reeve {
             include!("reeve.notify.v1.rs");
         }
     }
-    pub mod operations {
-        pub mod v1 {
-            include!("reeve.operations.v1.rs");
-        }
-    }
     pub mod passkey {
         pub mod v1 {
             include!("reeve.passkey.v1.rs");
@@ -95,9 +90,9 @@ pub mod reeve {
             include!("reeve.tool.v1.rs");
         }
     }
-    pub mod workflow {
+    pub mod trigger {
         pub mod v1 {
-            include!("reeve.workflow.v1.rs");
+            include!("reeve.trigger.v1.rs");
         }
     }
 }

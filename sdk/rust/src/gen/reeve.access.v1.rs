@@ -10,7 +10,7 @@ pub enum Role {
     /// Reads agents, runs, threads, approvals, artifacts, workspaces, and tools.
     Viewer = 1,
     /// Starts, messages, cancels, and retries runs, and answers questions of their agents; writes
-    /// artifacts, files of workspaces, and the memories of its own subject.
+    /// triggers, artifacts, files of workspaces, and the memories of its own subject.
     Runner = 2,
     /// Decides approvals.
     Approver = 3,

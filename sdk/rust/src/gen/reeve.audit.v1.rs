@@ -12,7 +12,7 @@ pub struct AuditEvent {
     /// Tenant of the caller, or of what Reeve changed. Empty if the caller could not be authenticated.
     #[prost(string, tag = "3")]
     pub tenant: ::prost::alloc::string::String,
-    /// The caller. Empty if the caller could not be authenticated. `reeve/expiry` and `reeve/retention`
+    /// The caller. Empty if the caller could not be authenticated. `reeve/triggers`, `reeve/expiry`, and `reeve/retention`
     /// stand for Reeve itself: no caller has a `/`.
     #[prost(string, tag = "4")]
     pub subject: ::prost::alloc::string::String,

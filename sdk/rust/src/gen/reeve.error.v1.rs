@@ -143,6 +143,12 @@ pub enum ErrorReason {
     OfferReplaced = 92,
     /// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run.
     TooManyClients = 93,
+    /// NOT_FOUND: the tenant has no trigger with this id.
+    TriggerNotFound = 110,
+    /// ALREADY_EXISTS: a trigger with this id exists.
+    TriggerExists = 111,
+    /// FAILED_PRECONDITION: the trigger has a schedule and no webhook.
+    TriggerWithoutWebhook = 112,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -216,6 +222,9 @@ impl ErrorReason {
             Self::CallAnswered => "ERROR_REASON_CALL_ANSWERED",
             Self::OfferReplaced => "ERROR_REASON_OFFER_REPLACED",
             Self::TooManyClients => "ERROR_REASON_TOO_MANY_CLIENTS",
+            Self::TriggerNotFound => "ERROR_REASON_TRIGGER_NOT_FOUND",
+            Self::TriggerExists => "ERROR_REASON_TRIGGER_EXISTS",
+            Self::TriggerWithoutWebhook => "ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -290,6 +299,9 @@ impl ErrorReason {
             "ERROR_REASON_CALL_ANSWERED" => Some(Self::CallAnswered),
             "ERROR_REASON_OFFER_REPLACED" => Some(Self::OfferReplaced),
             "ERROR_REASON_TOO_MANY_CLIENTS" => Some(Self::TooManyClients),
+            "ERROR_REASON_TRIGGER_NOT_FOUND" => Some(Self::TriggerNotFound),
+            "ERROR_REASON_TRIGGER_EXISTS" => Some(Self::TriggerExists),
+            "ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK" => Some(Self::TriggerWithoutWebhook),
             _ => None,
         }
     }

@@ -2,14 +2,14 @@
 /// A message to one receiver, in the queue of this receiver until it was delivered or given up.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Notification {
-    /// Id of the notification. It follows from the approval, the event, and the receiver, and stays the
+    /// Id of the notification. It follows from the approval or the run, the event, and the receiver, and stays the
     /// same when the message is sent again: receivers recognize repetitions by it.
     #[prost(string, tag = "1")]
     pub notification_id: ::prost::alloc::string::String,
     /// Name of the receiver in the settings.
     #[prost(string, tag = "2")]
     pub receiver: ::prost::alloc::string::String,
-    /// Tenant of the approval.
+    /// Tenant of the approval, or of the run.
     #[prost(string, tag = "3")]
     pub tenant: ::prost::alloc::string::String,
     /// What happened.
@@ -27,6 +27,37 @@ pub struct Notification {
     /// Arguments of the call as JSON, shortened if they are long. Empty unless the receiver gets them.
     #[prost(string, tag = "8")]
     pub arguments: ::prost::alloc::string::String,
+    /// The run, if it is one that ended. There is no approval then.
+    #[prost(message, optional, tag = "20")]
+    pub run: ::core::option::Option<EndedRun>,
+}
+/// A run that ended, without its input, its answer, and the text of its error.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct EndedRun {
+    /// Id of the run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Id of its agent.
+    #[prost(string, tag = "2")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Id of its thread. Empty if it has none.
+    #[prost(string, tag = "3")]
+    pub thread_id: ::prost::alloc::string::String,
+    /// Who started it.
+    #[prost(string, tag = "4")]
+    pub started_by: ::prost::alloc::string::String,
+    /// How it ended.
+    #[prost(enumeration = "super::super::run::v1::RunStatus", tag = "5")]
+    pub status: i32,
+    /// Labels of the run.
+    #[prost(map = "string, string", tag = "6")]
+    pub labels: ::std::collections::HashMap<
+        ::prost::alloc::string::String,
+        ::prost::alloc::string::String,
+    >,
+    /// Constant that identifies the error. Empty if it ended without one.
+    #[prost(string, tag = "7")]
+    pub error_reason: ::prost::alloc::string::String,
 }
 /// A notice about an approval for programs on the bus, for a receiver with the format `nats`. Its data is
 /// JSON, that of a webhook, and its headers are those of Standard Webhooks: `webhook-id`,
@@ -50,7 +81,7 @@ pub struct DeadNotification {
     #[prost(message, optional, tag = "4")]
     pub given_up_at: ::core::option::Option<::prost_types::Timestamp>,
 }
-/// What happened to an approval.
+/// What happened to an approval, or to a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum NotificationEvent {
@@ -64,6 +95,8 @@ pub enum NotificationEvent {
     Escalated = 3,
     /// Somebody broke the glass: approved it alone and at once, in an emergency.
     BreakGlass = 4,
+    /// A run ended: it completed, failed, or was cancelled.
+    RunEnded = 20,
 }
 impl NotificationEvent {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -77,6 +110,7 @@ impl NotificationEvent {
             Self::Resolved => "NOTIFICATION_EVENT_RESOLVED",
             Self::Escalated => "NOTIFICATION_EVENT_ESCALATED",
             Self::BreakGlass => "NOTIFICATION_EVENT_BREAK_GLASS",
+            Self::RunEnded => "NOTIFICATION_EVENT_RUN_ENDED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -87,6 +121,7 @@ impl NotificationEvent {
             "NOTIFICATION_EVENT_RESOLVED" => Some(Self::Resolved),
             "NOTIFICATION_EVENT_ESCALATED" => Some(Self::Escalated),
             "NOTIFICATION_EVENT_BREAK_GLASS" => Some(Self::BreakGlass),
+            "NOTIFICATION_EVENT_RUN_ENDED" => Some(Self::RunEnded),
             _ => None,
         }
     }

@@ -232,6 +232,7 @@ test("facts that are older than the maximum age are not published", async () => 
   expect(await published([asked("a", PENDING)], [{}], noon + 60_001)).toEqual([[]]);
 });
 
+// Requirement: TRIG-6
 test("the end of a run is published to the receivers that ask for it, without what it says", async () => {
   const created: ExternalFact = {
     case: "runCreated",

@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { inputViolations, renderInput } from "./render-input.ts";
 
+/** Returns the placeholders that are refused. */
+function refusedIn(input: string, hasBody: boolean) {
+  return inputViolations(input, hasBody).map(({ description }) => description.split(" ")[0]);
+}
+
 const values = { triggerId: "nightly", timeMs: 0, body: undefined };
 
 test("placeholders of a schedule are replaced", () => {
@@ -32,10 +37,11 @@ test("a placeholder in a value is no placeholder", () => {
 });
 
 test("unknown placeholders are refused, and those of a body in a schedule", () => {
-  const fields = (input: string, hasBody: boolean) =>
-    inputViolations(input, hasBody).map(({ description }) => description.split(" ")[0]);
-  expect(fields("{{time}} {{body.a}} {{now}} {{now}}", false)).toEqual(["{{body.a}}", "{{now}}"]);
-  expect(fields("{{body}} {{body.a[0].b}} {{body..a}} {{body[x]}}", true)).toEqual([
+  expect(refusedIn("{{time}} {{body.a}} {{now}} {{now}}", false)).toEqual([
+    "{{body.a}}",
+    "{{now}}",
+  ]);
+  expect(refusedIn("{{body}} {{body.a[0].b}} {{body..a}} {{body[x]}}", true)).toEqual([
     "{{body..a}}",
     "{{body[x]}}",
   ]);

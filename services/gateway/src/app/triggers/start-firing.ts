@@ -3,9 +3,8 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import { StartRunRequestSchema } from "@reeve/contracts/run";
-import type { Firing, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
+import type { Firing, FiringCause, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
 import {
-  FiringCause,
   FiringOutcome,
   FiringSchema,
   OnOverlap,

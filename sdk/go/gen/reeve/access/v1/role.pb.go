@@ -34,7 +34,7 @@ const (
 	// Reads agents, runs, threads, approvals, artifacts, workspaces, and tools.
 	Role_ROLE_VIEWER Role = 1
 	// Starts, messages, cancels, and retries runs, and answers questions of their agents; writes
-	// artifacts, files of workspaces, and the memories of its own subject.
+	// triggers, artifacts, files of workspaces, and the memories of its own subject.
 	Role_ROLE_RUNNER Role = 2
 	// Decides approvals.
 	Role_ROLE_APPROVER Role = 3

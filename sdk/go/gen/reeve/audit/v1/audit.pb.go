@@ -203,7 +203,7 @@ type AuditEvent struct {
 	Time *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=time,proto3" json:"time,omitempty"`
 	// Tenant of the caller, or of what Reeve changed. Empty if the caller could not be authenticated.
 	Tenant string `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
-	// The caller. Empty if the caller could not be authenticated. `reeve/expiry` and `reeve/retention`
+	// The caller. Empty if the caller could not be authenticated. `reeve/triggers`, `reeve/expiry`, and `reeve/retention`
 	// stand for Reeve itself: no caller has a `/`.
 	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
 	// Roles of the caller.

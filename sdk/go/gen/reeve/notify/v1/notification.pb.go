@@ -13,6 +13,7 @@ import (
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	v1 "reeve.dev/sdk/go/gen/reeve/approval/v1"
+	v11 "reeve.dev/sdk/go/gen/reeve/run/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -25,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What happened to an approval.
+// What happened to an approval, or to a run.
 type NotificationEvent int32
 
 const (
@@ -39,16 +40,19 @@ const (
 	NotificationEvent_NOTIFICATION_EVENT_ESCALATED NotificationEvent = 3
 	// Somebody broke the glass: approved it alone and at once, in an emergency.
 	NotificationEvent_NOTIFICATION_EVENT_BREAK_GLASS NotificationEvent = 4
+	// A run ended: it completed, failed, or was cancelled.
+	NotificationEvent_NOTIFICATION_EVENT_RUN_ENDED NotificationEvent = 20
 )
 
 // Enum value maps for NotificationEvent.
 var (
 	NotificationEvent_name = map[int32]string{
-		0: "NOTIFICATION_EVENT_UNSPECIFIED",
-		1: "NOTIFICATION_EVENT_REQUESTED",
-		2: "NOTIFICATION_EVENT_RESOLVED",
-		3: "NOTIFICATION_EVENT_ESCALATED",
-		4: "NOTIFICATION_EVENT_BREAK_GLASS",
+		0:  "NOTIFICATION_EVENT_UNSPECIFIED",
+		1:  "NOTIFICATION_EVENT_REQUESTED",
+		2:  "NOTIFICATION_EVENT_RESOLVED",
+		3:  "NOTIFICATION_EVENT_ESCALATED",
+		4:  "NOTIFICATION_EVENT_BREAK_GLASS",
+		20: "NOTIFICATION_EVENT_RUN_ENDED",
 	}
 	NotificationEvent_value = map[string]int32{
 		"NOTIFICATION_EVENT_UNSPECIFIED": 0,
@@ -56,6 +60,7 @@ var (
 		"NOTIFICATION_EVENT_RESOLVED":    2,
 		"NOTIFICATION_EVENT_ESCALATED":   3,
 		"NOTIFICATION_EVENT_BREAK_GLASS": 4,
+		"NOTIFICATION_EVENT_RUN_ENDED":   20,
 	}
 )
 
@@ -89,12 +94,12 @@ func (NotificationEvent) EnumDescriptor() ([]byte, []int) {
 // A message to one receiver, in the queue of this receiver until it was delivered or given up.
 type Notification struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Id of the notification. It follows from the approval, the event, and the receiver, and stays the
+	// Id of the notification. It follows from the approval or the run, the event, and the receiver, and stays the
 	// same when the message is sent again: receivers recognize repetitions by it.
 	NotificationId string `protobuf:"bytes,1,opt,name=notification_id,json=notificationId,proto3" json:"notification_id,omitempty"`
 	// Name of the receiver in the settings.
 	Receiver string `protobuf:"bytes,2,opt,name=receiver,proto3" json:"receiver,omitempty"`
-	// Tenant of the approval.
+	// Tenant of the approval, or of the run.
 	Tenant string `protobuf:"bytes,3,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	// What happened.
 	Event NotificationEvent `protobuf:"varint,4,opt,name=event,proto3,enum=reeve.notify.v1.NotificationEvent" json:"event,omitempty"`
@@ -105,7 +110,9 @@ type Notification struct {
 	// The approval as of the event, without the arguments of the call, the question, and the files.
 	Approval *v1.Approval `protobuf:"bytes,7,opt,name=approval,proto3" json:"approval,omitempty"`
 	// Arguments of the call as JSON, shortened if they are long. Empty unless the receiver gets them.
-	Arguments     string `protobuf:"bytes,8,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	Arguments string `protobuf:"bytes,8,opt,name=arguments,proto3" json:"arguments,omitempty"`
+	// The run, if it is one that ended. There is no approval then.
+	Run           *EndedRun `protobuf:"bytes,20,opt,name=run,proto3" json:"run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -196,6 +203,113 @@ func (x *Notification) GetArguments() string {
 	return ""
 }
 
+func (x *Notification) GetRun() *EndedRun {
+	if x != nil {
+		return x.Run
+	}
+	return nil
+}
+
+// A run that ended, without its input, its answer, and the text of its error.
+type EndedRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the run.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Id of its agent.
+	AgentId string `protobuf:"bytes,2,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Id of its thread. Empty if it has none.
+	ThreadId string `protobuf:"bytes,3,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
+	// Who started it.
+	StartedBy string `protobuf:"bytes,4,opt,name=started_by,json=startedBy,proto3" json:"started_by,omitempty"`
+	// How it ended.
+	Status v11.RunStatus `protobuf:"varint,5,opt,name=status,proto3,enum=reeve.run.v1.RunStatus" json:"status,omitempty"`
+	// Labels of the run.
+	Labels map[string]string `protobuf:"bytes,6,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Constant that identifies the error. Empty if it ended without one.
+	ErrorReason   string `protobuf:"bytes,7,opt,name=error_reason,json=errorReason,proto3" json:"error_reason,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *EndedRun) Reset() {
+	*x = EndedRun{}
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *EndedRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*EndedRun) ProtoMessage() {}
+
+func (x *EndedRun) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use EndedRun.ProtoReflect.Descriptor instead.
+func (*EndedRun) Descriptor() ([]byte, []int) {
+	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *EndedRun) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *EndedRun) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *EndedRun) GetThreadId() string {
+	if x != nil {
+		return x.ThreadId
+	}
+	return ""
+}
+
+func (x *EndedRun) GetStartedBy() string {
+	if x != nil {
+		return x.StartedBy
+	}
+	return ""
+}
+
+func (x *EndedRun) GetStatus() v11.RunStatus {
+	if x != nil {
+		return x.Status
+	}
+	return v11.RunStatus(0)
+}
+
+func (x *EndedRun) GetLabels() map[string]string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *EndedRun) GetErrorReason() string {
+	if x != nil {
+		return x.ErrorReason
+	}
+	return ""
+}
+
 // A notice about an approval for programs on the bus, for a receiver with the format `nats`. Its data is
 // JSON, that of a webhook, and its headers are those of Standard Webhooks: `webhook-id`,
 // `webhook-timestamp`, and `webhook-signature`. It is not encrypted with keys of tenants. Reeve itself
@@ -208,7 +322,7 @@ type ApprovalNotice struct {
 
 func (x *ApprovalNotice) Reset() {
 	*x = ApprovalNotice{}
-	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -220,7 +334,7 @@ func (x *ApprovalNotice) String() string {
 func (*ApprovalNotice) ProtoMessage() {}
 
 func (x *ApprovalNotice) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_notify_v1_notification_proto_msgTypes[1]
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -233,7 +347,7 @@ func (x *ApprovalNotice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalNotice.ProtoReflect.Descriptor instead.
 func (*ApprovalNotice) Descriptor() ([]byte, []int) {
-	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{1}
+	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{2}
 }
 
 // A notification that was given up. Operators list and replay it.
@@ -253,7 +367,7 @@ type DeadNotification struct {
 
 func (x *DeadNotification) Reset() {
 	*x = DeadNotification{}
-	mi := &file_reeve_notify_v1_notification_proto_msgTypes[2]
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -265,7 +379,7 @@ func (x *DeadNotification) String() string {
 func (*DeadNotification) ProtoMessage() {}
 
 func (x *DeadNotification) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_notify_v1_notification_proto_msgTypes[2]
+	mi := &file_reeve_notify_v1_notification_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -278,7 +392,7 @@ func (x *DeadNotification) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeadNotification.ProtoReflect.Descriptor instead.
 func (*DeadNotification) Descriptor() ([]byte, []int) {
-	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{2}
+	return file_reeve_notify_v1_notification_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *DeadNotification) GetNotification() *Notification {
@@ -313,7 +427,7 @@ var File_reeve_notify_v1_notification_proto protoreflect.FileDescriptor
 
 const file_reeve_notify_v1_notification_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/notify/v1/notification.proto\x12\x0freeve.notify.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a reeve/approval/v1/approval.proto\"\xf4\x02\n" +
+	"\"reeve/notify/v1/notification.proto\x12\x0freeve.notify.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a reeve/approval/v1/approval.proto\x1a\x1creeve/run/v1/run_event.proto\"\xa1\x03\n" +
 	"\fNotification\x12'\n" +
 	"\x0fnotification_id\x18\x01 \x01(\tR\x0enotificationId\x12\x1a\n" +
 	"\breceiver\x18\x02 \x01(\tR\breceiver\x12\x16\n" +
@@ -323,19 +437,33 @@ const file_reeve_notify_v1_notification_proto_rawDesc = "" +
 	"occurredAt\x127\n" +
 	"\tqueued_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\bqueuedAt\x127\n" +
 	"\bapproval\x18\a \x01(\v2\x1b.reeve.approval.v1.ApprovalR\bapproval\x12\x1c\n" +
-	"\targuments\x18\b \x01(\tR\targuments:\x00\"\x12\n" +
+	"\targuments\x18\b \x01(\tR\targuments\x12+\n" +
+	"\x03run\x18\x14 \x01(\v2\x19.reeve.notify.v1.EndedRunR\x03run:\x00\"\xc6\x02\n" +
+	"\bEndedRun\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
+	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12\x1b\n" +
+	"\tthread_id\x18\x03 \x01(\tR\bthreadId\x12\x1d\n" +
+	"\n" +
+	"started_by\x18\x04 \x01(\tR\tstartedBy\x12/\n" +
+	"\x06status\x18\x05 \x01(\x0e2\x17.reeve.run.v1.RunStatusR\x06status\x12=\n" +
+	"\x06labels\x18\x06 \x03(\v2%.reeve.notify.v1.EndedRun.LabelsEntryR\x06labels\x12!\n" +
+	"\ferror_reason\x18\a \x01(\tR\verrorReason\x1a9\n" +
+	"\vLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x12\n" +
 	"\x0eApprovalNotice:\x00\"\xc9\x01\n" +
 	"\x10DeadNotification\x12A\n" +
 	"\fnotification\x18\x01 \x01(\v2\x1d.reeve.notify.v1.NotificationR\fnotification\x12\x18\n" +
 	"\aproblem\x18\x02 \x01(\tR\aproblem\x12\x1a\n" +
 	"\battempts\x18\x03 \x01(\rR\battempts\x12:\n" +
-	"\vgiven_up_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tgivenUpAt:\x00*\xc0\x01\n" +
+	"\vgiven_up_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\tgivenUpAt:\x00*\xe2\x01\n" +
 	"\x11NotificationEvent\x12\"\n" +
 	"\x1eNOTIFICATION_EVENT_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cNOTIFICATION_EVENT_REQUESTED\x10\x01\x12\x1f\n" +
 	"\x1bNOTIFICATION_EVENT_RESOLVED\x10\x02\x12 \n" +
 	"\x1cNOTIFICATION_EVENT_ESCALATED\x10\x03\x12\"\n" +
-	"\x1eNOTIFICATION_EVENT_BREAK_GLASS\x10\x04BY\n" +
+	"\x1eNOTIFICATION_EVENT_BREAK_GLASS\x10\x04\x12 \n" +
+	"\x1cNOTIFICATION_EVENT_RUN_ENDED\x10\x14BY\n" +
 	"\x13dev.reeve.notify.v1B\x11NotificationProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/notify/v1;notifyv1b\x06proto3"
 
 var (
@@ -351,27 +479,33 @@ func file_reeve_notify_v1_notification_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_notify_v1_notification_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_notify_v1_notification_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_reeve_notify_v1_notification_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_reeve_notify_v1_notification_proto_goTypes = []any{
 	(NotificationEvent)(0),        // 0: reeve.notify.v1.NotificationEvent
 	(*Notification)(nil),          // 1: reeve.notify.v1.Notification
-	(*ApprovalNotice)(nil),        // 2: reeve.notify.v1.ApprovalNotice
-	(*DeadNotification)(nil),      // 3: reeve.notify.v1.DeadNotification
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
-	(*v1.Approval)(nil),           // 5: reeve.approval.v1.Approval
+	(*EndedRun)(nil),              // 2: reeve.notify.v1.EndedRun
+	(*ApprovalNotice)(nil),        // 3: reeve.notify.v1.ApprovalNotice
+	(*DeadNotification)(nil),      // 4: reeve.notify.v1.DeadNotification
+	nil,                           // 5: reeve.notify.v1.EndedRun.LabelsEntry
+	(*timestamppb.Timestamp)(nil), // 6: google.protobuf.Timestamp
+	(*v1.Approval)(nil),           // 7: reeve.approval.v1.Approval
+	(v11.RunStatus)(0),            // 8: reeve.run.v1.RunStatus
 }
 var file_reeve_notify_v1_notification_proto_depIdxs = []int32{
 	0, // 0: reeve.notify.v1.Notification.event:type_name -> reeve.notify.v1.NotificationEvent
-	4, // 1: reeve.notify.v1.Notification.occurred_at:type_name -> google.protobuf.Timestamp
-	4, // 2: reeve.notify.v1.Notification.queued_at:type_name -> google.protobuf.Timestamp
-	5, // 3: reeve.notify.v1.Notification.approval:type_name -> reeve.approval.v1.Approval
-	1, // 4: reeve.notify.v1.DeadNotification.notification:type_name -> reeve.notify.v1.Notification
-	4, // 5: reeve.notify.v1.DeadNotification.given_up_at:type_name -> google.protobuf.Timestamp
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	6, // [6:6] is the sub-list for extension type_name
-	6, // [6:6] is the sub-list for extension extendee
-	0, // [0:6] is the sub-list for field type_name
+	6, // 1: reeve.notify.v1.Notification.occurred_at:type_name -> google.protobuf.Timestamp
+	6, // 2: reeve.notify.v1.Notification.queued_at:type_name -> google.protobuf.Timestamp
+	7, // 3: reeve.notify.v1.Notification.approval:type_name -> reeve.approval.v1.Approval
+	2, // 4: reeve.notify.v1.Notification.run:type_name -> reeve.notify.v1.EndedRun
+	8, // 5: reeve.notify.v1.EndedRun.status:type_name -> reeve.run.v1.RunStatus
+	5, // 6: reeve.notify.v1.EndedRun.labels:type_name -> reeve.notify.v1.EndedRun.LabelsEntry
+	1, // 7: reeve.notify.v1.DeadNotification.notification:type_name -> reeve.notify.v1.Notification
+	6, // 8: reeve.notify.v1.DeadNotification.given_up_at:type_name -> google.protobuf.Timestamp
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	9, // [9:9] is the sub-list for extension type_name
+	9, // [9:9] is the sub-list for extension extendee
+	0, // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_reeve_notify_v1_notification_proto_init() }
@@ -385,7 +519,7 @@ func file_reeve_notify_v1_notification_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_notify_v1_notification_proto_rawDesc), len(file_reeve_notify_v1_notification_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   3,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

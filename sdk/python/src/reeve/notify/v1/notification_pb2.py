@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from reeve.approval.v1 import approval_pb2 as reeve_dot_approval_dot_v1_dot_approval__pb2
+from reeve.run.v1 import run_event_pb2 as reeve_dot_run_dot_v1_dot_run__event__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/notify/v1/notification.proto\x12\x0freeve.notify.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a reeve/approval/v1/approval.proto\"\xf4\x02\n\x0cNotification\x12\'\n\x0fnotification_id\x18\x01 \x01(\tR\x0enotificationId\x12\x1a\n\x08receiver\x18\x02 \x01(\tR\x08receiver\x12\x16\n\x06tenant\x18\x03 \x01(\tR\x06tenant\x12\x38\n\x05\x65vent\x18\x04 \x01(\x0e\x32\".reeve.notify.v1.NotificationEventR\x05\x65vent\x12;\n\x0boccurred_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\noccurredAt\x12\x37\n\tqueued_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x08queuedAt\x12\x37\n\x08\x61pproval\x18\x07 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\x12\x1c\n\targuments\x18\x08 \x01(\tR\targuments:\x00\"\x12\n\x0e\x41pprovalNotice:\x00\"\xc9\x01\n\x10\x44\x65\x61\x64Notification\x12\x41\n\x0cnotification\x18\x01 \x01(\x0b\x32\x1d.reeve.notify.v1.NotificationR\x0cnotification\x12\x18\n\x07problem\x18\x02 \x01(\tR\x07problem\x12\x1a\n\x08\x61ttempts\x18\x03 \x01(\rR\x08\x61ttempts\x12:\n\x0bgiven_up_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tgivenUpAt:\x00*\xc0\x01\n\x11NotificationEvent\x12\"\n\x1eNOTIFICATION_EVENT_UNSPECIFIED\x10\x00\x12 \n\x1cNOTIFICATION_EVENT_REQUESTED\x10\x01\x12\x1f\n\x1bNOTIFICATION_EVENT_RESOLVED\x10\x02\x12 \n\x1cNOTIFICATION_EVENT_ESCALATED\x10\x03\x12\"\n\x1eNOTIFICATION_EVENT_BREAK_GLASS\x10\x04\x42Y\n\x13\x64\x65v.reeve.notify.v1B\x11NotificationProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/notify/v1;notifyv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/notify/v1/notification.proto\x12\x0freeve.notify.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a reeve/approval/v1/approval.proto\x1a\x1creeve/run/v1/run_event.proto\"\xa1\x03\n\x0cNotification\x12\'\n\x0fnotification_id\x18\x01 \x01(\tR\x0enotificationId\x12\x1a\n\x08receiver\x18\x02 \x01(\tR\x08receiver\x12\x16\n\x06tenant\x18\x03 \x01(\tR\x06tenant\x12\x38\n\x05\x65vent\x18\x04 \x01(\x0e\x32\".reeve.notify.v1.NotificationEventR\x05\x65vent\x12;\n\x0boccurred_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\noccurredAt\x12\x37\n\tqueued_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x08queuedAt\x12\x37\n\x08\x61pproval\x18\x07 \x01(\x0b\x32\x1b.reeve.approval.v1.ApprovalR\x08\x61pproval\x12\x1c\n\targuments\x18\x08 \x01(\tR\targuments\x12+\n\x03run\x18\x14 \x01(\x0b\x32\x19.reeve.notify.v1.EndedRunR\x03run:\x00\"\xc6\x02\n\x08\x45ndedRun\x12\x15\n\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x02 \x01(\tR\x07\x61gentId\x12\x1b\n\tthread_id\x18\x03 \x01(\tR\x08threadId\x12\x1d\n\nstarted_by\x18\x04 \x01(\tR\tstartedBy\x12/\n\x06status\x18\x05 \x01(\x0e\x32\x17.reeve.run.v1.RunStatusR\x06status\x12=\n\x06labels\x18\x06 \x03(\x0b\x32%.reeve.notify.v1.EndedRun.LabelsEntryR\x06labels\x12!\n\x0c\x65rror_reason\x18\x07 \x01(\tR\x0b\x65rrorReason\x1a\x39\n\x0bLabelsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n\x05value\x18\x02 \x01(\tR\x05value:\x02\x38\x01\"\x12\n\x0e\x41pprovalNotice:\x00\"\xc9\x01\n\x10\x44\x65\x61\x64Notification\x12\x41\n\x0cnotification\x18\x01 \x01(\x0b\x32\x1d.reeve.notify.v1.NotificationR\x0cnotification\x12\x18\n\x07problem\x18\x02 \x01(\tR\x07problem\x12\x1a\n\x08\x61ttempts\x18\x03 \x01(\rR\x08\x61ttempts\x12:\n\x0bgiven_up_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tgivenUpAt:\x00*\xe2\x01\n\x11NotificationEvent\x12\"\n\x1eNOTIFICATION_EVENT_UNSPECIFIED\x10\x00\x12 \n\x1cNOTIFICATION_EVENT_REQUESTED\x10\x01\x12\x1f\n\x1bNOTIFICATION_EVENT_RESOLVED\x10\x02\x12 \n\x1cNOTIFICATION_EVENT_ESCALATED\x10\x03\x12\"\n\x1eNOTIFICATION_EVENT_BREAK_GLASS\x10\x04\x12 \n\x1cNOTIFICATION_EVENT_RUN_ENDED\x10\x14\x42Y\n\x13\x64\x65v.reeve.notify.v1B\x11NotificationProtoP\x01Z-reeve.dev/sdk/go/gen/reeve/notify/v1;notifyv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,12 +35,18 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'reeve.notify.v1.notificatio
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\023dev.reeve.notify.v1B\021NotificationProtoP\001Z-reeve.dev/sdk/go/gen/reeve/notify/v1;notifyv1'
-  _globals['_NOTIFICATIONEVENT']._serialized_start=722
-  _globals['_NOTIFICATIONEVENT']._serialized_end=914
-  _globals['_NOTIFICATION']._serialized_start=123
-  _globals['_NOTIFICATION']._serialized_end=495
-  _globals['_APPROVALNOTICE']._serialized_start=497
-  _globals['_APPROVALNOTICE']._serialized_end=515
-  _globals['_DEADNOTIFICATION']._serialized_start=518
-  _globals['_DEADNOTIFICATION']._serialized_end=719
+  _globals['_ENDEDRUN_LABELSENTRY']._loaded_options = None
+  _globals['_ENDEDRUN_LABELSENTRY']._serialized_options = b'8\001'
+  _globals['_NOTIFICATIONEVENT']._serialized_start=1126
+  _globals['_NOTIFICATIONEVENT']._serialized_end=1352
+  _globals['_NOTIFICATION']._serialized_start=153
+  _globals['_NOTIFICATION']._serialized_end=570
+  _globals['_ENDEDRUN']._serialized_start=573
+  _globals['_ENDEDRUN']._serialized_end=899
+  _globals['_ENDEDRUN_LABELSENTRY']._serialized_start=842
+  _globals['_ENDEDRUN_LABELSENTRY']._serialized_end=899
+  _globals['_APPROVALNOTICE']._serialized_start=901
+  _globals['_APPROVALNOTICE']._serialized_end=919
+  _globals['_DEADNOTIFICATION']._serialized_start=922
+  _globals['_DEADNOTIFICATION']._serialized_end=1123
 # @@protoc_insertion_point(module_scope)

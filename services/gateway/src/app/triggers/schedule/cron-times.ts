@@ -25,7 +25,7 @@ export function cronTimes(cron: string, timeZone: string): CronTimes {
 /** Whether the machine knows a time zone, such as `Europe/Lisbon`. */
 export function isTimeZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: name === "" ? "UTC" : name });
+    Intl.DateTimeFormat("en", { timeZone: name === "" ? "UTC" : name });
     // An offset such as `+01:00` is none: it has no daylight saving time, which its author may expect.
     return !/^[+-]/.test(name);
   } catch {

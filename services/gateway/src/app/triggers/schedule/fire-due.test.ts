@@ -55,6 +55,7 @@ test("a time that has come starts a run of the owner with the input of the time"
   expect((await stateOf(ports))?.pending).toEqual([]);
 });
 
+// Requirement: TRIG-1
 test("one firing starts one run, however many gateways fire and however often", async () => {
   const ports = await memoryTriggers();
   await storeTrigger(ports);
@@ -65,6 +66,7 @@ test("one firing starts one run, however many gateways fire and however often", 
   expect(ports.gateway.dispatch.length).toBe(1);
 });
 
+// Requirement: TRIG-1
 test("a gateway that dies at any write leaves a firing that another one completes once", async () => {
   for (let writes = 0; writes < 6; writes++) {
     const ports = await memoryTriggers();
@@ -93,6 +95,7 @@ test("an update between a claim and its completion does not change the run", asy
   expect((await createdBy(ports, firing?.runId ?? ""))?.input).toMatch(/^report of/);
 });
 
+// Requirement: TRIG-1, TRIG-2
 test("a clock that jumps back fires no time twice, and one that jumps ahead follows the policy", async () => {
   const ports = await memoryTriggers();
   const schedule = { cron: "0 * * * *", onMissed: OnMissed.ONCE };
@@ -108,6 +111,7 @@ test("a clock that jumps back fires no time twice, and one that jumps ahead foll
   expect(await historyOf(ports)).toEqual([started, [FiringOutcome.MISSED, 3], started]);
 });
 
+// Requirement: TRIG-2
 test("all missed times start runs of their own, in their order", async () => {
   const ports = await memoryTriggers();
   const schedule = { cron: "0 * * * *", onMissed: OnMissed.ALL, maxMissed: 3 };
@@ -120,6 +124,7 @@ test("all missed times start runs of their own, in their order", async () => {
   expect(runs.size).toBe(4);
 });
 
+// Requirement: TRIG-5
 test("a firing is skipped while the last run has not ended", async () => {
   const ports = await memoryTriggers();
   await storeTrigger(ports);
@@ -137,6 +142,7 @@ test("a firing is skipped while the last run has not ended", async () => {
   expect((await firingsOf(ports)).at(-1)?.outcome).toBe(FiringOutcome.STARTED);
 });
 
+// Requirement: TRIG-3
 test("a trigger of a removed owner stops with the reason, until somebody else resumes it", async () => {
   const ports = await memoryTriggers();
   await storeTrigger(ports);
@@ -197,6 +203,7 @@ test("times that pass while a trigger is paused are not missed", async () => {
   expect(await historyOf(ports)).toEqual([started]);
 });
 
+// Requirement: TRIG-5
 test("a run that cannot start is a failed firing, and the next time fires", async () => {
   const ports = await memoryTriggers();
   await storeTrigger(ports);

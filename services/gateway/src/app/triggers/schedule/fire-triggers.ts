@@ -28,12 +28,9 @@ export async function fireTriggers(
   const waiting = new Map<string, { readonly untilMs: number; readonly delayMs: number }>();
   for (;;) {
     const nowMs = clock.now();
-    const due = ports
-      .known()
-      .filter(
-        (record) => isDue(record, nowMs) && (waiting.get(nameOf(record))?.untilMs ?? 0) <= nowMs,
-      )
-      [Symbol.iterator]();
+    const isFree = (record: TriggerRecord) => (waiting.get(nameOf(record))?.untilMs ?? 0) <= nowMs;
+    const due = ports.known().filter((record) => isDue(record, nowMs) && isFree(record));
+    const next = due.values();
     const fire = async (record: TriggerRecord) => {
       const { tenant, trigger } = record;
       const triggerId = trigger?.spec?.triggerId ?? "";
@@ -54,7 +51,7 @@ export async function fireTriggers(
       }
     };
     const fireNext = async () => {
-      for (let next = due.next(); next.done !== true; next = due.next()) await fire(next.value);
+      for (const record of next) await fire(record);
     };
     await Promise.all(Array.from({ length: concurrency }, fireNext));
     await clock.sleep(roundMs, signal);
