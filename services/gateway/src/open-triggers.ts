@@ -31,11 +31,12 @@ export async function openTriggers(
   { nats, gateway, directory, recordAct, log }: TriggerDependencies,
   signal: AbortSignal,
 ): Promise<FireDuePorts> {
-  const records = await openTable(nats, TriggerRecordSchema);
+  // What a full store keeps its reserve for has started already.
+  const records = await openTable(nats, TriggerRecordSchema, { usesReserve: false });
   return {
     gateway,
     records,
-    firings: await openTable(nats, TriggerFiringsSchema),
+    firings: await openTable(nats, TriggerFiringsSchema, { usesReserve: false }),
     known: await openLiveView(records, log, signal),
     owners: ownerChecks(directory, systemClock),
     clock: systemClock,

@@ -6,7 +6,9 @@ import type { CaseResult, EvalResults } from "./run-eval.ts";
 /** Returns the results of an eval as a table, with a line that sums them up. */
 export function renderResults({ cases }: EvalResults): string {
   const passed = cases.filter((each) => each.passed).length;
-  const costUsd = cases.reduce((sum, each) => sum + (each.cost_usd ?? 0), 0);
+  const costs = cases.flatMap((each) => each.cost_usd ?? []);
+  const total = costs.reduce((sum, each) => sum + each, 0);
+  const cost = costs.length === 0 ? "" : `, $${total.toFixed(4)}`;
   const rows = cases.map((each) => [
     each.id,
     each.passed ? "pass" : "FAIL",
@@ -16,7 +18,7 @@ export function renderResults({ cases }: EvalResults): string {
     oneLine(whyOf(each), 100),
   ]);
   const header = ["CASE", "RESULT", "TIME", "COST", "RUN", "WHY"];
-  return `${table(header, rows)}${passed} of ${cases.length} passed, $${costUsd.toFixed(4)}\n`;
+  return `${table(header, rows)}${passed} of ${cases.length} passed${cost}\n`;
 }
 
 /** Returns how the cases changed since an earlier eval, one per line. */

@@ -2,6 +2,7 @@ import { toJsonString } from "@bufbuild/protobuf";
 import { FiringOutcome, FiringSchema } from "@reeve/contracts/trigger";
 import { Failure } from "@reeve/platform/failure";
 import { BodyReader } from "@reeve/platform/rpc/body/body-reader";
+import type { RequestBytes } from "@reeve/platform/rpc/body/held-bytes";
 import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
 import { addressGroup } from "@reeve/platform/rpc/http/address-group";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
@@ -52,7 +53,7 @@ export function hookSite(handler: HookHandler, log: Logger, ending: AbortSignal)
     if (!path.startsWith(prefix)) return false;
     const answer = request.method === "POST" ? receive(request, path) : Promise.resolve(onlyPost);
     answer
-      .catch((error: unknown) => answerOf(error, log))
+      .catch((error: unknown) => answerOf(error, log, ending))
       .then((given) => send(response, given))
       .catch((error: unknown) => log.debug({ err: error }, "a webhook was not answered"));
     return true;
@@ -62,7 +63,8 @@ export function hookSite(handler: HookHandler, log: Logger, ending: AbortSignal)
     const [, tenant, trigger] = addressPattern.exec(path) ?? [];
     const account = held.open(() => addressGroup(request.socket.remoteAddress ?? ""));
     try {
-      const body = await new BodyReader(request, account, bodyMs).read(maxHookBytes + 1);
+      const body = await readBody(request, account);
+      if (body === undefined) return broken;
       if (body.length > maxHookBytes) return tooLarge;
       if (tenant === undefined || trigger === undefined) return unsigned;
       const signal = AbortSignal.any([ending, AbortSignal.timeout(handleMs)]);
@@ -78,6 +80,22 @@ export function hookSite(handler: HookHandler, log: Logger, ending: AbortSignal)
     }
   }
 }
+
+/** Returns the body of a request, or more than the maximum of it. Undefined: the client is gone. */
+async function readBody(request: HttpRequest, held: RequestBytes): Promise<Buffer | undefined> {
+  try {
+    return await new BodyReader(request, held, bodyMs).read(maxHookBytes + 1);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    return undefined;
+  }
+}
+
+const broken: HookAnswer = {
+  status: 400,
+  outcome: "broken",
+  text: errorText("the body is not complete"),
+};
 
 const onlyPost: HookAnswer = {
   status: 405,
@@ -121,8 +139,11 @@ function answerTo(received: Received): HookAnswer {
   }
 }
 
-function answerOf(error: unknown, log: Logger): HookAnswer {
-  if (error instanceof Failure && (error.kind === "unavailable" || error.kind === "exhausted")) {
+function answerOf(error: unknown, log: Logger, ending: AbortSignal): HookAnswer {
+  const isLate = error instanceof DOMException && error.name === "TimeoutError";
+  const isBusy =
+    error instanceof Failure && (error.kind === "unavailable" || error.kind === "exhausted");
+  if (isLate || isBusy || ending.aborted) {
     const text = errorText("the webhook cannot be handled now; retry later");
     return { status: 503, outcome: "unavailable", text, headers: { "retry-after": "5" } };
   }

@@ -166,9 +166,10 @@ export async function deleteTrigger(
 ): Promise<void> {
   const row = await ports.records.get(triggerKeyOf(key), signal);
   if (row === undefined) throw triggerNotFound(key.trigger);
-  // The history first: a deletion that is interrupted is repeated.
+  // The history first: a deletion that is interrupted is repeated. And last: a firing may have been in progress.
   await deleteFirings(ports, key, signal);
   await ports.records.delete(triggerKeyOf(key), signal);
+  await deleteFirings(ports, key, signal);
 }
 
 /** Returns a trigger with its last firing. */

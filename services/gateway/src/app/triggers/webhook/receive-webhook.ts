@@ -55,6 +55,7 @@ export async function receiveWebhook(
     const problem = stopReason ? `the trigger was stopped: ${stopReason}` : "the trigger is paused";
     return { kind: "inactive", problem };
   }
+  ports.gateway.assertRoom();
   const owner = ports.owners.check(key.tenant, record.trigger?.owner);
   if (owner.kind === "refused") {
     await stopTrigger(ports, key, owner.problem, signal);
