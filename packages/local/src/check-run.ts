@@ -52,7 +52,9 @@ export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
   assertValid(StartRunRequestSchema, request, shape);
   const capabilities = capabilitiesOf(given, offer);
   for (const each of [spec, ...delegates.flatMap((delegate) => delegate.spec ?? [])]) {
-    assertBackendSupports({ ...request, spec: each }, "local", capabilities);
+    // A delegate gets a prompt only.
+    const given = each === spec ? request : { ...request, parts: [], messages: [] };
+    assertBackendSupports({ ...given, spec: each }, "local", capabilities);
   }
   const contradictions = startViolations(request);
   if (contradictions.length > 0) throw invalidRequest(contradictions);

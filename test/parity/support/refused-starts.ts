@@ -74,6 +74,13 @@ export const refusedStarts: readonly RefusedStart[] = [
     violations: ["on_busy CONTRADICTION"],
   },
   {
+    name: "an earlier conversation of a workflow",
+    spec: { workflow: { nodes: [{ id: "in", type: "input" }] } },
+    created: { messages: [{ role: Role.USER, text: "x" }] },
+    reason: UNSUPPORTED_CAPABILITY,
+    violations: ["messages UNSUPPORTED_CAPABILITY"],
+  },
+  {
     name: "an executor that does not exist",
     created: { executor: "cloud" },
     reason: UNSUPPORTED_CAPABILITY,

@@ -89,6 +89,7 @@ export function assertBackendSupports(
   const violations = [
     ...executorViolations(requirements, here),
     ...routeViolations(requirements),
+    ...workflowViolations(requirements),
     ...missingCapabilities(requirements, here, provided),
   ];
   if (violations.length === 0) return;
@@ -159,6 +160,24 @@ function routeViolations({
   return workflowTarget !== "" || mode === "" || mode === "chat"
     ? []
     : [{ field: "media_generation.mode", description: media, reason }];
+}
+
+/** Returns violations of requests for what a workflow would ignore: its graph takes the text of the input. */
+function workflowViolations({
+  spec,
+  parts = [],
+  messages = [],
+}: RunRequirements): readonly Violation[] {
+  if (spec?.workflow === undefined) return [];
+  const given = [
+    ...(parts.length > 0 ? ["parts"] : []),
+    ...(messages.length > 0 ? ["messages"] : []),
+  ];
+  return given.map((field) => ({
+    field,
+    description: `${field} would not reach the nodes of the workflow, which takes the text of the input; leave them out, or pass files`,
+    reason: unsupportedCapability,
+  }));
 }
 
 function missingCapabilities(

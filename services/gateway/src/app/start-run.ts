@@ -257,8 +257,7 @@ function dispatch({ dispatch: queue }: GatewayPorts, { tenant, run }: RunKey, si
 }
 
 /**
- * Resolves the agent without running it, so that a run that cannot start is refused now instead of failing later. Returns
- * warnings.
+ * Resolves the agent, so that a run that cannot start is refused now instead of failing later. Returns warnings.
  */
 export function resolvable(
   { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
@@ -275,7 +274,8 @@ export function resolvable(
       ? (["files"] as const)
       : [];
   for (const each of [spec, ...request.delegates.flatMap((delegate) => delegate.spec ?? [])]) {
-    assertBackendSupports({ spec: each, files: request.files }, "nats", new Set(surroundings));
+    const given = each === spec ? request : { files: request.files };
+    assertBackendSupports({ ...given, spec: each }, "nats", new Set(surroundings));
   }
   assertFilesFit(fileBytes, offered.tools);
   const resolved = resolveOften(spec, offered, toolContextOf(request, policy(), caller));
