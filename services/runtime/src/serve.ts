@@ -62,6 +62,9 @@ export async function startRuntime(
   const standstill = starting.use(new StandstillMeter(systemClock));
   // Disposed after the background work: a worker that drains is still shown.
   const presence = starting.use(new AsyncDisposableStack());
+  const configs = await readPluginConfig(config.REEVE_PLUGINS, environment);
+  // Disposed after the background work, whose drain waits for hooks and calls of plugins.
+  const plugins = starting.use(await configuredPlugins(configs, logger, signal));
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
@@ -69,8 +72,6 @@ export async function startRuntime(
   const loaded = await loadSkills(skillFolder, signal);
   const isWatched = config.REEVE_SKILLS !== undefined;
   const skills = new SkillStore(loaded.skills, { settleMs: isWatched ? skillSettleMs : 0 });
-  const configs = await readPluginConfig(config.REEVE_PLUGINS, environment);
-  const plugins = starting.use(await configuredPlugins(configs, logger, signal));
   plugins.remember((await models.get("default", signal))?.record.plugins ?? []);
   const catalogWith = (offered: readonly SkillDescriptor[]) => ({
     ...withPlugins(providers.catalog, plugins.offers),

@@ -211,3 +211,16 @@ test("a change whose report fails is reported again", async () => {
   await registry.report(async () => undefined);
   expect(await registry.refresh(never)).toBe(false);
 });
+
+test("a registry that was disposed refuses so that another runtime may be asked", async () => {
+  await using server = await PluginServer.start(answersOf({ version: "1" }));
+  const registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  await registry[Symbol.asyncDispose]();
+  await expect(registry.runHook(offer, request, never)).rejects.toMatchObject({
+    name: "PluginFailure",
+    retryable: true,
+    mayHaveBegun: false,
+  });
+});

@@ -29,7 +29,10 @@ export interface RegisteredPlugin {
   readonly supplier: Supplier;
 }
 
-/** The plugins of a deployment: what they say of themselves, and who calls them. Disposing ends their threads and connections. */
+/**
+ * The plugins of a deployment: what they say of themselves, and who calls them. Disposing ends their threads and connections: what is
+ * asked later fails with a PluginFailure after which another runtime may succeed.
+ */
 export class PluginRegistry implements PluginHost, AsyncDisposable {
   readonly #plugins: ReadonlyMap<string, RegisteredPlugin>;
   readonly #log: Logger;
@@ -38,6 +41,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   readonly #away = new Set<string>();
   /** What `refresh` last said has changed. */
   #reported: readonly OfferedPlugin[] = [];
+  #isDisposed = false;
 
   constructor(plugins: readonly RegisteredPlugin[], log: Logger) {
     this.#plugins = new Map(plugins.map((each) => [each.id, each]));
@@ -127,6 +131,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
 
   /** Returns the supplier of the version that a run started with. Throws a PluginFailure if there is none now. */
   async #pinned(pinned: OfferedPlugin, signal: AbortSignal): Promise<Supplier> {
+    this.#assertOpen();
     const id = idOf(pinned);
     const plugin = this.#plugins.get(id);
     // Another runtime may have it, or this one after its restart.
@@ -137,6 +142,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     // It may be back as it was.
     if (offer === undefined || offer.problem !== "") {
       offer = await this.#offerOf(plugin, signal);
+      this.#assertOpen();
       this.#offers = [...this.#offers.filter((each) => idOf(each) !== id), offer].toSorted(byId);
     }
     if (offer.problem !== "") throw notSent(offer.problem, true);
@@ -147,6 +153,10 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
       // Another runtime may still have it, while a deployment is rolled out.
       true,
     );
+  }
+
+  #assertOpen(): void {
+    if (this.#isDisposed) throw notSent("the runtime ends", true);
   }
 
   #offerNamed(id: string): OfferedPlugin | undefined {
@@ -182,6 +192,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isDisposed = true;
     const all = [...this.#plugins.values()];
     await Promise.all(all.map(({ supplier }) => supplier[Symbol.asyncDispose]()));
   }
