@@ -170,6 +170,27 @@ describe("a run whose runtime is killed and started again", () => {
     expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
   });
 
+  // Requirement: RES-5
+  test("gracefully in the middle of a hook, waits for its answer, and repeats nothing", async () => {
+    const journal = join(journals, "drained");
+    const until = join(journals, "until");
+    writeFileSync(journal, "");
+    await deployment.agent("drained", {
+      model: "scripted:talk",
+      pluginIds: ["hanging"],
+      sections: { hanging: fromJson(ValueSchema, { journal, until }) },
+    });
+    const { run } = await deployment.reeve.runs.startRun({ agentId: "drained", input: "go" });
+    const runId = run?.runId ?? "";
+    const [first, hanging] = await linesOf(journal, 2);
+    await deployment.end("runtime", () => writeFileSync(until, ""));
+    await deployment.start("runtime");
+    const events = await watchToEnd(deployment, runId);
+    expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
+    const last = `${runId}:root:1:run_end:hanging`;
+    expect(await linesOf(journal, 3)).toEqual([first, hanging, last]);
+  });
+
   test("during the publication of its report, publishes it once", async () => {
     const runId = await startRun();
     const watched = watchingCli(runId);

@@ -226,11 +226,14 @@ export class Deployment implements AsyncDisposable {
     this.#processes.get(instance)?.kill(signal);
   }
 
-  /** Ends a service gracefully. Resolves with its exit code. */
-  async end(instance: Instance): Promise<number | null> {
+  /** Ends a service gracefully, and calls `whileEnding` once it releases its resources. Resolves with its exit code. */
+  async end(instance: Instance, whileEnding?: () => void): Promise<number | null> {
     const child = this.#processes.get(instance);
     if (child === undefined) throw new Error(`${instance} was never started`);
     const ended = once(child, "exit");
+    child.stderr?.on("data", (text: Buffer) => {
+      if (text.includes("service stopped")) whileEnding?.();
+    });
     child.kill("SIGTERM");
     await ended;
     return child.exitCode;
