@@ -13,7 +13,7 @@ export type {
 /** Calls models of one provider, and streams their answers. */
 export interface ModelProvider {
   readonly descriptor: ProviderDescriptor;
-  /** The format of `ModelTurn.messageJson`. Providers of the same API share it. */
+  /** The format of `ModelTurn.messageJson`: other providers get the text and the calls of a turn. A provider of the registry has its own. */
   readonly format: string;
   /**
    * Calls the model once, without retries. Yields parts as they arrive, and exactly one `turn` as the last value. Throws a

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { anthropicProvider } from "../anthropic/anthropic-provider.ts";
 import { chatProvider } from "../chat/chat-provider.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
+import { withOwnFormat } from "./own-format.ts";
 
 /** Names that settings configure. Two providers with one name would hide each other. */
 export const reservedNames: readonly string[] = ["openai", "anthropic", "scripted"];
@@ -72,11 +73,11 @@ export async function openRegistered(
   const options = { name, apiKey, baseUrl, idleTimeoutMs, ignoresEnvironment: true };
   switch (api) {
     case "chat":
-      return chatProvider(options);
+      return withOwnFormat(chatProvider(options));
     case "responses":
-      return responsesProvider(options);
+      return withOwnFormat(responsesProvider(options));
     case "anthropic":
-      return anthropicProvider(options);
+      return withOwnFormat(anthropicProvider(options));
   }
 }
 
