@@ -22,6 +22,7 @@ const module = modules.write(
       stepStart: () => { throw new RangeError("no step"); },
       beforeInference: () => { for (;;); },
       afterInference: () => ({ verdict: "maybe" }),
+      toolGate: () => ({ verdict: "x".repeat(5_000_000) }),
       stepEnd: () => ({ patches: [{ key: "count", value: Object.keys(process.env).length }] }),
     },
     tools: { add: { description: "adds", execute: ({ arguments: { a, b } }) => String(a + b) } },
@@ -74,7 +75,8 @@ test("a module has no environment", async () => {
 test.each([
   [HookPhase.STEP_START, "RangeError: no step"],
   [HookPhase.AFTER_INFERENCE, "its answer is not what the contract describes"],
-  [HookPhase.TOOL_GATE, "it has no hook"],
+  [HookPhase.BEFORE_TOOL, "it has no hook"],
+  [HookPhase.TOOL_GATE, "it answered 5000014 characters, more than 4194304"],
 ])("a hook in phase %s that throws or answers nonsense fails alone", async (phase, problem) => {
   await using plugin = open();
   const failing = plugin.runHook(request(phase), 5_000, never);
@@ -104,11 +106,16 @@ test("a module that changes is not loaded by a process that has run it", async (
 });
 
 test.each([
-  ["missing.mjs", undefined, "cannot be read"],
-  ["throwing.mjs", "throw new Error('broken');", "broken"],
-  ["empty.mjs", "export const other = 1;", "no default export"],
-])("a module that does not load is a failure by name: %s", async (name, text, problem) => {
-  const path = text === undefined ? `${modules.folder}/${name}` : modules.write(name, text);
-  await using plugin = open(path);
-  await expect(plugin.describe(never)).rejects.toThrow(problem);
-});
+  ["missing.mjs", undefined, "its module cannot be read", "missing.mjs"],
+  ["throwing.mjs", "throw new Error('broken');", "its module does not load", "broken"],
+  ["empty.mjs", "export const other = 1;", "its module does not load", "no default export"],
+  ["importing.mjs", "import './none.mjs';", "its module does not load", "none.mjs"],
+])(
+  "a module that does not load is a failure without its path: %s",
+  async (name, text, message, detail) => {
+    const path = text === undefined ? `${modules.folder}/${name}` : modules.write(name, text);
+    await using plugin = open(path);
+    const cause = { message: expect.stringContaining(detail) };
+    await expect(plugin.describe(never)).rejects.toMatchObject({ message, cause });
+  },
+);

@@ -93,8 +93,8 @@ export class PackagePlugin implements Supplier {
       const source = readFileSync(fileURLToPath(this.#module));
       return createHash("sha256").update(source).digest("hex");
     } catch (cause) {
-      const message = `its module ${this.#module.pathname} cannot be read`;
-      throw new PluginFailure(message, { retryable: false, mayHaveBegun: false, cause });
+      const failure = { retryable: false, mayHaveBegun: false, cause };
+      throw new PluginFailure("its module cannot be read", failure);
     }
   }
 

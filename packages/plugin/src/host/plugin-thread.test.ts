@@ -25,7 +25,16 @@ const module = modules.write(
       stepEnd: () => new Promise(() => undefined),
       afterInference: () => new Promise((resolve) => setTimeout(resolve, 200)),
     },
-    tools: { spin: { description: "spins", execute: () => { for (;;); } } },
+    tools: {
+      spin: { description: "spins", execute: () => { for (;;); } },
+      work: {
+        description: "works",
+        execute: () => {
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+          return "done";
+        },
+      },
+    },
   };`,
 );
 
@@ -68,6 +77,22 @@ test("a tool in an endless loop delays no hook", async () => {
   await hook(plugin, HookPhase.RUN_START, 10_000);
   cancel.abort();
   await expect(endless).rejects.toThrow("aborted");
+});
+
+test("the abort of a call that waits for its thread ends no call of another run", async () => {
+  await using plugin = open();
+  const call = (name: string, signal: AbortSignal) =>
+    plugin.executeTool(
+      create(ExecutePluginToolRequestSchema, { pluginId: "guard", name, arguments: {} }),
+      60_000,
+      signal,
+    );
+  const cancel = new AbortController();
+  const working = call("work", never);
+  const waiting = call("spin", cancel.signal);
+  cancel.abort();
+  await expect(waiting).rejects.toThrow("aborted");
+  await expect(working).resolves.toMatchObject({ content: "done" });
 });
 
 test("a hook that never answers fails alone", async () => {

@@ -32,8 +32,8 @@ interface Pending {
 export class PluginThread implements AsyncDisposable {
   readonly #open: () => Worker;
   readonly #pending = new Map<number, Pending>();
-  /** Timers of the aborts that the thread has not acknowledged. */
-  readonly #aborting = new Map<number, NodeJS.Timeout>();
+  /** Timers of the aborts that the thread has not acknowledged. Undefined: the aborted request has not begun. */
+  readonly #aborting = new Map<number, NodeJS.Timeout | undefined>();
   #thread: Worker | undefined;
   #hasAnswered = false;
   #lastId = 0;
@@ -61,7 +61,7 @@ export class PluginThread implements AsyncDisposable {
     thread.postMessage({ ...question, id }, []);
     using _ = onAbort(signal, () => {
       reject(new PluginFailure("the request was aborted", { retryable: true }));
-      this.#abort(id, question);
+      this.#abort(id, pending);
     });
     try {
       return await promise;
@@ -92,13 +92,13 @@ export class PluginThread implements AsyncDisposable {
       this.#aborting.delete(id);
     }
     const pending = this.#pending.get(id);
+    if ("began" in answer && this.#aborting.has(id)) this.#awaitAbort(id);
     if (pending === undefined || "aborted" in answer) return;
     if ("began" in answer) {
       pending.hasBegun = true;
       pending.begin();
     } else if ("error" in answer) {
-      const message = processRedaction.text(answer.error);
-      pending.reject(new PluginFailure(message, { retryable: false }));
+      pending.reject(failureOf(answer));
     } else pending.resolve(answer.answer);
   }
 
@@ -115,14 +115,23 @@ export class PluginThread implements AsyncDisposable {
     this.#pending.delete(id);
     // Another request that has begun ends the thread at its own deadline.
     const isUnattended = ![...this.#pending.values()].some((each) => each.hasBegun);
-    if (hasBegun) this.#abort(id, question);
+    if (hasBegun) this.#abort(id, pending);
     else if (isUnattended && !(isDescription && this.#hasAnswered)) this.#block();
   }
 
-  /** Tells the thread, and ends it if it does not acknowledge that. A description is no reason to end a thread. */
-  #abort(id: number, { kind }: Question): void {
+  /**
+   * Tells the thread, and ends it if the aborted request blocks it. One that has not begun waits for another request, and a description
+   * is no reason to end a thread.
+   */
+  #abort(id: number, { question: { kind }, hasBegun }: Pending): void {
     this.#thread?.postMessage({ id, kind: "abort" }, []);
     if (kind === "describe") return;
+    this.#aborting.set(id, undefined);
+    if (hasBegun) this.#awaitAbort(id);
+  }
+
+  #awaitAbort(id: number): void {
+    if (this.#aborting.get(id) !== undefined) return;
     const timer = setTimeout(() => this.#block(), graceMs);
     timer.unref();
     this.#aborting.set(id, timer);
@@ -162,4 +171,12 @@ export class PluginThread implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#thread !== undefined) await this.#end(this.#thread, "the runtime ends", true);
   }
+}
+
+/** A module that does not load names its files, which only the log may name. */
+function failureOf({ error, isLoad }: Extract<ThreadAnswer, { error: string }>): PluginFailure {
+  const text = processRedaction.text(error);
+  return isLoad
+    ? new PluginFailure("its module does not load", { retryable: false, cause: new Error(text) })
+    : new PluginFailure(text, { retryable: false });
 }

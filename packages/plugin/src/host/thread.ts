@@ -12,7 +12,8 @@ export type ThreadAnswer =
   | { readonly id: number; readonly began: true }
   | { readonly id: number; readonly aborted: true }
   | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly error: string };
+  /** `isLoad`: the module does not load. */
+  | { readonly id: number; readonly error: string; readonly isLoad: boolean };
 
 interface HookJson {
   readonly phase?: string;
@@ -29,6 +30,9 @@ export const threadProgram = (): string => `(${runPluginThread.toString()})((url
 
 /** Runs in the thread of a plugin, from its source text: it must not refer to anything outside of itself. */
 function runPluginThread(load: (url: string) => Promise<{ readonly default?: unknown }>): void {
+  // What servers may answer at most. The process has stricter limits for each kind of answer.
+  const maxCharacters = 4 * 2 ** 20;
+  const maxErrorCharacters = 4_000;
   const { parentPort: port, workerData } = process.getBuiltinModule("node:worker_threads");
   if (port === null) return;
   const phases: Record<string, string> = {
@@ -50,8 +54,11 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     }
     return plugin as Plugin;
   });
+  let loadError: unknown;
   // Each request reports it.
-  loaded.catch(() => undefined);
+  loaded.catch((error: unknown) => {
+    loadError = error;
+  });
   const describe = (plugin: Plugin) => ({
     id: plugin.id,
     version: plugin.version,
@@ -110,11 +117,18 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     running.set(id, abort);
     port.postMessage({ id, began: true });
     answerTo(request, abort.signal)
-      // As text, because an answer may have what cannot be sent to another thread.
-      .then((answer) => port.postMessage({ id, answer: JSON.parse(JSON.stringify(answer)) }))
+      .then((answer) => {
+        // As text, because an answer may have what cannot be sent to another thread.
+        const text = JSON.stringify(answer);
+        if (text.length > maxCharacters) {
+          throw new Error(`it answered ${text.length} characters, more than ${maxCharacters}`);
+        }
+        port.postMessage({ id, answer: JSON.parse(text) });
+      })
       .catch((error: unknown) => {
         const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-        port.postMessage({ id, error: text });
+        const isLoad = loadError !== undefined && error === loadError;
+        port.postMessage({ id, error: text.slice(0, maxErrorCharacters), isLoad });
       })
       .finally(() => running.delete(id));
   });
