@@ -16,7 +16,7 @@ import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction"
 import type { GrpcTarget } from "./plugin-config.ts";
 import type { Supplier } from "./supplier.ts";
 
-const describeTimeoutMs = 10_000;
+const defaultDescribeTimeoutMs = 10_000;
 const maxMessageBytes = 4 * 2 ** 20;
 /** gRPC servers treat pings more frequent than every five minutes as an attack. */
 const keepaliveMs = 310_000;
@@ -29,9 +29,16 @@ export class GrpcPlugin implements Supplier {
   readonly #id: string;
   readonly #client: Client;
   readonly #metadata = new Metadata();
+  readonly #describeTimeoutMs: number;
 
-  constructor(id: string, { target, tls, metadata }: GrpcTarget) {
+  /** `describeTimeoutMs` is how long the server may take to describe its plugins. Default: 10 seconds. */
+  constructor(
+    id: string,
+    { target, tls, metadata }: GrpcTarget,
+    describeTimeoutMs = defaultDescribeTimeoutMs,
+  ) {
     this.#id = id;
+    this.#describeTimeoutMs = describeTimeoutMs;
     const options: ChannelOptions = {
       "grpc.service_config": JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] }),
       "grpc.service_config_disable_resolution": 1,
@@ -52,7 +59,7 @@ export class GrpcPlugin implements Supplier {
     const { plugins } = await this.#call(
       PluginService.method.describePlugins,
       create(DescribePluginsRequestSchema),
-      describeTimeoutMs,
+      this.#describeTimeoutMs,
       signal,
     );
     const own = plugins.find(({ id }) => id === this.#id);
@@ -90,6 +97,7 @@ export class GrpcPlugin implements Supplier {
     signal: AbortSignal,
   ): Promise<MessageShape<O>> {
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+    const isDescription = method.name === PluginService.method.describePlugins.name;
     const call = this.#client.makeUnaryRequest(
       `/${PluginService.typeName}/${method.name}`,
       (message: MessageShape<I>) => Buffer.from(toBinary(method.input, message)),
@@ -98,7 +106,7 @@ export class GrpcPlugin implements Supplier {
       this.#metadata,
       { deadline: Date.now() + deadlineMs },
       (error, response) => {
-        if (error !== null) reject(failureOf(error, deadlineMs));
+        if (error !== null) reject(failureOf(error, deadlineMs, isDescription));
         else if (response !== undefined) resolve(response);
       },
     );
@@ -125,32 +133,48 @@ function redacted<Desc extends DescMessage>(schema: Desc, bytes: Uint8Array): Me
   }
 }
 
-/** Statuses after which the same request may succeed. A deadline is none: the same hook would exceed it again. */
+/** Statuses after which the same request may succeed. A deadline is none: the same hook would exceed it again, unlike a description. */
 const temporary: ReadonlySet<number> = new Set([
   status.UNAVAILABLE,
   status.RESOURCE_EXHAUSTED,
   status.ABORTED,
   status.CANCELLED,
+  // The server has another version than the run.
+  status.FAILED_PRECONDITION,
 ]);
 
 /** What the client says of a request that it has not sent. A connection that drops later may have carried it. */
-const unsent = /No connection established|Name resolution failed|ECONNREFUSED/;
+const unsent = /No connection established|Name resolution failed|ECONNREFUSED|Waiting for LB pick/;
 const tooLarge = /larger than max/i;
 
-function failureOf(error: ServiceError, deadlineMs: number): PluginFailure {
-  const details = processRedaction.text(error.details).slice(0, maxCharacters);
-  const message =
-    error.code === status.DEADLINE_EXCEEDED
-      ? `it did not answer within ${deadlineMs / 1_000} s`
-      : `it ended the request with ${status[error.code]}: ${details}`;
+function failureOf(error: ServiceError, deadlineMs: number, isDescription: boolean): PluginFailure {
+  const { code } = error;
   // A status with metadata comes from a server.
   const isOurs = Object.keys(error.metadata.getMap()).length === 0;
-  const isUnsent = error.code === status.UNAVAILABLE && isOurs && unsent.test(error.details);
+  const isUnsent =
+    isOurs &&
+    (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED) &&
+    unsent.test(error.details);
   // The same message would be too large again.
-  const isTooLarge = error.code === status.RESOURCE_EXHAUSTED && tooLarge.test(error.details);
-  return new PluginFailure(message, {
-    retryable: temporary.has(error.code) && !isTooLarge,
-    mayHaveBegun: !isUnsent,
+  const isTooLarge = code === status.RESOURCE_EXHAUSTED && tooLarge.test(error.details);
+  return new PluginFailure(messageOf(error, isOurs && !isTooLarge, deadlineMs), {
+    retryable:
+      isUnsent ||
+      (temporary.has(code) && !isTooLarge) ||
+      (isDescription && code === status.DEADLINE_EXCEEDED),
+    mayHaveBegun: !isUnsent && code !== status.FAILED_PRECONDITION,
     cause: error,
   });
+}
+
+/** What the client says contains addresses, which are in the cause only. */
+function messageOf(
+  { code, details }: ServiceError,
+  isInternal: boolean,
+  deadlineMs: number,
+): string {
+  if (code === status.DEADLINE_EXCEEDED) return `it did not answer within ${deadlineMs / 1_000} s`;
+  if (isInternal) return `its server gave no answer: ${status[code]}`;
+  const text = processRedaction.text(details).slice(0, maxCharacters);
+  return `it ended the request with ${status[code]}: ${text}`;
 }

@@ -15,6 +15,8 @@ import { expect, test } from "vitest";
 import type { PluginServerAnswers } from "../../test/support/plugin-server.ts";
 import { PluginServer } from "../../test/support/plugin-server.ts";
 import { configuredPlugins } from "./configured-plugins.ts";
+import { GrpcPlugin } from "./grpc-plugin.ts";
+import { PluginRegistry } from "./plugin-registry.ts";
 
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
@@ -45,7 +47,7 @@ function configOf(target: string) {
 }
 
 async function refusing(): Promise<never> {
-  throw Object.assign(new Error("no"), { code: status.FAILED_PRECONDITION, details: "no" });
+  throw Object.assign(new Error("no"), { code: status.PERMISSION_DENIED, details: "no" });
 }
 
 const request = create(RunHookRequestSchema, { pluginId: "guard", phase: HookPhase.RUN_START });
@@ -88,7 +90,7 @@ test("a server that refuses fails the hook for good, and one that is away does n
   const [offer] = registry.offers;
   if (offer === undefined) throw new Error("nothing is offered");
   await expect(registry.runHook(offer, request, never)).rejects.toMatchObject({
-    message: "it ended the request with FAILED_PRECONDITION: no",
+    message: "it ended the request with PERMISSION_DENIED: no",
     retryable: false,
   });
   await server[Symbol.asyncDispose]();
@@ -98,15 +100,69 @@ test("a server that refuses fails the hook for good, and one that is away does n
   expect(registry.offers).toMatchObject([{ problem: "" }]);
 });
 
-test("a server that is no gRPC server is a problem by name, and stops nothing", async () => {
+// Requirement: RES-5
+test("a server that is no gRPC server is a problem by name without its address, and stops nothing", async () => {
   const other = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   await once(other, "listening");
   const { port } = other.address() as { port: number };
-  await using registry = await configuredPlugins(configOf(`127.0.0.1:${port}`), log, never);
+  const logged: unknown[] = [];
+  const warn = (fields: unknown) => void logged.push(fields);
+  const recording = { ...log, warn } as typeof log;
+  await using registry = await configuredPlugins(configOf(`127.0.0.1:${port}`), recording, never);
   expect(registry.offers).toMatchObject([
-    { pluginDescriptor: { id: "guard" }, problem: expect.stringContaining("UNAVAILABLE") },
+    { pluginDescriptor: { id: "guard" }, problem: "it does not answer" },
+  ]);
+  expect(logged).toMatchObject([
+    { plugin: "guard", detail: expect.stringContaining("UNAVAILABLE") },
   ]);
   other.close();
+});
+
+test("a server of another version than the run may be asked again, and has not begun", async () => {
+  const answers = answersOf({ version: "1" }, async () => {
+    throw Object.assign(new Error("v2"), { code: status.FAILED_PRECONDITION, details: "v2" });
+  });
+  await using server = await PluginServer.start(answers);
+  await using registry = await configuredPlugins(configOf(server.target), log, never);
+  const [offer] = registry.offers;
+  if (offer === undefined) throw new Error("nothing is offered");
+  await expect(registry.runHook(offer, request, never)).rejects.toMatchObject({
+    message: "it ended the request with FAILED_PRECONDITION: v2",
+    retryable: true,
+    mayHaveBegun: false,
+  });
+});
+
+/** A registry whose server gets a tenth of a second to describe itself. */
+async function impatient(target: string): Promise<PluginRegistry> {
+  const [config] = configOf(target);
+  if (config === undefined) throw new Error("there is no plugin");
+  const supplier = new GrpcPlugin("guard", config, 100);
+  const registry = new PluginRegistry([{ id: "guard", ignoresFailures: false, supplier }], log);
+  await registry.refresh(never);
+  return registry;
+}
+
+test("a server that hangs when it is asked for its description is away", async () => {
+  const answers = answersOf({ version: "1" });
+  const describe = () => new Promise<never>(() => undefined);
+  await using server = await PluginServer.start({ ...answers, describe });
+  await using registry = await impatient(server.target);
+  expect(registry.isAway("guard")).toBe(true);
+});
+
+test("a hook that was not sent before its deadline has not begun", async () => {
+  const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as { port: number };
+  const [config] = configOf(`127.0.0.1:${port}`);
+  if (config === undefined) throw new Error("there is no plugin");
+  await using plugin = new GrpcPlugin("guard", config);
+  await expect(plugin.runHook(request, 100, never)).rejects.toMatchObject({
+    retryable: true,
+    mayHaveBegun: false,
+  });
+  silent.close();
 });
 
 test("a plugin that was removed is a problem by name for the runs that have it", async () => {

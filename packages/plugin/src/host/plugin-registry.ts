@@ -41,6 +41,8 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
   readonly #away = new Set<string>();
   /** What `refresh` last said has changed. */
   #reported: readonly OfferedPlugin[] = [];
+  /** Why each plugin that cannot be used gave no description, with addresses and paths that only the log may name. */
+  readonly #details = new Map<string, string>();
   #isDisposed = false;
 
   constructor(plugins: readonly RegisteredPlugin[], log: Logger) {
@@ -67,9 +69,10 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     this.#offers = offers;
     if (isSame) return false;
     for (const { pluginDescriptor: descriptor, problem } of offers) {
-      const { id, version } = descriptor ?? {};
+      const { id = "", version } = descriptor ?? {};
+      const detail = this.#details.get(id);
       if (problem === "") this.#log.info({ plugin: id, version }, "plugin is available");
-      else this.#log.warn({ plugin: id, problem }, "plugin cannot be used");
+      else this.#log.warn({ plugin: id, problem, detail }, "plugin cannot be used");
     }
     return true;
   }
@@ -171,6 +174,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     try {
       const descriptor = await supplier.describe(signal);
       this.#away.delete(id);
+      this.#details.delete(id);
       const problem = descriptorProblem(id, descriptor);
       if (problem !== undefined) return unusable(id, common, problem);
       const code = await supplier.codeDigest();
@@ -186,8 +190,8 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
       const before = this.#offerNamed(id);
       // A server that is away for a moment is asked by each hook. What it said stays.
       if (isAway && before?.problem === "") return before;
-      const problem = error instanceof Error ? error.message : String(error);
-      return unusable(id, common, problem);
+      this.#details.set(id, detailOf(error));
+      return unusable(id, common, isAway ? "it does not answer" : "it gives no valid description");
     }
   }
 
@@ -200,6 +204,11 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
 
 function idOf({ pluginDescriptor: descriptor }: OfferedPlugin): string {
   return descriptor?.id ?? "";
+}
+
+function detailOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }
 
 function byId(a: OfferedPlugin, b: OfferedPlugin): number {

@@ -11,7 +11,9 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 
 /** What a server answers. An error has a `code`, and ends the request with it. */
 export interface PluginServerAnswers {
-  describe(): MessageShape<typeof DescribePluginsResponseSchema>;
+  describe():
+    | MessageShape<typeof DescribePluginsResponseSchema>
+    | Promise<MessageShape<typeof DescribePluginsResponseSchema>>;
   hook(
     request: MessageShape<typeof RunHookRequestSchema>,
     metadata: Metadata,
