@@ -1,4 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
+import { isOfPlugin } from "@reeve/agent/plugins/plugin-tools";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
@@ -25,8 +26,8 @@ export interface FactBatch {
 export interface BatchLimits {
   /** The batch includes all given facts, and as many of those that follow as fit. Default: no limit. */
   readonly maxBytes?: number;
-  /** The batch ends before a `modelCallStarted` that follows. Default: false. */
-  readonly stopsBeforeModelCalls?: boolean;
+  /** The batch ends before a call of a model, or of a tool of a plugin, that follows: an owner that drains makes none. Default: false. */
+  readonly stopsBeforeAnswers?: boolean;
   /** How long the owner stood still since its last event. The first event of the batch records it. Default: 0. */
   readonly standstillMs?: number;
   /** What the operator's policy of now refuses. Default: nothing. */
@@ -44,7 +45,7 @@ export function buildBatch(
   nowMs: number,
   {
     maxBytes = Infinity,
-    stopsBeforeModelCalls = false,
+    stopsBeforeAnswers = false,
     standstillMs = 0,
     refusalNow,
   }: BatchLimits = {},
@@ -57,7 +58,7 @@ export function buildBatch(
   let isGiven = facts.length > 0;
   while (pending.length > 0 && !hasEnded(state)) {
     for (const fact of pending) {
-      if (stopsBeforeModelCalls && !isGiven && fact.event.case === "modelCallStarted") {
+      if (stopsBeforeAnswers && !isGiven && awaitsAnswer(state, fact)) {
         return { events, state, isComplete: true };
       }
       for (const placed of [
@@ -79,4 +80,17 @@ export function buildBatch(
     pending = nextFacts(state, nowMs, refusalNow);
   }
   return { events, state, isComplete: true };
+}
+
+/** Whether a fact starts what only its owner can finish. A toolhost finishes its calls for any owner. */
+function awaitsAnswer({ frames }: RunState, { event }: Fact): boolean {
+  if (event.case === "modelCallStarted") return true;
+  if (event.case !== "toolCallStarted") return false;
+  const { callId } = event.value;
+  for (const { calls, tools } of frames.values()) {
+    const call = calls.find((each) => each.call.callId === callId);
+    const tool = call && tools.get(call.call.name);
+    if (tool !== undefined) return isOfPlugin(tool);
+  }
+  return false;
 }

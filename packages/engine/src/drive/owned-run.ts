@@ -221,10 +221,10 @@ class OwnedRun implements AsyncDisposable {
    * another writer was first: the state then includes what that writer appended.
    */
   async #append(facts: readonly Fact[], signal: AbortSignal): Promise<boolean> {
-    // A model call that is appended now would not be made, but charged as one that its worker lost.
+    // A call of a model that is appended now would not be made, but charged as one that its worker lost. That of a plugin's tool would count as lost.
     const stoodStillMs = this.#ports.standstillMs();
     const standstillMs = stoodStillMs - this.#recordedStandstillMs;
-    const limits = { stopsBeforeModelCalls: this.#drain.aborted, standstillMs };
+    const limits = { stopsBeforeAnswers: this.#drain.aborted, standstillMs };
     const before = { state: this.#state, tail: this.#tail, limits };
     const pauseMs = this.#lostAppends.started();
     let outcome = await appendFacts(this.#key, before, facts, this.#ports, signal);

@@ -57,9 +57,11 @@ export class RunningEffects implements AsyncDisposable {
     return wanted.some(isNew) ? wanted.filter((effect) => !isNew(effect)) : wanted;
   }
 
-  /** Like `reconcile`, but starts only model calls: the log already charges for them. */
+  /** Like `reconcile`, but starts only calls of models and of plugins' tools: the log says that they have started. */
   drain(wanted: readonly Effect[]): void {
-    this.reconcile(wanted.filter(({ id, kind }) => kind === "call_model" || this.#running.has(id)));
+    const isStarted = ({ id, kind }: Effect) =>
+      kind === "call_model" || kind === "call_plugin_tool" || this.#running.has(id);
+    this.reconcile(wanted.filter(isStarted));
   }
 
   async #run(effect: Effect, signal: AbortSignal): Promise<void> {
