@@ -32,6 +32,20 @@ test("a plugin has a hook in every phase, in the order of the loop, each recorde
   expect(new Set(recorded.map(({ hookId }) => hookId)).size).toBe(recorded.length);
 });
 
+test("a run keeps of its plugins what decides on its hooks, and not their tools", async () => {
+  const tools = [{ name: "pay", description: "d".repeat(10_000) }];
+  const phases = [HookPhase.RUN_START];
+  const sectionSchema = { type: "object" };
+  const { bench } = await benchWith({ guard: { descriptor: { phases, tools, sectionSchema } } });
+  await bench.drive("w");
+  const pins = (await bench.events()).flatMap(({ event }) =>
+    event.case === "pluginsPinned" ? event.value.plugins : [],
+  );
+  const [descriptor] = pins.map(({ plugin }) => plugin?.pluginDescriptor);
+  expect(descriptor).toMatchObject({ id: "guard", version: "1", phases, tools: [] });
+  expect(descriptor?.sectionSchema).toBeUndefined();
+});
+
 test("a run without plugins has no facts about any", async () => {
   const bench = await new WorkerBench(countingModel(1)).create();
   await bench.drive("w");
