@@ -16,13 +16,20 @@ function skillOf(name: string, digest: string): Skill {
   return { descriptor, instructions: "x", files: [] };
 }
 
-function open(skills: readonly Skill[], table: MemoryTable<ModelCatalog>) {
+function open(
+  skills: readonly Skill[],
+  table: MemoryTable<ModelCatalog>,
+  plugins: readonly string[] = [],
+) {
   const warnings: unknown[] = [];
   const store = new SkillStore(skills);
   const source = {
     skills: store,
     catalogWith: (list: SkillStore["descriptors"]) =>
-      create(ModelCatalogSchema, { skills: [...list] }),
+      create(ModelCatalogSchema, {
+        skills: [...list],
+        plugins: plugins.map((id) => ({ pluginDescriptor: { id } })),
+      }),
     log: { warn: (fields: unknown) => void warnings.push(fields) },
     intervalMs: 1,
   };
@@ -76,6 +83,22 @@ test("skills that another runtime removed from the catalog are written again", a
     if (change.kind === "written" && change.row.record.skills.length > 0) break;
   }
   expect(await stored(table)).toEqual(["a"]);
+  end.abort();
+  await restoring;
+});
+
+// Requirement: RES-5
+test("plugins that another runtime removed from the catalog are written again, and its skills stay", async () => {
+  const table = new MemoryTable<ModelCatalog>();
+  const { catalog } = open([], table, ["guard"]);
+  const end = new AbortController();
+  const restoring = catalog.restore(end.signal).catch(() => undefined);
+  const { descriptor } = skillOf("maps", "b");
+  await table.put("default", create(ModelCatalogSchema, { skills: [descriptor] }), never);
+  for await (const change of table.watch("", never)) {
+    if (change.kind === "written" && change.row.record.plugins.length > 0) break;
+  }
+  expect(await stored(table)).toEqual(["b"]);
   end.abort();
   await restoring;
 });

@@ -1,4 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import type { ModelCatalog, SkillDescriptor } from "@reeve/contracts/agent";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { Skill } from "@reeve/agent/skills/skill";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { SkillStore } from "@reeve/models/skills/skill-store";
@@ -20,7 +22,7 @@ interface CatalogSource {
 
 /**
  * The catalog as this runtime announces it to gateways. All runtimes write the same record, and the last one wins: they are expected to
- * have the same skills.
+ * have the same skills and plugins.
  */
 export class AnnouncedCatalog {
   readonly #source: CatalogSource;
@@ -61,24 +63,40 @@ export class AnnouncedCatalog {
   }
 
   /**
-   * Writes the catalog again when it has no skills although this runtime has some, until `signal` aborts. Skills that differ stay: two
-   * runtimes would replace each other's without end.
+   * Writes the catalog again when it has no skills or no plugins although this runtime has some, until `signal` aborts. Those that differ
+   * stay: two runtimes would replace each other's without end.
    */
   async restore(signal: AbortSignal): Promise<void> {
     const { table, log, intervalMs = defaultIntervalMs } = this.#source;
     for (;;) {
       await sleep(intervalMs, signal);
-      if (this.#offered.length === 0) continue;
       try {
-        const row = await table.get(key, signal);
-        if (row !== undefined && row.record.skills.length > 0) continue;
-        await this.announce(signal);
+        await this.#restoreOnce(signal);
       } catch (error) {
         signal.throwIfAborted();
         const problem = error instanceof Error ? error.message : String(error);
-        log.warn({ problem }, "the catalog of models and skills cannot be examined");
+        log.warn({ problem }, "the catalog of models, skills, and plugins cannot be examined");
       }
     }
+  }
+
+  async #restoreOnce(signal: AbortSignal): Promise<void> {
+    const { table, catalogWith } = this.#source;
+    const own = catalogWith(this.#offered);
+    if (own.skills.length + own.plugins.length === 0) return;
+    const row = await table.get(key, signal);
+    if (row === undefined) return await this.announce(signal);
+    const { skills, plugins } = row.record;
+    const lacksSkills = skills.length === 0 && own.skills.length > 0;
+    const lacksPlugins = plugins.length === 0 && own.plugins.length > 0;
+    if (!lacksSkills && !lacksPlugins) return;
+    const restored = {
+      ...own,
+      skills: lacksSkills ? own.skills : skills,
+      plugins: lacksPlugins ? own.plugins : plugins,
+    };
+    await table.put(key, create(ModelCatalogSchema, restored), signal);
+    this.#written = digestsOf(restored.skills);
   }
 }
 

@@ -110,8 +110,8 @@ export async function startRuntime(
     await announced.useSkills(changed, background.signal);
   if (isWatched) {
     background.run((until) => watchSkills(skillFolder, loaded, useSkills, until));
-    background.run((until) => announced.restore(until));
   }
+  if (isWatched || configs.length > 0) background.run((until) => announced.restore(until));
   background.run((until) => watchReserve(nats, { log: logger }, until));
   background.run((drain) =>
     workRuns(ports.dispatch, driving, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
