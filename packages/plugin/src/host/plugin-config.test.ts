@@ -23,7 +23,12 @@ plugins:
 });
 
 test.each([
-  ["an unknown setting", "plugins: { a: { package: ./a.ts, target: b } }", "plugins.a"],
+  ["two kinds", "plugins: { a: { package: ./a.ts, target: b } }", "has both package and target"],
+  ["no kind", "plugins: { a: { on_failure: stop } }", "needs package, or target"],
+  ["an unknown setting", "plugins: { a: { package: ./a.ts, pakage: b } }", `"pakage"`],
+  ["an unknown setting of TLS", "plugins: { a: { target: b, tls: { cas: x } } }", `"cas"`],
+  ["another value", "plugins: { a: { target: b, on_failure: ignore } }", `at plugins.a.on_failure`],
+  ["no settings", "plugins: { a: 1 }", "at plugins.a"],
   ["an id of the runtime", "plugins: { retry: { package: ./a.ts } }", `"retry" is a plugin`],
   ["an id that is none", "plugins: { A_B: { package: ./a.ts } }", "lowercase letters"],
   ["a missing package", "plugins: { a: { package: nowhere } }", "nowhere is not installed"],

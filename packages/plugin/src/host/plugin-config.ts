@@ -33,7 +33,7 @@ const remote = z.strictObject({
   /** Address: `host:port`, or `dns:///host:port`. Requests are spread over all addresses of the name. */
   target: z.string().min(1),
   /** TLS settings. Absent: the connection is not encrypted. */
-  tls: z.union([tlsFiles, z.literal(true).transform(() => ({}))]).optional(),
+  tls: z.preprocess((given) => (given === true ? {} : given), tlsFiles.optional()).optional(),
   /** Sent with each request. `${NAME}` is a variable of the environment. */
   metadata: z.record(z.string().regex(/^[a-z0-9_.-]+(?<!-bin)$/), z.string()).default({}),
   on_failure: failures,
@@ -41,7 +41,25 @@ const remote = z.strictObject({
 
 const validId = /^[a-z0-9][a-z0-9-]{0,31}$/;
 
-const plugins = z.record(z.string(), z.union([packaged, remote])).superRefine((given, context) => {
+/** The settings of one kind, so that a mistake is reported by its own name. */
+const plugin = z.looseObject({}).transform((given, context) => {
+  const [isPackage, isRemote] = ["package" in given, "target" in given];
+  if (isPackage === isRemote) {
+    const message = isPackage
+      ? "has both package and target; keep one of them"
+      : "needs package, or target";
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  }
+  const parsed = isPackage ? packaged.safeParse(given) : remote.safeParse(given);
+  if (parsed.success) return parsed.data;
+  for (const { path, message } of parsed.error.issues) {
+    context.addIssue({ code: "custom", path, message });
+  }
+  return z.NEVER;
+});
+
+const plugins = z.record(z.string(), plugin).superRefine((given, context) => {
   for (const id of Object.keys(given)) {
     const isTaken = builtinPlugins.some((each) => each.id === id);
     if (validId.test(id) && !isTaken) continue;
