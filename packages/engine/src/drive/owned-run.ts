@@ -52,6 +52,7 @@ import { timerDueMs, withoutFarTimers } from "../domain/plugins/pending-timers.t
 import type { RunState } from "../domain/state/run-state.ts";
 import { hasEnded } from "../domain/state/run-state.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
+import { HandOver } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import type { FoldedLog } from "./append-facts.ts";
 import { appendFacts, failOversized } from "./append-facts.ts";
@@ -111,6 +112,8 @@ class OwnedRun implements AsyncDisposable {
   readonly #spans = new FrameSpans();
   readonly #end = new AbortController();
   readonly #drain: AbortSignal;
+  /** Why another worker should continue the run. Undefined: there is no reason. */
+  #handOver: HandOver | undefined;
   /** How much of the standstill of this process the log of the run covers. */
   #recordedStandstillMs: number;
   #state: RunState;
@@ -166,12 +169,12 @@ class OwnedRun implements AsyncDisposable {
       if (delayMs !== undefined) return { kind: "delayed", state: this.#state, delayMs };
       // Facts that follow may change what plugins see.
       const due = this.#mayDeriveFacts ? this.#effects.withoutNew("run_hook", wanted) : wanted;
-      if (drain.aborted) this.#effects.drain(due);
+      if (this.#isDraining) this.#effects.drain(due);
       else this.#effects.reconcile(due);
       if (this.#mayDeriveFacts) await this.#append([], signal);
       else if (!this.#outbox.isEmpty) await this.#flush(signal);
-      else if (drain.aborted && !this.#effects.awaitsAnswers(this.#ports.clock.now())) {
-        return { kind: "released", state: this.#state };
+      else if (this.#isDraining && !this.#effects.awaitsAnswers(this.#ports.clock.now())) {
+        return this.#released();
       } else if (this.#effects.isIdle) {
         if (await this.#park(signal)) return { kind: "parked", state: this.#state };
       } else {
@@ -180,6 +183,17 @@ class OwnedRun implements AsyncDisposable {
         await endOfTurn();
       }
     }
+  }
+
+  get #isDraining(): boolean {
+    return this.#drain.aborted || this.#handOver !== undefined;
+  }
+
+  #released(): RunRelease {
+    const delayMs = this.#handOver?.delayMs ?? 0;
+    return this.#drain.aborted
+      ? { kind: "released", state: this.#state }
+      : { kind: "delayed", state: this.#state, delayMs };
   }
 
   /** Returns the effects to run now: a run that waits for people does not keep a worker for the timers of its plugins. */
@@ -224,7 +238,7 @@ class OwnedRun implements AsyncDisposable {
     // A call of a model that is appended now would not be made, but charged as one that its worker lost. That of a plugin's tool would count as lost.
     const stoodStillMs = this.#ports.standstillMs();
     const standstillMs = stoodStillMs - this.#recordedStandstillMs;
-    const limits = { stopsBeforeAnswers: this.#drain.aborted, standstillMs };
+    const limits = { stopsBeforeAnswers: this.#isDraining, standstillMs };
     const before = { state: this.#state, tail: this.#tail, limits };
     const pauseMs = this.#lostAppends.started();
     let outcome = await appendFacts(this.#key, before, facts, this.#ports, signal);
@@ -290,6 +304,9 @@ class OwnedRun implements AsyncDisposable {
           this.#fold(message.range);
           break;
         case "failed":
+          if (!(message.error instanceof HandOver)) throw message.error;
+          this.#handOver ??= message.error;
+          break;
         case "log_unreadable":
           throw message.error;
         case "ended":

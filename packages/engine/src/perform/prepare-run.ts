@@ -20,6 +20,7 @@ import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
 import { preparedDelegate } from "./delegates/prepared-delegate.ts";
+import { assertPlugins } from "./plugins/assert-plugins.ts";
 import { pinnedPlugins } from "./plugins/pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
 
@@ -34,6 +35,7 @@ export async function prepareRun(
   signal: AbortSignal,
 ): Promise<readonly Fact[]> {
   try {
+    assertPlugins(state, ports);
     return await prepared(state.head.runId, created, ports, signal);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
@@ -53,7 +55,6 @@ async function prepared(
     throw new Failure("internal", ErrorReason.INTERNAL, "the run has no agent spec");
   }
   const policy = policyOf(runId, created, ports);
-  assertPluginsAnswer(created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   await settleSkills(created, ports, signal);
   const resolved = resolveOften(spec, ports.catalogs(), place);
@@ -100,17 +101,6 @@ async function settleSkills(
     return names.every((name) => known.has(name));
   };
   await ports.skills?.settle?.(hasAll, signal);
-}
-
-/** Throws a Failure, after which the run is prepared later, if a plugin of the agent or of a delegate is away. */
-function assertPluginsAnswer({ spec, delegates }: RunCreated, { plugins, worker }: RunPorts): void {
-  const ids = [spec, ...delegates.map((each) => each.spec)].flatMap(
-    (each) => each?.pluginIds ?? [],
-  );
-  const away = ids.find((id) => plugins?.isAway?.(id));
-  if (away === undefined) return;
-  const message = `plugin "${away}" does not answer worker ${worker}; the run is prepared when it does`;
-  throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 /** Returns the operator's policy. Throws a Failure if this worker has none although the gateway had one. */

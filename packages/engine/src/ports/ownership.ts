@@ -18,11 +18,22 @@ export function awaitedSequence({ message, attempt }: DispatchDelivery): number 
 /**
  * How an owner released its run, with the state at that point. `ended`: the run has ended. `parked`: the run waits for a
  * fact from outside. `lost`: another worker has claimed the run. `released`: the run can continue, and this worker stops.
- * `delayed`: the run only waits for its providers, for at least `delayMs`.
+ * `delayed`: the run only waits for its providers, for at least `delayMs`, or another worker may have what this one lacks.
  */
 export type RunRelease =
   | { readonly kind: "ended" | "parked" | "lost" | "released"; readonly state: RunState }
   | { readonly kind: "delayed"; readonly state: RunState; readonly delayMs: number };
+
+/** Thrown by an effect that another worker may be able to perform. The owner releases the run as in a drain, for at least `delayMs`. */
+export class HandOver extends Error {
+  override readonly name = "HandOver";
+  readonly delayMs: number;
+
+  constructor(message: string, delayMs: number) {
+    super(message);
+    this.delayMs = delayMs;
+  }
+}
 
 /** When a worker stops driving its runs. */
 export interface StopSignals {

@@ -32,6 +32,8 @@ export interface PluginFailureOptions extends ErrorOptions {
   readonly retryable: boolean;
   /** Whether the plugin may have begun. Default: yes. */
   readonly mayHaveBegun?: boolean;
+  /** Whether this worker does not have the plugin of the run, and another one may. Default: no. */
+  readonly isElsewhere?: boolean;
 }
 
 /** Thrown when a plugin gives no answer. Says why, without the name of the plugin. */
@@ -39,13 +41,15 @@ export class PluginFailure extends Error {
   override readonly name = "PluginFailure";
   readonly retryable: boolean;
   readonly mayHaveBegun: boolean;
+  readonly isElsewhere: boolean;
 
   constructor(
     message: string,
-    { retryable, mayHaveBegun = true, ...options }: PluginFailureOptions,
+    { retryable, mayHaveBegun = true, isElsewhere = false, ...options }: PluginFailureOptions,
   ) {
     super(message, options);
     this.retryable = retryable;
     this.mayHaveBegun = mayHaveBegun;
+    this.isElsewhere = isElsewhere;
   }
 }

@@ -139,7 +139,7 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
     const plugin = this.#plugins.get(id);
     // Another runtime may have it, or this one after its restart.
     if (plugin === undefined) {
-      throw notSent("this runtime does not have it; set REEVE_PLUGINS of all runtimes", true);
+      throw notSent("this runtime does not have it; set REEVE_PLUGINS of all runtimes");
     }
     let offer = this.#offerNamed(id);
     // It may be back as it was.
@@ -148,18 +148,16 @@ export class PluginRegistry implements PluginHost, AsyncDisposable {
       this.#assertOpen();
       this.#offers = [...this.#offers.filter((each) => idOf(each) !== id), offer].toSorted(byId);
     }
-    if (offer.problem !== "") throw notSent(offer.problem, true);
+    if (offer.problem !== "") throw notSent(offer.problem, { isElsewhere: !this.#away.has(id) });
     if (offer.digest === pinned.digest) return plugin.supplier;
     const [was, is] = [pinned.pluginDescriptor?.version, offer.pluginDescriptor?.version];
     throw notSent(
       `the run started with version ${was}, and the deployment has ${was === is ? "another code of this version" : `version ${is}`} now; offer the earlier one under this id until its runs have ended`,
-      // Another runtime may still have it, while a deployment is rolled out.
-      true,
     );
   }
 
   #assertOpen(): void {
-    if (this.#isDisposed) throw notSent("the runtime ends", true);
+    if (this.#isDisposed) throw notSent("the runtime ends");
   }
 
   #offerNamed(id: string): OfferedPlugin | undefined {
@@ -239,6 +237,7 @@ function unusable(
   });
 }
 
-function notSent(message: string, retryable: boolean): PluginFailure {
-  return new PluginFailure(message, { retryable, mayHaveBegun: false });
+/** Another runtime may have the plugin while a deployment is rolled out, unless it is away. */
+function notSent(message: string, { isElsewhere = true } = {}): PluginFailure {
+  return new PluginFailure(message, { retryable: true, mayHaveBegun: false, isElsewhere });
 }

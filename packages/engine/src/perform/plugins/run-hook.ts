@@ -12,11 +12,15 @@ import { idOf } from "../../domain/plugins/plugin-state.ts";
 import type { Fact } from "../../domain/state/fact.ts";
 import { fact } from "../../domain/state/fact.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
+import { HandOver } from "../../ports/ownership.ts";
 import { PluginFailure } from "../../ports/plugin-host.ts";
 import { inHookSpan } from "../../tracing/hook-span.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { guardHook } from "../guardrails/guard-hook.ts";
 
+/** How many claims without progress look for a worker that has a plugin: the run is given back for about two minutes in total. */
+const maxClaimsWithoutPlugin = 10;
+const handOver = { firstDelayMs: 1_000, maxDelayMs: 15_000 };
 /** How often a worker calls a plugin for one hook while it gives no answer. */
 const maxAttempts = 10;
 const backoff = { firstDelayMs: 500, maxDelayMs: 15_000 };
@@ -25,7 +29,7 @@ const maxErrorBytes = 1_000;
 /**
  * Runs a hook, waits first for the time of an action, and yields how it ended: once, in the log. Until then, every attempt and every
  * worker calls the plugin with the same id of the hook, and with a snapshot of the state of now. A plugin that gives no answer, or
- * one that does not fit, fails its hook only.
+ * one that does not fit, fails its hook only. Throws a HandOver if another worker may have the plugin, which this one has not.
  */
 export async function* runHook(
   current: () => RunState,
@@ -85,6 +89,7 @@ async function outcomeOf(
   const { plugin } = pinned;
   if (ports.plugins === undefined || plugin === undefined) {
     const error = `worker ${ports.worker} has no plugins; set REEVE_PLUGINS of all runtimes to the same file`;
+    assertNotElsewhere(current(), error);
     return { error, attempts: 0 };
   }
   const traceparent = traceparentOf() || (current().head.created?.traceparent ?? "");
@@ -100,12 +105,19 @@ async function outcomeOf(
       signal.throwIfAborted();
       // One hook that cannot be asked must not cost the run its worker.
       if (!(error instanceof PluginFailure)) return { error: messageOf(error), attempts: attempt };
+      if (error.isElsewhere) assertNotElsewhere(current(), error.message);
       if (!error.retryable || attempt === maxAttempts) {
         return { error: error.message, attempts: attempt };
       }
     }
     await ports.clock.sleep(delayAfter(attempt, backoff), signal);
   }
+}
+
+/** Throws a HandOver while another worker may have the plugin. */
+function assertNotElsewhere({ idleClaims }: RunState, problem: string): void {
+  if (idleClaims > maxClaimsWithoutPlugin) return;
+  throw new HandOver(problem, delayAfter(Math.max(1, idleClaims), handOver));
 }
 
 function messageOf(error: unknown): string {
