@@ -6,6 +6,7 @@ import { RunEventSchema } from "@reeve/contracts/run";
 import type { RefusalNow } from "./calls/refusal-now.ts";
 import { apply } from "./state/apply.ts";
 import { nextFacts } from "./next-facts.ts";
+import { withinBounds } from "./plugins/within-bounds.ts";
 import type { Fact } from "./state/fact.ts";
 import { stamp } from "./state/fact.ts";
 import { withLatestApproval } from "./calls/review/review-call.ts";
@@ -57,7 +58,8 @@ export function buildBatch(
   let pending = facts.length > 0 ? facts : nextFacts(moved, nowMs, refusalNow);
   let isGiven = facts.length > 0;
   while (pending.length > 0 && !hasEnded(state)) {
-    for (const fact of pending) {
+    for (const given of pending) {
+      const fact = withinBounds(state, given);
       if (stopsBeforeAnswers && !isGiven && awaitsAnswer(state, fact)) {
         return { events, state, isComplete: true };
       }

@@ -9,6 +9,8 @@ import type { PinnedPlugin } from "@reeve/contracts/run";
 import type { RunState } from "../state/run-state.ts";
 import type { DueHook } from "./due-hooks.ts";
 import { jsonOf, keyOf, merged } from "./merge-values.ts";
+import type { PendingAction } from "./plugin-state.ts";
+import { valuesWithWaiting } from "./waiting-patches.ts";
 
 const maxAnswerBytes = 65_536;
 const maxInstructionBytes = 16_384;
@@ -35,8 +37,25 @@ export function answerProblem(
   return (
     verdictProblem(phase, answer) ??
     transformProblem(phase, answer) ??
-    actionsProblem(state, due, pinned, answer) ??
-    patchesProblem(state, pinned, answer.patches)
+    boundsProblem(state, due, pinned, answer)
+  );
+}
+
+/** A hook, and the action that it handles. */
+interface Handled {
+  readonly hookId: string;
+  readonly action?: PendingAction | undefined;
+}
+
+/** Returns why an answer exceeds what the state of now has room for. Undefined: it does not. */
+export function boundsProblem(
+  state: RunState,
+  handled: Handled,
+  pinned: PinnedPlugin,
+  answer: RunHookResponse,
+): string | undefined {
+  return (
+    actionsProblem(state, handled, pinned, answer) ?? patchesProblem(state, pinned, answer.patches)
   );
 }
 
@@ -72,7 +91,7 @@ function transformProblem(phase: HookPhase, { transform }: RunHookResponse): str
 
 function actionsProblem(
   { plugins }: RunState,
-  { hookId, action: handled }: DueHook,
+  { hookId, action: handled }: Handled,
   { plugin }: PinnedPlugin,
   { actions }: RunHookResponse,
 ): string | undefined {
@@ -110,7 +129,8 @@ function patchesProblem(
   pinned: PinnedPlugin,
   patches: readonly StatePatch[],
 ): string | undefined {
-  const values = new Map(plugins?.values);
+  if (plugins === undefined || patches.length === 0) return undefined;
+  const values = new Map(valuesWithWaiting(plugins));
   for (const patch of patches) {
     const problem = patchProblem(values, pinned, patch);
     if (problem !== undefined) return problem;

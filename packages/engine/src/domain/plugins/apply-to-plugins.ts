@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { durationMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { JsonValue } from "@bufbuild/protobuf";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { PluginHookFinished, RunEvent } from "@reeve/contracts/run";
 import { Phase, StepState } from "@reeve/contracts/run";
@@ -13,9 +12,9 @@ import { withNewest } from "../state/units.ts";
 import type { RunState } from "../state/run-state.ts";
 import { gateRound, outcomesAt, phaseName } from "./hook-points.ts";
 import { rewriteAmong } from "./gate-verdict.ts";
-import { keyOf, merged } from "./merge-values.ts";
 import type { HookOutcome, PendingAction, PluginState, PluginStop } from "./plugin-state.ts";
 import { idOf, pluginState } from "./plugin-state.ts";
+import { valuesAfter } from "./waiting-patches.ts";
 
 /** Applies one event to what the log says of plugins. */
 export function applyToPlugins(state: RunState, envelope: RunEvent): RunState {
@@ -98,15 +97,7 @@ function finished(
 }
 
 function withPatches(plugins: PluginState, outcomes: readonly HookOutcome[]): PluginState {
-  const values = new Map<string, JsonValue>(plugins.values);
-  for (const { pluginId, answer } of outcomes) {
-    const pinned = plugins.pinned.find((each) => idOf(each) === pluginId);
-    for (const patch of answer?.patches ?? []) {
-      const key = keyOf(pinned?.plugin?.pluginDescriptor, patch.key);
-      if (key !== undefined) values.set(key.name, merged(values.get(key.name), patch, key.merge));
-    }
-  }
-  return { ...plugins, values };
+  return { ...plugins, values: valuesAfter(plugins, outcomes) };
 }
 
 function actionsOf(

@@ -189,6 +189,71 @@ describe("the actions of a plugin do not multiply", () => {
   });
 });
 
+describe("hooks that run at the same time", () => {
+  const count = 8;
+  const calls = Array.from({ length: count }, (_, index) => ({
+    providerCallId: `p${index}`,
+    name: "other",
+    argumentsText: "{}",
+  }));
+
+  /** Returns the hooks and the head of a run whose gates answer all at once. */
+  async function answersAtOnce(plugins: readonly string[], answer: (n: number) => object) {
+    const model = callingModel([], () => undefined);
+    const all = Promise.withResolvers<void>();
+    let waiting = 0;
+    const union = { name: "u", merge: MergeMode.UNION };
+    const plugin: MemoryPlugin = {
+      descriptor: { phases: [HookPhase.TOOL_GATE], stateKeys: [union] },
+      async hook({ data }) {
+        if (data.case === "action") return {};
+        const answered = answer(++waiting);
+        if (waiting === count * plugins.length) all.resolve();
+        await all.promise;
+        return answered;
+      },
+    };
+    const bench = new WorkerBench({
+      ...model,
+      async *stream({ messages }) {
+        const isDone = messages.some(({ role }) => role === "tool");
+        const made = { calls: isDone ? [] : calls, finishReason: isDone ? "stop" : "tool_calls" };
+        const turn = { messageJson: "{}", usage: undefined, model: "test", ...made };
+        yield { kind: "turn", turn };
+      },
+    });
+    bench.plugins = new MemoryPlugins(Object.fromEntries(plugins.map((id) => [id, plugin])));
+    await bench.create({ pluginIds: [...plugins] });
+    await bench.drive("w");
+    return (await bench.events()).flatMap(({ event }) =>
+      event.case === "pluginHookFinished" && event.value.phase === HookPhase.TOOL_GATE
+        ? [event.value.error]
+        : [],
+    );
+  }
+
+  test("schedule together no more actions than a run may have", async () => {
+    const actions = Array.from({ length: 16 }, () => later(3_600_000));
+    const errors = await answersAtOnce(["guard"], () => ({ actions }));
+    expect(errors.filter((error) => error === "")).toHaveLength(4);
+    expect(errors.at(-1)).toContain("more than 64 actions");
+  });
+
+  test.each([[["guard"]], [["guard", "audit"]]])(
+    "make together no value larger than it may be: of %s",
+    async (plugins) => {
+      const errors = await answersAtOnce(plugins, (n) => {
+        const values = [{ kind: { case: "stringValue", value: String(n).padEnd(30_000) } }];
+        return {
+          patches: [{ key: "u", value: { kind: { case: "listValue", value: { values } } } }],
+        };
+      });
+      expect(errors.filter((error) => error === "")).toHaveLength(2);
+      expect(errors.at(-1)).toContain("larger than 65536 bytes");
+    },
+  );
+});
+
 test("a run that waits for a person is parked until its first timer, which runs once", async () => {
   const bench = await benchWith(
     {
