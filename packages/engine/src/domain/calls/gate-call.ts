@@ -114,10 +114,23 @@ type Gate =
       readonly pluginReasons: readonly string[];
     };
 
+/** The gates of each state, which its effects and its next facts ask for several times. */
+const known = new WeakMap<RunState, Map<Call, { readonly gate: Gate | undefined }>>();
+
 /** Returns what stands before a call that has not started. Undefined: nothing, or its approval decides. */
 export function gateOf(state: RunState, frame: Frame, pending: Call): Gate | undefined {
-  const { approval, result, startedAtMs } = pending;
-  if (result !== undefined || startedAtMs !== undefined) return undefined;
+  if (pending.result !== undefined || pending.startedAtMs !== undefined) return undefined;
+  const gates = known.get(state) ?? new Map<Call, { readonly gate: Gate | undefined }>();
+  known.set(state, gates);
+  const before = gates.get(pending);
+  if (before !== undefined) return before.gate;
+  const gate = computedGate(state, frame, pending);
+  gates.set(pending, { gate });
+  return gate;
+}
+
+function computedGate(state: RunState, frame: Frame, pending: Call): Gate | undefined {
+  const { approval } = pending;
   const problem = refusedTurn(frame)?.refusal ?? problemOf(frame, pending);
   if (problem !== undefined)
     return { kind: "refused", problem, status: ToolStatus.ERROR, permission: undefined };
