@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { RunStatus } from "@reeve/contracts/run";
 import { parseScript } from "@reeve/models/scripted/script";
 import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
 import { expect, test } from "vitest";
+import { openPlugins } from "./open-plugins.ts";
 import { ReeveBuilder } from "./reeve-builder.ts";
 import { tool } from "./tool.ts";
 
@@ -103,4 +107,27 @@ test("a built agent does not change with the object that it was built from", asy
   agent.model = "gone:x";
   const run = reeve.run("finder", "go", { signal });
   expect(await run.ended).toMatchObject({ status: RunStatus.COMPLETED });
+});
+
+// Requirement: RES-5, RES-12
+test("built agents have the plugins that they name", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-builder-"));
+  const denial = `{ deny: { reason: "not now" } }`;
+  const module = `export default { id: "guard", version: "1", hooks: { toolGate: () => (${denial}) } };`;
+  writeFileSync(join(folder, "guard.mjs"), module);
+  const file = join(folder, "plugins.json");
+  writeFileSync(file, JSON.stringify({ plugins: { guard: { package: "./guard.mjs" } } }));
+  await using plugins = await openPlugins(file, signal);
+  const builder = new ReeveBuilder()
+    .withProvider(provider())
+    .withModel({ id: "small", provider: "scripted", upstreamName: "finds" })
+    .withAgent({ ...lead, pluginIds: ["guard"] }, finder);
+  expect(problems(() => builder.build())).toEqual(['agents["lead"].plugin_ids[0]']);
+  const reeve = builder.withPlugins(plugins).build();
+  const results: string[] = [];
+  for await (const { event } of reeve.run("lead", "go", { signal }).events()) {
+    if (event.case === "toolResult") results.push(event.value.result?.content ?? "");
+  }
+  expect(results).toEqual(["the plugin guard denies this call: not now"]);
+  rmSync(folder, { recursive: true });
 });

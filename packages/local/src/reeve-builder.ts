@@ -12,6 +12,7 @@ import { Failure } from "@reeve/platform/failure";
 import { listViolations } from "@reeve/platform/list-violations";
 import { mergeViolations } from "@reeve/platform/strict/merge-violations";
 import { readInit } from "@reeve/platform/strict/read-init";
+import type { PluginRegistry } from "@reeve/plugin/host/plugin-registry";
 import { reasonName } from "@reeve/platform/reason-name";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { AgentInit } from "./agent-init.ts";
@@ -38,6 +39,7 @@ export class ReeveBuilder {
   readonly #skills = new Map<string, Skill>();
   readonly #problems: Violation[] = [];
   #workspaces: WorkspaceOptions | undefined;
+  #plugins: PluginRegistry | undefined;
   #log: Logger | undefined;
 
   /** Adds agents. Each may name the others as delegates. */
@@ -93,6 +95,12 @@ export class ReeveBuilder {
     return this;
   }
 
+  /** Sets the plugins that agents may name, as `openPlugins` opens them. The caller disposes them after the last run. Default: none. */
+  withPlugins(plugins: PluginRegistry): this {
+    this.#plugins = plugins;
+    return this;
+  }
+
   /** Sets where the runs log. Default: nowhere. */
   withLog(log: Logger): this {
     this.#log = log;
@@ -134,6 +142,7 @@ export class ReeveBuilder {
       tools: [...this.#tools.values()],
       skills: [...this.#skills.values()],
       ...this.#workspaces,
+      ...(this.#plugins && { plugins: this.#plugins }),
       ...(this.#log && { log: this.#log }),
     };
     return new Reeve(new Map(this.#agents), parts);
