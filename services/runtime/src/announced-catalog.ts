@@ -67,7 +67,7 @@ export class AnnouncedCatalog {
    * stay: two runtimes would replace each other's without end.
    */
   async restore(signal: AbortSignal): Promise<void> {
-    const { table, log, intervalMs = defaultIntervalMs } = this.#source;
+    const { log, intervalMs = defaultIntervalMs } = this.#source;
     for (;;) {
       await sleep(intervalMs, signal);
       try {

@@ -21,9 +21,10 @@
  * O7. A run is parked only when no effect runs, no fact waits for its append, and only external facts can continue it. The
  *     park is an append like any other, so a fact that arrives just before it makes it fail.
  *     Test: decided-runs.test.ts, "continues the run when it arrives just before the park"
- * O8. A draining owner appends no new `model_call_started`, performs each call that is already in the log, and releases
- *     the run when no model is answering, and no plugin has a call or a hook in progress.
+ * O8. A draining owner appends no new start of a call of a model or of a plugin's tool, performs each that is already in the
+ *     log, and releases the run when no model is answering, and no plugin has a call or a hook in progress.
  *     Test: worker-hands-over.test.ts, "when its worker drains while it appends the model call, which is then made"
+ *     Test: plugin-handover.test.ts, "when its worker drains while it appends the call of a plugin's tool, which is then made"
  * O9. An owner keeps no run that only waits for its providers for longer than `maxHeldWaitMs`: its message returns to the
  *     queue for the time of the wait, and so does the run if every worker dies meanwhile.
  *     Test: delayed-runs.test.ts, "goes back to the queue for the time of the wait, and another worker continues it then"
@@ -33,6 +34,9 @@
  *     Test: full-store.test.ts, "ends at once when it is cancelled meanwhile"
  * O11. When `ownRun` returns, no effect of the run is running, and nothing follows its log.
  *     Test: waiting-runs.test.ts, "no worker holds runs that wait for a person, and decisions continue them"
+ * O12. An owner that lacks what an effect needs, and that another worker may have, releases the run as if it drained. Claims
+ *     without progress limit how often.
+ *     Test: plugin-handover.test.ts, "gives the run back, and a worker that has it continues"
  */
 
 import { setImmediate as endOfTurn } from "node:timers/promises";

@@ -106,6 +106,12 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     }
     return describe(plugin);
   };
+  // As text, because an answer may have what cannot be sent to another thread.
+  const bounded = (answer: unknown): unknown => {
+    const text = JSON.stringify(answer);
+    if (text.length <= maxCharacters) return JSON.parse(text);
+    throw new Error(`it answered ${text.length} characters, more than ${maxCharacters}`);
+  };
   port.on("message", (request: ThreadRequest) => {
     const { id } = request;
     if (request.kind === "abort") {
@@ -117,14 +123,7 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     running.set(id, abort);
     port.postMessage({ id, began: true });
     answerTo(request, abort.signal)
-      .then((answer) => {
-        // As text, because an answer may have what cannot be sent to another thread.
-        const text = JSON.stringify(answer);
-        if (text.length > maxCharacters) {
-          throw new Error(`it answered ${text.length} characters, more than ${maxCharacters}`);
-        }
-        port.postMessage({ id, answer: JSON.parse(text) });
-      })
+      .then((answer) => port.postMessage({ id, answer: bounded(answer) }))
       .catch((error: unknown) => {
         const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
         const isLoad = loadError !== undefined && error === loadError;

@@ -122,7 +122,8 @@ pub struct RunHookRequest {
     #[prost(string, tag = "13")]
     pub traceparent: ::prost::alloc::string::String,
     /// Version of the plugin that the run started with. A server that has another one must answer
-    /// FAILED_PRECONDITION: a runtime learns of a new version within 30 seconds.
+    /// FAILED_PRECONDITION before it has any effect: a runtime learns of a new version within 30 seconds,
+    /// and asks again until then.
     #[prost(string, tag = "14")]
     pub plugin_version: ::prost::alloc::string::String,
     /// What the phase is about.

@@ -586,7 +586,8 @@ pub struct RunParked {
     /// Ids of the approvals that the run is waiting for.
     #[prost(string, repeated, tag = "1")]
     pub waiting_for: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
-    /// Earliest deadline of the calls that people answer through a client. Unset if the run waits for none.
+    /// When the run continues by itself: the earliest deadline of the calls that people answer through a
+    /// client, or the first timer of a plugin. Unset if it waits for neither.
     #[prost(message, optional, tag = "2")]
     pub wake_at: ::core::option::Option<::prost_types::Timestamp>,
 }

@@ -34,6 +34,31 @@ test("a call of a plugin's tool that comes while its worker drains is made once,
   expectWhole(await bench.events(), RunStatus.COMPLETED);
 });
 
+test("when its worker drains while it appends the call of a plugin's tool, which is then made", async () => {
+  const drain = new AbortController();
+  const memory = new MemoryPlugins({
+    guard: {
+      descriptor: { phases: [], tools: [{ name: "pay", permissionClass: "safe" }] },
+      tool: () => "paid",
+    },
+  });
+  const bench = new WorkerBench(callingModel([["guard__pay", "{}"]], () => undefined));
+  bench.plugins = memory;
+  await bench.create({ pluginIds: ["guard"] });
+  const ports = bench.ports("w");
+  const append: typeof ports.log.append = async (key, tail, events, signal) => {
+    if (events.some(({ event }) => event.case === "toolCallStarted")) drain.abort();
+    return await bench.log.append(key, tail, events, signal);
+  };
+  const log = {
+    append,
+    read: bench.log.read.bind(bench.log),
+    follow: bench.log.follow.bind(bench.log),
+  };
+  await bench.drive("w", 1, { now: never, drain: drain.signal }, 1, { ...ports, log });
+  expect(await resultsOf(bench)).toEqual(["paid"]);
+});
+
 /** A run with the plugin `guard`, of which a worker has another version. */
 async function updatedBench() {
   const memory = new MemoryPlugins({ guard: { descriptor: { phases: [HookPhase.RUN_START] } } });
@@ -73,7 +98,10 @@ describe("a worker that has not the plugin of a run", () => {
     expect(attempt).toBe(11);
     expect(asked()).toBe(20);
     expect(bench.redeliveryDelaysMs).toEqual([
-      ...[1_000, 2_000, 4_000, 8_000],
+      1_000,
+      2_000,
+      4_000,
+      8_000,
       ...Array.from({ length: 6 }, () => 15_000),
     ]);
     expect((await endOf(bench)).error).toMatchObject({

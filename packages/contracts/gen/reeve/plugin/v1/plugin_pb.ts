@@ -317,7 +317,8 @@ export type RunHookRequest = Message<"reeve.plugin.v1.RunHookRequest"> & {
 
   /**
    * Version of the plugin that the run started with. A server that has another one must answer
-   * FAILED_PRECONDITION: a runtime learns of a new version within 30 seconds.
+   * FAILED_PRECONDITION before it has any effect: a runtime learns of a new version within 30 seconds,
+   * and asks again until then.
    *
    * @generated from field: string plugin_version = 14;
    */

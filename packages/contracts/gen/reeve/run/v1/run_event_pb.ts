@@ -1470,7 +1470,8 @@ export type RunParked = Message<"reeve.run.v1.RunParked"> & {
   waitingFor: string[];
 
   /**
-   * Earliest deadline of the calls that people answer through a client. Unset if the run waits for none.
+   * When the run continues by itself: the earliest deadline of the calls that people answer through a
+   * client, or the first timer of a plugin. Unset if it waits for neither.
    *
    * @generated from field: google.protobuf.Timestamp wake_at = 2;
    */

@@ -549,7 +549,8 @@ type RunHookRequest struct {
 	// W3C trace context of the run. Empty if the run is not traced.
 	Traceparent string `protobuf:"bytes,13,opt,name=traceparent,proto3" json:"traceparent,omitempty"`
 	// Version of the plugin that the run started with. A server that has another one must answer
-	// FAILED_PRECONDITION: a runtime learns of a new version within 30 seconds.
+	// FAILED_PRECONDITION before it has any effect: a runtime learns of a new version within 30 seconds,
+	// and asks again until then.
 	PluginVersion string `protobuf:"bytes,14,opt,name=plugin_version,json=pluginVersion,proto3" json:"plugin_version,omitempty"`
 	// What the phase is about.
 	//

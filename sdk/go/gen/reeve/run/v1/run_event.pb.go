@@ -3272,7 +3272,8 @@ type RunParked struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Ids of the approvals that the run is waiting for.
 	WaitingFor []string `protobuf:"bytes,1,rep,name=waiting_for,json=waitingFor,proto3" json:"waiting_for,omitempty"`
-	// Earliest deadline of the calls that people answer through a client. Unset if the run waits for none.
+	// When the run continues by itself: the earliest deadline of the calls that people answer through a
+	// client, or the first timer of a plugin. Unset if it waits for neither.
 	WakeAt        *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=wake_at,json=wakeAt,proto3" json:"wake_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
