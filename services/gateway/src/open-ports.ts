@@ -6,7 +6,6 @@ import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
-import type { ToolOffer } from "@reeve/contracts/tool";
 import { ToolCatalogSchema, ToolOfferSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import { MemorySchema } from "@reeve/contracts/memory";
@@ -34,7 +33,9 @@ import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
-import { isValid, ToolOffers } from "./app/client-tools/tool-offers.ts";
+import type { PackedOffer } from "./app/client-tools/packed-offer.ts";
+import { isValid, packedWatch } from "./app/client-tools/packed-offer.ts";
+import { ToolOffers } from "./app/client-tools/tool-offers.ts";
 import { runExists } from "./app/run-exists.ts";
 import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
@@ -66,7 +67,9 @@ export async function openPorts(
   const offeredTools = rememberLast(tools, mergeCatalogs);
   const offeredModels = rememberLast(models, mergeModels);
   const offerTable = await openTable(nats, ToolOfferSchema, { usesReserve: false });
-  const storedOffers = await openLiveView(offerTable, log, signal, { keep: isOffered });
+  const storedOffers = await openLiveView(packedWatch(offerTable), log, signal, {
+    keep: isOffered,
+  });
   const runs = await openTable(nats, RunSchema);
   const threadIndex = await openTable(nats, ThreadSchema);
   // The times in the files are valid until the machine restarts, as the files are.
@@ -157,6 +160,6 @@ function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
 }
 
 /** Whether an offer is valid now. */
-function isOffered(offer: ToolOffer): boolean {
+function isOffered(offer: PackedOffer): boolean {
   return isValid(offer, systemClock.now());
 }

@@ -14,6 +14,27 @@ test("a watch that yields nothing is opened again", async () => {
   expect(records()).toEqual([{ name: "first" }]);
 });
 
+test("a view that nobody reads drops what is over with the next change", async () => {
+  await using view = new SignalScope();
+  const table = new MemoryTable<{ readonly name: string }>();
+  await table.put("one", { name: "first" }, view.signal);
+  const { promise: isCurrent, resolve: seen } = Promise.withResolvers<void>();
+  const asked: string[] = [];
+  let isOver = false;
+  const keep = ({ name }: { readonly name: string }) => {
+    asked.push(name);
+    if (name === "third") seen();
+    return name !== "first" || !isOver;
+  };
+  await openLiveView(table, log, view.signal, { keep });
+  isOver = true;
+  await table.put("two", { name: "second" }, view.signal);
+  await table.put("three", { name: "third" }, view.signal);
+  await table.put("two", { name: "third" }, view.signal);
+  await isCurrent;
+  expect(asked.filter((name) => name === "first")).toHaveLength(2);
+});
+
 /** Returns a table whose first watch yields nothing until it is aborted. */
 function silentAtFirst<Record>(table: Table<Record>): Pick<Table<Record>, "watch"> {
   let watches = 0;

@@ -11,7 +11,7 @@ const defaultIdleTimeoutMs = 5_000;
 interface LiveViewOptions<Record> {
   /** How long a watch may yield nothing before it is current, in milliseconds. Default: 5,000. */
   readonly idleTimeoutMs?: number;
-  /** Whether the view keeps a record. A bucket with a maximum age reports no end of a record. Default: always. */
+  /** Whether the view keeps a record. A bucket with a maximum age reports no end of a record. Asked with each change and each read. Default: always. */
   readonly keep?: (record: Record) => boolean;
 }
 
@@ -26,7 +26,16 @@ export async function openLiveView<Record>(
   signal: AbortSignal,
   { idleTimeoutMs = defaultIdleTimeoutMs, keep }: LiveViewOptions<Record> = {},
 ): Promise<() => readonly Record[]> {
+  /** The one that was not written for the longest time is first. */
   const records = new Map<string, Record>();
+  /** A view that nobody reads also drops what is over; what was written later stays for longer. */
+  const dropOldest = () => {
+    if (keep === undefined) return;
+    for (const [key, record] of records) {
+      if (keep(record)) return;
+      records.delete(key);
+    }
+  };
   const { promise: current, resolve: markCurrent } = Promise.withResolvers<void>();
   const watch = async () => {
     // A watch that is opened while its store is still starting may wait forever.
@@ -35,7 +44,9 @@ export async function openLiveView<Record>(
     const found = new Set<string>();
     for await (const change of table.watch("", idle.signal)) {
       if (change.kind === "written") {
+        records.delete(change.row.key);
         records.set(change.row.key, change.row.record);
+        dropOldest();
         if (!isCurrent) found.add(change.row.key);
       } else if (change.kind === "deleted") records.delete(change.key);
       else if (change.kind === "current") {

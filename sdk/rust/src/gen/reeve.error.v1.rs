@@ -141,7 +141,8 @@ pub enum ErrorReason {
     CallAnswered = 91,
     /// ABORTED: the same client opened another stream for the same target.
     OfferReplaced = 92,
-    /// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run.
+    /// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run, or the clients of the
+    /// subject or the tenant offer too many, or tools that are too large together.
     TooManyClients = 93,
     /// NOT_FOUND: the tenant has no trigger with this id.
     TriggerNotFound = 110,

@@ -1,8 +1,9 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { every } from "@reeve/platform/async/every";
+import { onAbort } from "@reeve/platform/async/on-abort";
 import { Failure } from "@reeve/platform/failure";
+import { validMs } from "./packed-offer.ts";
 import type { HeldOffer } from "./tool-offers.ts";
-import { validMs } from "./tool-offers.ts";
 
 interface OfferKeeping {
   readonly clientId: string;
@@ -17,7 +18,7 @@ interface OfferKeeping {
  * for so long that other gateways do not count it anymore.
  */
 export function keepOffer(
-  offer: Pick<HeldOffer, "renew">,
+  offer: Pick<HeldOffer, "renew" | "replaced">,
   { clientId, now, intervalMs = 15_000 }: OfferKeeping,
   fail: (error: Failure) => void,
   signal: AbortSignal,
@@ -29,8 +30,11 @@ export function keepOffer(
     if (await offer.renew(signal)) renewedAtMs = Math.max(renewedAtMs, startedAtMs);
     else fail(offerReplaced(clientId));
   };
+  const resources = new DisposableStack();
+  resources.use(onAbort(offer.replaced, () => fail(offerReplaced(clientId))));
   // When the store does not answer, the next renewal counts.
-  return every(intervalMs, () => void renew().catch(() => undefined));
+  resources.use(every(intervalMs, () => void renew().catch(() => undefined)));
+  return resources;
 }
 
 /** Returns the Failure of a stream whose client has opened another one. */

@@ -1,4 +1,5 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import { setImmediate as otherWork } from "node:timers/promises";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { compileCost, maxCompileCost } from "@reeve/agent/schema/compile-cost";
@@ -28,31 +29,44 @@ const timeouts = {
 
 /** The size of a manifest: each run of its thread records it. */
 const maxManifestBytes = 131_072;
+/** The values in the schemas of a manifest: an empty one takes five bytes encoded, and a hundred in memory. */
+const maxManifestValues = 5_000;
+/** What compiling one schema may cost, in the units of `maxCompileCost`: nothing else happens meanwhile. */
+const maxSchemaCost = 250;
 
 /**
  * Returns the tools of a manifest as runs have them. Throws a Failure with a violation for each problem; `field` is the path of the
- * manifest in the request. Bounds the manifest before it compiles a schema: nothing else happens meanwhile.
+ * manifest in the request. Bounds the manifest before it compiles a schema. Other work of the process runs between two schemas.
  */
-export function manifestTools(
+export async function manifestTools(
   manifest: ClientManifest,
   field: string,
   classes: ClientToolClasses,
-): readonly ToolDescriptor[] {
+  signal: AbortSignal,
+): Promise<readonly ToolDescriptor[]> {
   assertEncodable(manifest, field);
   const { clientId, tools } = manifest;
   const described = tools.map((tool) => descriptorOf(tool, `client:${clientId}`));
   assertBounded(tools, described, field);
+  const ofSchemas = await problemsOfSchemas(tools, signal);
   assertValid(manifest, field, (tool, index) => [
     ...repeatedName(tools, tool, index),
     ...classProblem(tool, classes),
-    ...schemaProblems("input_schema", tool.inputSchema),
-    ...schemaProblems("output_schema", tool.outputSchema),
+    ...(ofSchemas[index] ?? []),
   ]);
   return described;
 }
 
-/** Throws a Failure with a violation for each value of a manifest that neither JSON nor a log can hold. Compiles no schema. */
+/**
+ * Throws a Failure with a violation for each value of a manifest that neither JSON nor a log can hold, and if there are more values than a
+ * manifest may have. Compiles no schema.
+ */
 export function assertEncodable(manifest: ClientManifest, field: string): void {
+  const values = schemasOf(manifest.tools).reduce((sum, schema) => sum + countValues(schema), 0);
+  if (values > maxManifestValues) {
+    const description = `the schemas of the tools have ${values} values; the limit is ${maxManifestValues}`;
+    throw invalidRequest([{ field: `${field}.tools`, description, reason: "TOO_LARGE" }]);
+  }
   assertValid(manifest, field, (tool) => [
     ...timeoutProblem(tool),
     ...storableProblem("description", tool.description),
@@ -85,14 +99,11 @@ function assertBounded(
     const description = `the tools have ${bytes} bytes; the limit is ${maxManifestBytes}`;
     throw invalidRequest([{ field: `${field}.tools`, description, reason: "TOO_LARGE" }]);
   }
-  const schemas = tools.flatMap(({ inputSchema = {}, outputSchema = {} }) => [
-    inputSchema,
-    outputSchema,
-  ]);
-  const cost = schemas.reduce((sum, schema) => sum + compileCost(schema), 0);
-  if (cost > maxCompileCost) {
+  const costs = schemasOf(tools).map(compileCost);
+  const cost = costs.reduce((sum, each) => sum + each, 0);
+  if (cost > maxCompileCost || costs.some((each) => each > maxSchemaCost)) {
     const description =
-      "compiling the schemas of all tools takes too much work; use fewer subschemas and patterns, or fewer tools";
+      "compiling the schema of a tool, or of all tools, takes too much work; use fewer subschemas and patterns, or fewer tools";
     throw invalidRequest([{ field: `${field}.tools`, description, reason: "TOO_LARGE" }]);
   }
 }
@@ -145,6 +156,38 @@ function storableProblem(
 
 /** How deep a schema may be nested: the logs of runs store it. */
 const maxLevels = 20;
+
+async function problemsOfSchemas(
+  tools: readonly ClientTool[],
+  signal: AbortSignal,
+): Promise<readonly (readonly Violation[])[]> {
+  const problems: Violation[][] = [];
+  for (const { inputSchema, outputSchema } of tools) {
+    const found = schemaProblems("input_schema", inputSchema);
+    await otherWork();
+    problems.push([...found, ...schemaProblems("output_schema", outputSchema)]);
+    await otherWork();
+    signal.throwIfAborted();
+  }
+  return problems;
+}
+
+function schemasOf(tools: readonly ClientTool[]): readonly JsonObject[] {
+  return tools.flatMap(({ inputSchema = {}, outputSchema = {} }) => [inputSchema, outputSchema]);
+}
+
+/** Returns how many values JSON has, itself included. */
+function countValues(value: JsonValue): number {
+  let count = 0;
+  const pending = [value];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    count++;
+    if (typeof next === "object" && next !== null) {
+      for (const inner of Object.values(next)) pending.push(inner);
+    }
+  }
+  return count;
+}
 
 function schemaProblems(field: string, schema: JsonObject | undefined): readonly Violation[] {
   if (schema === undefined) return [];

@@ -55,7 +55,8 @@ export async function* offerTools(
   const { manifest } = request;
   const clientId = manifest?.clientId ?? "";
   const { offers, classes } = ports.clientTools;
-  const tools = manifest === undefined ? [] : manifestTools(manifest, "manifest", classes);
+  const tools =
+    manifest === undefined ? [] : await manifestTools(manifest, "manifest", classes, signal);
   ports.assertRoom();
   const target = targetOf(request);
   const warnings = await openTarget(ports, { tenant, subject }, target, tools, signal);

@@ -94,7 +94,7 @@ test.each([
   });
 });
 
-test("a manifest is refused before its schemas are compiled if that takes too much work", () => {
+test("a manifest is refused before its schemas are compiled if that takes too much work", async () => {
   const properties = (prefix: string) =>
     Object.fromEntries(named(20, prefix).map(({ name }) => [name, { properties: { a: {} } }]));
   const tools = named(64, "t").map(({ name }) => ({
@@ -104,7 +104,27 @@ test("a manifest is refused before its schemas are compiled if that takes too mu
   }));
   const manifest = create(ClientManifestSchema, { clientId: "page", tools });
   const classes = new Set([PermissionClass.NETWORK]);
-  expect(() => manifestTools(manifest, "manifest", classes)).toThrow(
-    expect.objectContaining({ violations: [expect.objectContaining({ field: "manifest.tools" })] }),
-  );
+  await expect(manifestTools(manifest, "manifest", classes, never)).rejects.toMatchObject({
+    violations: [{ field: "manifest.tools", reason: "TOO_LARGE" }],
+  });
+});
+
+test("a manifest is refused if one of its schemas takes too much work at a time", async () => {
+  const properties = Object.fromEntries(named(250, "p").map(({ name }) => [name, { type: [] }]));
+  const tools = [{ name: "t", inputSchema: { type: "object", properties } }];
+  const manifest = create(ClientManifestSchema, { clientId: "page", tools });
+  const classes = new Set([PermissionClass.NETWORK]);
+  await expect(manifestTools(manifest, "manifest", classes, never)).rejects.toMatchObject({
+    violations: [{ field: "manifest.tools", reason: "TOO_LARGE" }],
+  });
+});
+
+test("a manifest has 5,000 values at most, also where no schema is compiled", async () => {
+  const ports = await withAgent();
+  const tools = [
+    { name: "t", inputSchema: { examples: [Array.from({ length: 5_000 }, () => ({}))] } },
+  ];
+  await expect(start(ports, { clientTools: { clientId: "page", tools } })).rejects.toMatchObject({
+    violations: [{ field: "client_tools.tools", reason: "TOO_LARGE" }],
+  });
 });

@@ -49,9 +49,12 @@ export async function offeredTools(
   signal: AbortSignal,
 ): Promise<OfferedTools> {
   const { offers, classes } = ports.clientTools;
-  const own = clientTools === undefined ? [] : manifestTools(clientTools, "client_tools", classes);
+  const own =
+    clientTools === undefined
+      ? []
+      : await manifestTools(clientTools, "client_tools", classes, signal);
   const ofThread = threadId === "" ? [] : offers.of(tenant, threadScope(threadId));
-  const isOwn = (offer: ToolOffer) => offer.subject === subject;
+  const isOwn = (offer: Pick<ToolOffer, "subject">) => offer.subject === subject;
   const foreign = memoryEnabled ? [] : ofThread.filter((offer) => !isOwn(offer));
   const others = [...ofThread.filter(isOwn), ...foreign].flatMap(({ tools }) => tools);
   if (own.length > 0) await assertServed(ports, signal);

@@ -1,21 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { bucketOf } from "@reeve/contracts/channel";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ToolOffer } from "@reeve/contracts/tool";
 import { ToolOfferSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
-
-/** How long an offer is valid after it was renewed: its client has this time to connect again. */
-export const validMs = 60_000;
-/** Clients of one thread or run at a time. */
-const maxClients = 16;
-/** Clients of one subject, and of one tenant, at a time, over all threads and runs. */
-const maxOfSubject = 256;
-const maxOfTenant = 4_096;
-
-const { key: keyOf } = bucketOf(ToolOfferSchema);
+import { assertOfferRoom } from "./offer-room.ts";
+import type { PackedOffer } from "./packed-offer.ts";
+import { isLater, isValid, latestOffers, packOffer, toolsOf } from "./packed-offer.ts";
 
 /** What a client offers, to what, through which stream. */
 export type NewOffer = Pick<
@@ -27,27 +19,28 @@ export type NewOffer = Pick<
 export interface HeldOffer {
   /** Whether a later stream of the same client has replaced this one, as far as this gateway knows. */
   isReplaced(): boolean;
+  /** Aborts once a later stream of the same client has opened at this gateway. */
+  readonly replaced: AbortSignal;
   /** Renews the offer. Returns false if a later stream has replaced this one. */
   renew(signal: AbortSignal): Promise<boolean>;
-}
-
-/** Whether an offer is valid at `nowMs`. */
-export function isValid({ renewedAt }: ToolOffer, nowMs: number): boolean {
-  return renewedAt !== undefined && timestampMs(renewedAt) + validMs > nowMs;
 }
 
 /** The tools that clients offer, over all gateways. Those of other gateways appear with a short delay. */
 export class ToolOffers {
   readonly #table: Pick<Table<ToolOffer>, "get" | "create" | "update">;
-  readonly #others: () => readonly ToolOffer[];
+  readonly #others: () => readonly PackedOffer[];
   readonly #now: () => number;
   /** What this gateway wrote last, by key: known here at once. */
-  readonly #own = new Map<string, ToolOffer>();
+  readonly #own = new Map<string, PackedOffer>();
+  /** The latest stream of each client at this gateway, by key. */
+  readonly #streams = new Map<string, AbortController>();
+  /** What this gateway is about to write: streams that open together share the room that is left. */
+  readonly #opening = new Set<PackedOffer>();
 
   /** `others` returns all stored offers. */
   constructor(
     table: Pick<Table<ToolOffer>, "get" | "create" | "update">,
-    others: () => readonly ToolOffer[],
+    others: () => readonly PackedOffer[],
     now: () => number,
   ) {
     this.#table = table;
@@ -56,39 +49,35 @@ export class ToolOffers {
   }
 
   /** Returns the valid offers to a thread or a run, ordered by client. */
-  of(tenant: string, scope: string): readonly ToolOffer[] {
-    const nowMs = this.#now();
-    const latest = new Map<string, ToolOffer>();
-    for (const [key, offer] of this.#own) if (!isValid(offer, nowMs)) this.#own.delete(key);
-    for (const offer of this.#all()) {
-      if (offer.tenant !== tenant || offer.scope !== scope || !isValid(offer, nowMs)) continue;
-      const known = latest.get(offer.clientId);
-      if (known === undefined || isLater(offer, known)) latest.set(offer.clientId, offer);
-    }
-    return [...latest.values()].toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  of(tenant: string, scope: string): readonly Pick<ToolOffer, "subject" | "tools">[] {
+    return [...this.#latest().values()]
+      .filter((each) => each.tenant === tenant && each.scope === scope)
+      .toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1))
+      .map((each) => ({ subject: each.subject, tools: toolsOf(each) }));
   }
 
   /**
    * Offers tools, in place of an earlier offer of the same client. Throws a Failure of kind `denied` if another person has a client with
-   * this id, and `exhausted` if there are too many clients.
+   * this id, and `exhausted` if there are too many clients, or too many bytes of tools.
    */
   async open(offer: NewOffer, signal: AbortSignal): Promise<HeldOffer> {
-    const { tenant, scope, clientId, subject, streamId } = offer;
-    const valid = this.of(tenant, scope);
-    const same = valid.find((each) => each.clientId === clientId);
-    if (same !== undefined && same.subject !== subject) throw isForeign(offer);
-    if (same === undefined) this.#assertRoom(offer, valid.length);
-    const key = keyOf({ tenant, scope, client: clientId });
-    const generation = await this.#replace(key, offer, signal);
-    const isReplaced = () => {
-      const latest = this.of(tenant, scope).find((each) => each.clientId === clientId);
-      return latest !== undefined && latest.generation > generation;
-    };
+    const packed = packOffer(this.#record({ ...offer, generation: 0 }));
+    const { key } = packed;
+    const latest = this.#latest();
+    const same = latest.get(key);
+    if (same !== undefined && same.subject !== offer.subject) throw isForeign(offer);
+    assertOfferRoom(packed, this.#withOpening(latest));
+    const generation = await this.#opened(packed, () => this.#replace(key, offer, signal));
+    const isReplaced = () => (this.#latest().get(key)?.generation ?? 0) > generation;
+    const replaced = new AbortController();
+    this.#streams.get(key)?.abort();
+    this.#streams.set(key, replaced);
     return {
       isReplaced,
+      replaced: replaced.signal,
       renew: async (until) => {
         const row = await this.#table.get(key, until);
-        if (row !== undefined && row.record.streamId !== streamId) return false;
+        if (row !== undefined && row.record.streamId !== offer.streamId) return false;
         if (isReplaced()) return false;
         await this.#write(key, { ...offer, generation }, row?.revision, until);
         return true;
@@ -96,21 +85,35 @@ export class ToolOffers {
     };
   }
 
-  #all(): readonly ToolOffer[] {
+  #all(): readonly PackedOffer[] {
     return [...this.#others(), ...this.#own.values()];
   }
 
-  #assertRoom(offer: NewOffer, clients: number): void {
-    if (clients >= maxClients) throw tooMany(`${maxClients} clients offer tools to ${offer.scope}`);
+  #latest(): ReadonlyMap<string, PackedOffer> {
     const nowMs = this.#now();
-    const ofTenant = this.#all().filter(
-      (each) => each.tenant === offer.tenant && isValid(each, nowMs),
-    );
-    if (countClients(ofTenant) >= maxOfTenant) {
-      throw tooMany(`${maxOfTenant} clients of the tenant offer tools`);
+    for (const [key, offer] of this.#own) {
+      if (isValid(offer, nowMs)) continue;
+      this.#own.delete(key);
+      this.#streams.delete(key);
     }
-    if (countClients(ofTenant.filter(({ subject }) => subject === offer.subject)) >= maxOfSubject) {
-      throw tooMany(`${maxOfSubject} clients with this credential offer tools`);
+    return latestOffers(this.#all(), nowMs);
+  }
+
+  /** Returns the latest offers, and the larger one of a client that is being replaced. */
+  #withOpening(latest: ReadonlyMap<string, PackedOffer>): Iterable<PackedOffer> {
+    const all = new Map(latest);
+    for (const offer of this.#opening) {
+      if ((all.get(offer.key)?.tools.length ?? -1) < offer.tools.length) all.set(offer.key, offer);
+    }
+    return all.values();
+  }
+
+  async #opened(offer: PackedOffer, write: () => Promise<number>): Promise<number> {
+    this.#opening.add(offer);
+    try {
+      return await write();
+    } finally {
+      this.#opening.delete(offer);
     }
   }
 
@@ -120,7 +123,7 @@ export class ToolOffers {
       const row = await this.#table.get(key, signal);
       if (row !== undefined && row.record.subject !== offer.subject) throw isForeign(offer);
       // The store may have removed a row that counts for another gateway, whose clock differs.
-      const known = this.#all().filter((each) => keyOfOffer(each) === key);
+      const known = this.#all().filter((each) => each.key === key);
       const generations = known.map(({ generation }) => generation);
       const generation = Math.max(row?.record.generation ?? 0, ...generations) + 1;
       if (await this.#write(key, { ...offer, generation }, row?.revision, signal)) {
@@ -138,44 +141,28 @@ export class ToolOffers {
     revision: number | undefined,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const record = create(ToolOfferSchema, { ...offer, renewedAt: timestampFromMs(this.#now()) });
+    const record = this.#record(offer);
     const row =
       revision === undefined
         ? await this.#table.create(key, record, signal)
         : await this.#table.update(key, record, revision, signal);
+    const packed = packOffer(record);
     const known = this.#own.get(key);
-    if (row !== undefined && (known === undefined || isLater(record, known))) {
-      this.#own.set(key, record);
+    if (row !== undefined && (known === undefined || isLater(packed, known))) {
+      this.#own.set(key, packed);
     }
     return row !== undefined;
+  }
+
+  #record(offer: NewOffer & Pick<ToolOffer, "generation">): ToolOffer {
+    return create(ToolOfferSchema, { ...offer, renewedAt: timestampFromMs(this.#now()) });
   }
 }
 
 /** How many other streams of a client may be opened first. */
 const maxAttempts = 8;
 
-function isLater(a: ToolOffer, b: ToolOffer): boolean {
-  return a.generation === b.generation ? timeOf(a) >= timeOf(b) : a.generation > b.generation;
-}
-
-function timeOf({ renewedAt }: ToolOffer): number {
-  return renewedAt === undefined ? 0 : timestampMs(renewedAt);
-}
-
 function isForeign({ clientId, scope }: NewOffer): Failure {
   const message = `another person has the client ${clientId} of ${scope}; use another client_id`;
   return new Failure("denied", ErrorReason.PERMISSION_DENIED, message);
-}
-
-function tooMany(problem: string): Failure {
-  const message = `${problem} already; close one of them, and try again in a minute`;
-  return new Failure("exhausted", ErrorReason.TOO_MANY_CLIENTS, message);
-}
-
-function countClients(offers: readonly ToolOffer[]): number {
-  return new Set(offers.map(keyOfOffer)).size;
-}
-
-function keyOfOffer({ tenant, scope, clientId }: ToolOffer): string {
-  return keyOf({ tenant, scope, client: clientId });
 }

@@ -459,7 +459,8 @@ export const ErrorReason = {
   OFFER_REPLACED: 92,
 
   /**
-   * RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run.
+   * RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run, or the clients of the
+   * subject or the tenant offer too many, or tools that are too large together.
    *
    * @generated from enum value: ERROR_REASON_TOO_MANY_CLIENTS = 93;
    */

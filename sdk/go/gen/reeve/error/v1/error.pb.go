@@ -165,7 +165,8 @@ const (
 	ErrorReason_ERROR_REASON_CALL_ANSWERED ErrorReason = 91
 	// ABORTED: the same client opened another stream for the same target.
 	ErrorReason_ERROR_REASON_OFFER_REPLACED ErrorReason = 92
-	// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run.
+	// RESOURCE_EXHAUSTED: too many clients offer tools to the thread or to the run, or the clients of the
+	// subject or the tenant offer too many, or tools that are too large together.
 	ErrorReason_ERROR_REASON_TOO_MANY_CLIENTS ErrorReason = 93
 	// NOT_FOUND: the tenant has no trigger with this id.
 	ErrorReason_ERROR_REASON_TRIGGER_NOT_FOUND ErrorReason = 110
