@@ -159,7 +159,7 @@ export async function startApprovals(
   );
   background.run((until) => watchReserve(nats, { log }, until));
   background.run(async (until) =>
-    projectInbox(await openPositionedRunFeed(nats), ports, log, until),
+    projectInbox(await openPositionedRunFeed(nats, { log }), ports, log, until),
   );
   background.run((until) => expireApprovals(ports, log, until));
   background.run((until) => escalateApprovals(ports, log, until));

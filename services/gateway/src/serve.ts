@@ -196,7 +196,7 @@ function startBackground(
   background.run((signal) => sweepRuns({ ...ports, deadlines }, systemClock, log, signal));
   // All processes get all batches of a positioned feed, which is too much for many gateways.
   const openFeed = isOnlyGateway === true ? openPositionedRunFeed : openRunFeed;
-  background.run(async (signal) => indexRuns(await openFeed(nats), ports, log, signal));
+  background.run(async (signal) => indexRuns(await openFeed(nats, { log }), ports, log, signal));
   background.run(async (signal) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, signal);

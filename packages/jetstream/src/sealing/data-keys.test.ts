@@ -7,6 +7,7 @@ import { MemoryTable } from "../table/memory.ts";
 import { checkMs, DataKeys, maxUncheckedMs, periodMs, retryMs } from "./data-keys.ts";
 import type { KeyStore } from "./key-store.ts";
 import { MemoryKeyStore } from "./memory-key-store.ts";
+import { isKeysUnavailable } from "./key-failures.ts";
 import { deleteTenantKey } from "./delete-tenant-key.ts";
 
 const never = new AbortController().signal;
@@ -186,6 +187,26 @@ test("a data key is not replaced by another one with its id", async () => {
   expect(other.bytes).not.toEqual(key.bytes);
   clock.ms += checkMs;
   await expect(keys.current("acme", never)).rejects.toMatchObject({ kind: "data_loss" });
+});
+
+test("a tenant's key that does not decrypt its data keys is not asked for each payload", async () => {
+  const { rows, clock, state, keyStore, process } = world();
+  const { id } = await process().current("acme", never);
+  const row = await rows.get(`acme.${id}`, never);
+  if (row === undefined) throw new Error("the data key is not stored");
+  await keyStore.rotate("acme", never);
+  await keyStore.retire("acme", "2", never);
+  const keys = process();
+  const { asked } = state;
+  for (let turn = 0; turn < 10; turn++) {
+    const failure = await keys.byId("acme", id, never).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: "data_loss" });
+    expect(isKeysUnavailable(failure)).toBe(true);
+  }
+  expect(state.asked).toBe(asked + 1);
+  clock.ms += retryMs;
+  await expect(keys.byId("acme", id, never)).rejects.toMatchObject({ kind: "data_loss" });
+  expect(state.asked).toBe(asked + 2);
 });
 
 test("a data key that was encrypted before a rotation, and is stored after it, gets the new version", async () => {

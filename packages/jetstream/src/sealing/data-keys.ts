@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { bucketOf } from "@reeve/contracts/channel";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { TenantDataKey } from "@reeve/contracts/sealing";
 import { TenantDataKeySchema } from "@reeve/contracts/sealing";
 import type { Clock } from "@reeve/platform/async/clock";
@@ -12,7 +11,13 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Table } from "../table/port.ts";
 import { keyBytes } from "./aes-gcm.ts";
-import { dataKeyMissing, isTenantKeyDeleted, tenantKeyDeleted } from "./key-failures.ts";
+import {
+  dataKeyMissing,
+  dataKeyReplaced,
+  isKeysUnavailable,
+  isTenantKeyDeleted,
+  tenantKeyDeleted,
+} from "./key-failures.ts";
 import { KeyReports } from "./reports/key-reports.ts";
 import type { KeyStore, WrappedKey } from "./key-store.ts";
 import { proveTenantKey } from "./prove-tenant-key.ts";
@@ -100,7 +105,7 @@ export class DataKeys {
     if (kept !== undefined && Math.abs(nowMs - kept.checkedMs) < checkMs) return kept.key;
     const failed = this.#failed.get(name);
     if (failed !== undefined && Math.abs(nowMs - failed.atMs) < retryMs) {
-      if (isUsable(kept, nowMs)) return kept.key;
+      if (isOutage(failed.error) && isUsable(kept, nowMs)) return kept.key;
       throw failed.error;
     }
     // It serves all who wait, so the end of one does not end it.
@@ -127,7 +132,7 @@ export class DataKeys {
       if (bytes === undefined)
         throw dataKeyMissing(`the data key ${id} of tenant ${tenant} is missing`);
       if (kept !== undefined && !Buffer.from(bytes).equals(kept.key.bytes))
-        throw replaced(tenant, id);
+        throw dataKeyReplaced(tenant, id);
       this.#reports.succeeded(tenant);
       this.#failed.delete(name);
       const key = { id, bytes };
@@ -136,9 +141,9 @@ export class DataKeys {
     } catch (error) {
       if (isTenantKeyDeleted(error)) this.#forget(tenant, error, nowMs);
       else this.#reports.failed(tenant, error);
-      const isUnavailable = error instanceof Failure && error.kind === "unavailable";
-      if (isUnavailable) setBounded(this.#failed, name, { error, atMs: clock.now() });
-      if (isUnavailable && isUsable(kept, nowMs)) return kept.key;
+      const isKeptFailure = isOutage(error) || isKeysUnavailable(error);
+      if (isKeptFailure) setBounded(this.#failed, name, { error, atMs: clock.now() });
+      if (isOutage(error) && isUsable(kept, nowMs)) return kept.key;
       throw error;
     }
   }
@@ -225,6 +230,11 @@ function setBounded<Value>(map: Map<string, Value>, key: string, value: Value): 
   }
 }
 
+/** Whether a store does not answer. A key that was replaced, or that does not decrypt, is no outage. */
+function isOutage(error: unknown): boolean {
+  return error instanceof Failure && error.kind === "unavailable";
+}
+
 /** Whether a key may be used although the store of keys does not answer. */
 function isUsable(kept: Kept | undefined, nowMs: number): kept is Kept {
   return kept !== undefined && nowMs - kept.checkedMs < maxUncheckedMs;
@@ -236,10 +246,4 @@ function idOf(period: number): string {
 
 function wrappedOf({ version, wrappedKey }: TenantDataKey): WrappedKey {
   return { version, bytes: wrappedKey };
-}
-
-/** Returns the Failure for a data key that is not the one that this process knows: what it has sealed would be lost. */
-function replaced(tenant: string, id: string): Failure {
-  const message = `the data key ${id} of tenant ${tenant} was replaced by another one in the bucket tenant_data_keys; restore it from a backup`;
-  return new Failure("data_loss", ErrorReason.HISTORY_LOST, message);
 }

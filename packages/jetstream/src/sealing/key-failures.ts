@@ -32,10 +32,38 @@ export function dataKeyMissing(problem: string): Failure {
   });
 }
 
-/** Why keys are not available: the cause of a Failure. */
+/** Returns the Failure for a data key that the key of its tenant does not decrypt: one of the two is another one than before. */
+export function dataKeyNotAuthentic(tenant: string): Failure {
+  const place = `a data key of tenant ${tenant}`;
+  return notAuthentic(place, new KeysProblem(`the key of tenant ${tenant} does not decrypt it`));
+}
+
+/** Returns the Failure for a data key that is not the one that this process knows: what it has sealed would be lost. */
+export function dataKeyReplaced(tenant: string, id: string): Failure {
+  const problem = `the data key ${id} of tenant ${tenant} was replaced by another one`;
+  const message = `${problem} in the bucket tenant_data_keys; restore it from a backup`;
+  return new Failure("data_loss", ErrorReason.HISTORY_LOST, message, {
+    cause: new KeysProblem(problem),
+  });
+}
+
+/** Returns the Failure for encrypted data in a process that has no keys. */
+export function keysMissing(tenant: string): Failure {
+  return new Failure(
+    "precondition",
+    ErrorReason.INVALID_REQUEST,
+    `data of tenant ${tenant} is encrypted, and this process has no keys; set REEVE_ENCRYPTION_KEYS as in the process that stored it`,
+    { cause: new KeysProblem("REEVE_ENCRYPTION_KEYS is not set") },
+  );
+}
+
+/** Why there is no key that decrypts a payload: the cause of a Failure. */
 class KeysProblem extends Error {}
 
-/** Whether something failed because keys are not available now. It may take as long as an operator needs. */
+/**
+ * Whether something failed because its key is not available now, or is the wrong one. The payloads themselves may be intact. It may take
+ * as long as an operator needs.
+ */
 export function isKeysUnavailable(error: unknown): boolean {
   return error instanceof Failure && error.cause instanceof KeysProblem;
 }

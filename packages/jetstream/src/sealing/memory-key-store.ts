@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { decrypt, encrypt, keyBytes } from "./aes-gcm.ts";
-import { notAuthentic, tenantKeyDeleted } from "./key-failures.ts";
+import { dataKeyNotAuthentic, tenantKeyDeleted } from "./key-failures.ts";
 import { checkedTenant } from "./tenant-name.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
 import { versionNumber } from "./key-store.ts";
@@ -95,7 +95,7 @@ export function unwrapWith(
 ): Uint8Array {
   const found = versions.find(([known]) => known === version);
   const key = found && decrypt(found[1], contextOf(tenant, version), bytes);
-  if (key === undefined) throw notAuthentic(`a data key of tenant ${tenant}`);
+  if (key === undefined) throw dataKeyNotAuthentic(tenant);
   return key;
 }
 

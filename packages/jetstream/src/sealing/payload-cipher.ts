@@ -1,10 +1,9 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { ErrorReason } from "@reeve/contracts/error";
-import { Failure } from "@reeve/platform/failure";
+import type { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { AlteredReports } from "./reports/altered-reports.ts";
 import type { DataKeys } from "./data-keys.ts";
-import { notAuthentic } from "./key-failures.ts";
+import { keysMissing, notAuthentic } from "./key-failures.ts";
 import type { DataKey } from "./sealed-message.ts";
 import { keyIdOf, openMessage, sealMessage } from "./sealed-message.ts";
 
@@ -84,12 +83,4 @@ const withoutKeys: PayloadCipher = {
 
 function textOf({ tenant, name }: Place): string {
   return `${tenant}\0${name}`;
-}
-
-function keysMissing(tenant: string): Failure {
-  return new Failure(
-    "precondition",
-    ErrorReason.INVALID_REQUEST,
-    `data of tenant ${tenant} is encrypted, and this process has no keys; set REEVE_ENCRYPTION_KEYS as in the process that stored it`,
-  );
 }

@@ -3,7 +3,7 @@ import type { JsonAnswer } from "@reeve/platform/oidc/fetch-json";
 import { fetchJson } from "@reeve/platform/oidc/fetch-json";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { z } from "zod";
-import { keysUnavailable, notAuthentic } from "./key-failures.ts";
+import { dataKeyNotAuthentic, keysUnavailable } from "./key-failures.ts";
 import type { KeyAdmin, KeyStore, WrappedKey } from "./key-store.ts";
 import { versionNumber } from "./key-store.ts";
 import { checkedTenant } from "./tenant-name.ts";
@@ -95,7 +95,7 @@ export class VaultKeyStore implements KeyStore, KeyAdmin {
     if (status === 200 || status === 204) return body;
     const { errors = [] } = problems.safeParse(body).data ?? {};
     if (status === 400 && errors.some((text) => /cipher: message authentication failed/.test(text)))
-      throw notAuthentic(`a data key of tenant ${tenant}`);
+      throw dataKeyNotAuthentic(tenant);
     const hint = status === 403 ? "; check its token, and the policy of the token" : "";
     const why = errors.length > 0 ? ` (${errors.join("; ").slice(0, 200)})` : "";
     const problem = `it answers with status ${status}${why} for the key of tenant ${tenant}`;

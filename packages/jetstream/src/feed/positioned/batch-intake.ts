@@ -1,5 +1,6 @@
 import type { JsMsg } from "@nats-io/jetstream";
 import { headers } from "@nats-io/transport-node";
+import type { Clock } from "@reeve/platform/async/clock";
 import { steadyClock } from "@reeve/platform/async/clock";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
 import type { StoredBatch } from "../../log/stored-batch.ts";
@@ -10,8 +11,8 @@ import type { BatchOpener } from "../open-batch-content.ts";
 import type { FeedBatch, KindFilter } from "../port.ts";
 import type { DueRetry, ReadProgress } from "./progress.ts";
 
-/** How many batches of a tenant one retry examines to find the next one that has to be read again. */
-const maxWalked = 100;
+/** How long one retry examines batches of a tenant to find the next one that has to be read again: other tenants wait meanwhile. */
+const maxWalkMs = 5;
 
 /** What decides which batches a reader gets. */
 export interface IntakeOptions<Key, Event> {
@@ -20,6 +21,8 @@ export interface IntakeOptions<Key, Event> {
   /** Returns the subjects of a tenant. */
   readonly filterOf: (tenant: string) => string;
   readonly kinds: KindFilter;
+  /** Default: the clock of the machine. */
+  readonly clock?: Pick<Clock, "now">;
 }
 
 /** A batch and its place. */
@@ -76,12 +79,13 @@ export class BatchIntake<Key, Event> {
     { tenant, after, passed }: Extract<DueRetry, { kind: "tenant" }>,
     signal: AbortSignal,
   ): Promise<FeedBatch<Key, Event> | undefined> {
-    const { messages, filterOf } = this.#options;
+    const { messages, filterOf, clock = steadyClock } = this.#options;
     const progress = this.#progress;
     const next_by_subj = filterOf(tenant);
     let reached = after;
     let opened: FeedBatch<Key, Event> | "locked" | undefined;
-    for (let walked = 0; walked < maxWalked && opened === undefined; walked++) {
+    const endMs = clock.now() + maxWalkMs;
+    do {
       const placed = placedBatch(await messages.latest({ next_by_subj, seq: reached + 1 }));
       if (placed === undefined && (await messages.lastSequence()) < passed) {
         throw storeUnavailable(new Error(`the leader is before ${passed}`));
@@ -92,7 +96,7 @@ export class BatchIntake<Key, Event> {
       }
       opened = await this.#opened(placed, signal);
       if (opened !== "locked") reached = placed.batch.revision;
-    }
+    } while (opened === undefined && clock.now() < endMs);
     if (reached > after) progress.advance(tenant, reached, steadyClock.now());
     if (opened === "locked") progress.postpone(tenant, steadyClock.now());
     return batchIn(opened);
@@ -102,7 +106,7 @@ export class BatchIntake<Key, Event> {
     return kinds.some((kind) => this.#options.kinds.has(kind));
   }
 
-  /** Returns a batch that is to be processed, or `locked` while the key of its tenant is not available. Takes note of the other reasons why it is not. */
+  /** Returns a batch that is to be processed, or `locked` while the key of its tenant is not available, or is the wrong one. Takes note of the other reasons why it is not. */
   async #opened(
     placed: PlacedBatch,
     signal: AbortSignal,

@@ -2,6 +2,7 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { steadyClock } from "@reeve/platform/async/clock";
 import { settledWithin } from "@reeve/platform/async/settled-within";
 import { sleep } from "@reeve/platform/async/sleep";
+import { Failure } from "@reeve/platform/failure";
 import { orderedMessages } from "../../streams/ordered-messages.ts";
 import type { FeedBatch } from "../port.ts";
 import type { IntakeOptions } from "./batch-intake.ts";
@@ -58,15 +59,15 @@ export class FeedReader<Key, Event> {
   }
 
   /**
-   * Yields the batches after the position of the feed. Ends when the store is lost; the next call continues. Throws the signal's
-   * reason.
+   * Yields the batches after the position of the feed. Ends when the store is lost or full; the next call continues. Throws the signal's
+   * reason, and what no store that answers again would repair.
    */
   async *read(signal: AbortSignal): AsyncIterable<FeedBatch<Key, Event>> {
     try {
       yield* this.#batches(await this.#resume(signal), signal);
-    } catch {
-      // What the store did not answer is read again.
+    } catch (error) {
       signal.throwIfAborted();
+      if (!isPassing(error)) throw error;
     }
   }
 
@@ -173,6 +174,11 @@ export class FeedReader<Key, Event> {
       .catch(() => undefined)
       .finally(() => (this.#storing = undefined));
   }
+}
+
+/** Whether the store did not answer, or has no room: it is asked again. */
+function isPassing(error: unknown): boolean {
+  return error instanceof Failure && (error.kind === "unavailable" || error.kind === "exhausted");
 }
 
 function positionOf<Key, Event>(

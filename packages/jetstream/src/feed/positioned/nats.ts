@@ -5,6 +5,7 @@ import type { Projection } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { abortable } from "@reeve/platform/async/abortable";
 import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { LogDefinition } from "../../log/definitions.ts";
 import { runLogDefinition } from "../../log/definitions.ts";
 import { ensureStream, openJetStreamManager } from "../../streams/ensure-stream.ts";
@@ -30,7 +31,11 @@ export interface PositionedFeedOptions {
   readonly ackWaitMs?: number;
   /** How long a pull waits for batches. One that was lost on its way is missed after a pull without any. Default: 5 s. */
   readonly pullMs?: number;
+  /** Gets what an operator has to know. Default: nothing is logged. */
+  readonly log?: Pick<Logger, "error">;
 }
+
+const silent = { error: () => undefined };
 
 /**
  * Opens the feed of all runs for readers that share their position, and not their work: each process with the name of a reader
@@ -50,7 +55,7 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
   connection: NatsConnection,
   definition: LogDefinition<Key, Event, Schema>,
   positions: Table<Projection>,
-  { ackWaitMs = 10_000, pullMs = 5_000 }: PositionedFeedOptions,
+  { ackWaitMs = 10_000, pullMs = 5_000, log = silent }: PositionedFeedOptions,
 ): Promise<Feed<Key, Event>> {
   const channel = channelOf(definition.schema);
   const manager = await openJetStreamManager(connection);
@@ -67,7 +72,7 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
         messages,
         opener,
         filterOf,
-        position: new StoredPosition(positions, name),
+        position: new StoredPosition(positions, name, log),
         name,
         kinds,
         ackWaitMs,

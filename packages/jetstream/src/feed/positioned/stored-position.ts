@@ -6,6 +6,8 @@ import {
   ProjectionSchema,
   TenantBehindSchema,
 } from "@reeve/contracts/projection";
+import { Failure } from "@reeve/platform/failure";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Row, Table } from "../../table/port.ts";
 import type { ReadState } from "./progress.ts";
 
@@ -28,21 +30,25 @@ export interface ReadPosition {
 /** How many times a position is written while other processes write theirs. */
 const maxAttempts = 3;
 
+type PositionTable = Pick<Table<Projection>, "get" | "create" | "update" | "delete">;
+
 /** The position of a feed that all processes with its name share. */
 export class StoredPosition {
-  readonly #table: Pick<Table<Projection>, "get" | "create" | "update">;
+  readonly #table: PositionTable;
   readonly #name: string;
+  readonly #log: Pick<Logger, "error">;
   /** As this process knows it. */
   #row: Row<Projection> | undefined;
 
-  constructor(table: Pick<Table<Projection>, "get" | "create" | "update">, name: string) {
+  constructor(table: PositionTable, name: string, log: Pick<Logger, "error">) {
     this.#table = table;
     this.#name = name;
+    this.#log = log;
   }
 
-  /** Returns the position; undefined: there is none yet. */
+  /** Returns the position; undefined: there is none yet, or it could not be decoded. */
   async read(signal: AbortSignal): Promise<ReadPosition | undefined> {
-    this.#row = await this.#table.get(this.#name, signal);
+    this.#row = await this.#stored(signal);
     const position = this.#row?.record.position;
     return position && fromRecord(position);
   }
@@ -57,7 +63,7 @@ export class StoredPosition {
     signal: AbortSignal,
   ): Promise<void> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const row = this.#row ?? (await this.#table.get(this.#name, signal));
+      const row = this.#row ?? (await this.#stored(signal));
       if (!replaces && covers(row?.record.position, position)) return;
       const record = create(ProjectionSchema, {
         name: this.#name,
@@ -68,6 +74,19 @@ export class StoredPosition {
           ? await this.#table.create(this.#name, record, signal)
           : await this.#table.update(this.#name, record, row.revision, signal);
       if (this.#row !== undefined) return;
+    }
+  }
+
+  /** Returns the stored row. Deletes one that cannot be decoded: without a position, work is repeated, and with it nothing is read. */
+  async #stored(signal: AbortSignal): Promise<Row<Projection> | undefined> {
+    try {
+      return await this.#table.get(this.#name, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Failure) throw error;
+      this.#log.error({ err: error, feed: this.#name }, "position cannot be decoded; deleting it");
+      await this.#table.delete(this.#name, signal);
+      return undefined;
     }
   }
 }
