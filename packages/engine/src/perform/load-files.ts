@@ -10,14 +10,14 @@ import type { ModelRequest } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 
-/** The files of a request. Disposing them gives their memory to other requests. */
+/** The files of a request. Disposing drops them, and gives their memory to other requests. */
 type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };
 
 /** How many copies of a file a request has: its bytes and chunks, as base64, in JSON, and as the body that is sent. */
 const copies = 5;
 
 /**
- * Returns the bytes of the files in a request. Waits until this process has memory for them. A file that was deleted, or that is damaged, is
+ * Returns the bytes of the files in a request. Waits until this process has memory for them, of which one tenant gets at most half. A file that was deleted, or that is damaged, is
  * missing. Throws a ModelFailure that may be retried if the store does not answer.
  */
 export async function loadFiles(
@@ -32,15 +32,19 @@ export async function loadFiles(
   }
   if (wanted.size === 0) return { files: {}, [Symbol.dispose]: () => undefined };
   const bytes = [...wanted.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const memory = await fileMemory?.acquire(bytes * copies, signal);
+  const tenant = created?.tenant ?? "";
+  const memory = await fileMemory?.acquire(tenant, bytes * copies, signal);
   try {
-    const tenant = created?.tenant ?? "";
     const files = new Map<string, Uint8Array>();
     for (const id of wanted.keys()) {
       const content = await bytesOf(id, artifacts.read(tenant, id, signal));
       if (content !== undefined) files.set(id, content);
     }
-    return { files: { files }, [Symbol.dispose]: () => memory?.[Symbol.dispose]() };
+    const drop = () => {
+      files.clear();
+      memory?.[Symbol.dispose]();
+    };
+    return { files: { files }, [Symbol.dispose]: drop };
   } catch (error) {
     memory?.[Symbol.dispose]();
     throw error;

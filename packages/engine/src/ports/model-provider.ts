@@ -31,7 +31,7 @@ export interface ModelProvider {
 
 export interface ModelRequest extends RenderedRequest {
   readonly model: ModelSpec;
-  /** The bytes of the files in the messages, by id of the artifact. Absent: there are no files. A file that is missing was deleted. */
+  /** The bytes of the files in the messages, by id of the artifact. Absent: there are no files. A file that is missing was deleted. Empty once the answer has begun. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
   /** The run that makes the call. It is not sent to the provider. Absent: no run does. */
   readonly owner?: RequestOwner;

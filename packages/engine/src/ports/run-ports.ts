@@ -34,7 +34,7 @@ export interface RunPorts {
   /** The plugins of the operator. Default: none. */
   readonly plugins?: PluginHost | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
-  /** The memory of this process for the files of model requests, from before they are read until the call has ended. Default: without limit. */
+  /** The memory of this process for the files of model requests, from before they are read until the answer begins. Default: without limit. */
   readonly fileMemory?: Pick<ByteBudget, "acquire">;
   readonly memory: LongTermMemory;
   /** The skills of this process. Default: none. */

@@ -1,14 +1,19 @@
 import { onAbort } from "../on-abort.ts";
 
 interface Waiting {
+  readonly owner: string;
   readonly bytes: number;
   start(): void;
 }
 
-/** A number of bytes that parties share. They wait in the order in which they came, so that a large one is not overtaken. */
+/**
+ * A number of bytes that the parties of several owners share, of which one owner has at most half. They wait in the order in which they
+ * came, so that a large one is not overtaken; nobody waits for those of an owner that has its share.
+ */
 export class ByteBudget {
   readonly maxBytes: number;
   readonly #waiting = new Set<Waiting>();
+  readonly #ofOwners = new Map<string, number>();
   #available: number;
 
   constructor(maxBytes: number) {
@@ -28,29 +33,16 @@ export class ByteBudget {
   }
 
   /**
-   * Waits for bytes, which disposing releases. A party that needs more than the budget waits for all of it. Rejects with the signal's reason when
-   * the signal aborts first. Do not race the returned promise against something else: the bytes would be lost.
+   * Waits for bytes, which disposing releases. A party that needs more than the share of its owner waits for all of the share. Rejects with the
+   * signal's reason when the signal aborts first. Do not race the returned promise against something else: the bytes would be lost.
    */
-  async acquire(neededBytes: number, signal: AbortSignal): Promise<Disposable> {
+  async acquire(owner: string, neededBytes: number, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    const bytes = Math.min(neededBytes, this.maxBytes);
-    if (this.#waiting.size === 0 && bytes <= this.#available) this.#available -= bytes;
-    else await this.#turn(bytes, signal);
-    let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.#available += bytes;
-        this.#startWaiting();
-      },
-    };
-  }
-
-  async #turn(bytes: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting: Waiting = { bytes, start: resolve };
+    const bytes = Math.min(neededBytes, this.#maxShare);
+    const { promise, resolve: start, reject } = Promise.withResolvers<void>();
+    const waiting: Waiting = { owner, bytes, start };
     this.#waiting.add(waiting);
+    this.#startWaiting();
     using _ = onAbort(signal, () => {
       // It may have got its bytes already.
       if (!this.#waiting.delete(waiting)) return;
@@ -58,14 +50,42 @@ export class ByteBudget {
       this.#startWaiting();
     });
     await promise;
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        this.#take(owner, -bytes);
+        this.#startWaiting();
+      },
+    };
+  }
+
+  get #maxShare(): number {
+    return Math.ceil(this.maxBytes / 2);
   }
 
   #startWaiting(): void {
+    // An owner whose first party waits for its share keeps its own order.
+    const full = new Set<string>();
     for (const next of this.#waiting) {
-      if (next.bytes > this.#available) return;
-      this.#available -= next.bytes;
+      const { owner, bytes } = next;
+      if (full.has(owner)) continue;
+      if ((this.#ofOwners.get(owner) ?? 0) + bytes > this.#maxShare) {
+        full.add(owner);
+        continue;
+      }
+      if (bytes > this.#available) return;
+      this.#take(owner, bytes);
       this.#waiting.delete(next);
       next.start();
     }
+  }
+
+  #take(owner: string, bytes: number): void {
+    this.#available -= bytes;
+    const held = (this.#ofOwners.get(owner) ?? 0) + bytes;
+    if (held > 0) this.#ofOwners.set(owner, held);
+    else this.#ofOwners.delete(owner);
   }
 }
