@@ -202,11 +202,35 @@ describe("a model that gives no answer", () => {
     [{ code: 429, message: "slow down" }, "rate_limited"],
     [{ type: "server_error", message: "oops" }, "unavailable"],
     [{ type: "invalid_request_error", message: "what?" }, "invalid"],
+    [{ type: "not_found_error", message: "no such model" }, "unknown_model"],
+    [{ type: "billing_error", message: "no credit" }, "no_credit"],
   ])("may report a failure within the stream: %j", async (error, reason) => {
     const failure = await failureOf({ body: [chunk({ content: "Hi" }), event({ error })] });
     expect(failure.reason).toBe(reason);
   });
 });
+
+const badRequest = { type: "invalid_request_error", param: null, code: null };
+
+test.each([
+  [400, { ...badRequest, message: "Invalid image." }, "invalid"],
+  [422, { message: "cannot decode" }, "invalid"],
+  [400, { ...badRequest, code: "invalid_image_format" }, "invalid"],
+  [400, { ...badRequest, code: "invalid_value", param: "messages[0].content[1].type" }, "invalid"],
+  [400, { ...badRequest, code: "unsupported_parameter", param: "max_tokens" }, "unsupported"],
+  [400, { ...badRequest, code: "model_not_found" }, "unknown_model"],
+  [404, { ...badRequest, message: "no such model" }, "unknown_model"],
+  [405, { message: "not allowed" }, "unsupported"],
+  [402, { message: "pay" }, "no_credit"],
+  [400, { ...badRequest, message: "Your credit balance is too low to use the API." }, "no_credit"],
+])(
+  "an answer with status %i and %j is a failure for its own reason",
+  async (status, error, reason) => {
+    const headers = { "content-type": "application/json" };
+    const failure = await failureOf({ status, headers, body: [JSON.stringify({ error })] });
+    expect(failure).toMatchObject({ reason, retryable: false });
+  },
+);
 
 describe("an abort", () => {
   test("before the request sends none", async () => {

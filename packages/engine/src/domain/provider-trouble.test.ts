@@ -233,6 +233,8 @@ describe("a run whose provider does not answer", () => {
 // Requirement: RES-2
 test.each([
   ["invalid", "change the model"],
+  ["unknown_model", "change the model"],
+  ["no_credit", "add credit"],
   ["unauthenticated", "set a valid key"],
   ["refused", "the provider says refused"],
 ])(

@@ -59,6 +59,13 @@ export type ModelFailureReason =
   | "context_overflow"
   | "refused"
   | "unauthenticated"
+  /** The provider has no model of this name, or none at this address. */
+  | "unknown_model"
+  /** The account has no credit left. */
+  | "no_credit"
+  /** The provider does not know a setting of the request, or the request as a whole. */
+  | "unsupported"
+  /** The provider refuses the request for its messages, such as a file that it cannot decode. */
   | "invalid"
   | "malformed";
 

@@ -84,14 +84,16 @@ function errorIn(body: unknown): Fields {
   return inner === undefined || inner === null ? body : errorIn(inner);
 }
 
-/** Whether an account has no credit left. Waiting does not help then, unlike with a rate limit. */
-function isSpent({ code, type, details }: Fields): boolean {
+/** Whether an account has no credit left. Waiting does not help then, unlike with a rate limit. Some providers say so in text only. */
+function isSpent({ code, type, details, message }: Fields): boolean {
   const cause = isFields(details) ? details["error_code"] : undefined;
   const codes = [code, type, cause].filter((word) => typeof word === "string").join(" ");
-  return /insufficient_quota|billing|spend_limit/.test(codes);
+  if (/insufficient_quota|billing|spend_limit/.test(codes)) return true;
+  return typeof message === "string" && /credit balance is too low/i.test(message);
 }
 
-function reasonOf(status: number | undefined, { code, type, message }: Fields): ModelFailureReason {
+function reasonOf(status: number | undefined, error: Fields): ModelFailureReason {
+  const { code, type, message } = error;
   const codes = [code, type].filter((word) => typeof word === "string").join(" ");
   if (status === 401 || status === 403) return "unauthenticated";
   if (status === 429) return "rate_limited";
@@ -99,16 +101,29 @@ function reasonOf(status: number | undefined, { code, type, message }: Fields): 
     return "context_overflow";
   }
   if (/content_filter|_policy/.test(codes)) return "refused";
+  if (status === 402 || isSpent(error)) return "no_credit";
+  if (status === 404 || /not_found/.test(codes)) return "unknown_model";
+  if (isParameter(codes, error["param"])) return "unsupported";
   if (status === undefined) return reasonOfCode(codes);
   // Conflicts and timeouts are retryable as well.
-  return status >= 500 || [408, 409, 425].includes(status) ? "unavailable" : "invalid";
+  if (status >= 500 || [408, 409, 425].includes(status)) return "unavailable";
+  return status === 400 || status === 422 ? "invalid" : "unsupported";
 }
+
+/** Whether a setting of the request is refused, and not its messages. */
+function isParameter(codes: string, param: unknown): boolean {
+  const isOfMessages = typeof param === "string" && /^(messages|input)\b/.test(param);
+  return !isOfMessages && parameterCode.test(codes);
+}
+
+const parameterCode =
+  /unsupported_(parameter|value)|unknown_parameter|missing_required_parameter|invalid_(parameter|type|value|function_parameters)\b/;
 
 /** An error within a stream has no status, only a code. */
 function reasonOfCode(codes: string): ModelFailureReason {
   if (/rate_limit/.test(codes)) return "rate_limited";
   if (/authentication|permission|invalid_api_key/.test(codes)) return "unauthenticated";
-  return /invalid|not_found|billing/.test(codes) ? "invalid" : "unavailable";
+  return /invalid/.test(codes) ? "invalid" : "unavailable";
 }
 
 /** Some providers have a code for it, others only a message. */

@@ -3,6 +3,7 @@ import type { HistoryMessage } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { ThreadKey, ThreadLog } from "@reeve/jetstream/log/thread-log";
 import { Failure } from "@reeve/platform/failure";
+import { messagesWithoutFiles } from "../parts/without-files.ts";
 import { refreshThread } from "./read-thread.ts";
 import { openTurn } from "./thread-head.ts";
 import { windowHistory } from "./history/window-history.ts";
@@ -18,7 +19,8 @@ export interface HistoryOptions {
 
 /**
  * Returns the conversation of a thread before the open turn of `runId`, without the turns of the runs in `except` and without
- * what memory tools were given and returned, limited as by `windowHistory`. Reads the newest turns only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
+ * what memory tools were given and returned, limited as by `windowHistory`. Turns before one whose content a provider refused have notes
+ * instead of files, because one of these may be what it refused. Reads the newest turns only. Throws a Failure of kind `unavailable` when the thread is read without that turn.
  */
 export async function readHistory(
   threads: ThreadLog,
@@ -39,9 +41,14 @@ export async function readHistory(
   const ended = events.flatMap(({ event, sequence: at }) =>
     event.case === "turnEnded" && at <= head.sequence ? [event.value] : [],
   );
+  const refused = ended.findLastIndex((turn) => turn.contentRefused);
+  const shown = ended.map((turn, index) => ({
+    runId: turn.runId,
+    messages: index < refused ? messagesWithoutFiles(turn.messages) : turn.messages,
+  }));
   // A turn that is not among the newest came before them.
   const first = ended.findLastIndex((turn) => turn.runId === after) + 1;
-  const wanted = ended.slice(first).filter((turn) => !except.includes(turn.runId));
+  const wanted = shown.slice(first).filter((turn) => !except.includes(turn.runId));
   // Earlier versions stored them.
   const clean = wanted.map(({ messages }) => ({ messages: [...withoutMemories(messages)] }));
   return windowHistory(clean, maxTokens);

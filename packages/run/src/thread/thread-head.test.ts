@@ -183,6 +183,34 @@ describe("the history of a run", () => {
     }
   });
 
+  test("has notes instead of files before a turn that was refused for its content, also without that turn", async () => {
+    const file = {
+      part: { case: "file" as const, value: { name: "p.png", mediaType: "image/png" } },
+    };
+    const withFile = (runId: string, contentRefused: boolean): ThreadFact => ({
+      case: "turnEnded",
+      value: {
+        runId,
+        contentRefused,
+        messages: [{ message: { case: "user", value: { text: runId, parts: [file] } } }],
+      },
+    });
+    for (const [run, isRefused] of [
+      ["a", false],
+      ["b", true],
+      ["c", false],
+    ] as const) {
+      await write(queued(run), started(run), withFile(run, isRefused));
+    }
+    await write(queued("own"), started("own"));
+    const options = { runId: "own", maxTokens: 10_000, except: ["b"] };
+    const history = await readHistory(threads, key, options, never);
+    expect(history.map(({ message }) => message.value)).toMatchObject([
+      { text: "a", parts: [{ part: { case: "text" } }] },
+      { text: "c", parts: [{ part: { case: "file" } }] },
+    ]);
+  });
+
   test("begins after the turn of a run, if that is among the newest", async () => {
     for (const run of ["a", "b", "c"]) await write(queued(run), started(run), ended(run, run));
     await write(queued("own"), started("own"));

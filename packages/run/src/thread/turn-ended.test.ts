@@ -42,6 +42,9 @@ test("a typed answer that is too large is left out of the turn, which says how l
 test.each([
   ["invalid", "text"],
   ["unavailable", "file"],
+  ["unknown_model", "file"],
+  ["no_credit", "file"],
+  ["unsupported", "file"],
 ])("a turn that failed as %s leaves its image as %s", (reason, kind) => {
   const value = { name: "p.png", mediaType: "image/png" };
   const inits: NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>[] = [
@@ -53,6 +56,7 @@ test.each([
   const events = inits.map((event, index) =>
     create(RunEventSchema, { sequence: index + 1, event }),
   );
-  const { messages } = create(TurnEndedSchema, turnEnded("run_a", events));
+  const { messages, contentRefused } = create(TurnEndedSchema, turnEnded("run_a", events));
+  expect(contentRefused).toBe(kind === "text");
   expect(messages[0]?.message.value).toMatchObject({ parts: [{ part: { case: kind } }] });
 });

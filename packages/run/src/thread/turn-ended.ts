@@ -35,24 +35,24 @@ export function turnEnded(
   const isKnown = known !== undefined && own.length === events.length;
   const head = isKnown ? known : foldHead(emptyHead, own);
   if (head.unknownEventSequence > 0) throw newerVersion(`run ${runId}`, head.unknownEventSequence);
+  const isRefused = head.status === RunStatus.ERROR && isRequestRefused(own);
   return {
     runId,
     outcome: outcomes.get(head.status) ?? TurnOutcome.UNSPECIFIED,
     incompleteReason: incompleteReasons[head.incompleteReason] ?? TurnIncompleteReason.UNSPECIFIED,
-    messages: [...fitHistory(withoutMemories(historyOf(head, own)), maxBytes.messages)],
+    messages: [...fitHistory(withoutMemories(historyOf(own, isRefused)), maxBytes.messages)],
     ...outputFor(head),
     executionTree: fitTree(treeOf(head.tree), maxBytes.tree),
     cost: costSummaryOf(head.cost ?? head.spent),
     error: truncateToBytes(head.error?.message ?? "", maxBytes.error),
+    contentRefused: isRefused,
   };
 }
 
 /** A file that a provider refuses would make each later turn of the thread fail too. */
-function historyOf({ status }: RunHead, events: readonly RunEvent[]): readonly HistoryMessage[] {
+function historyOf(events: readonly RunEvent[], isRefused: boolean): readonly HistoryMessage[] {
   const history = turnHistory(events);
-  return status === RunStatus.ERROR && isRequestRefused(events)
-    ? messagesWithoutFiles(history)
-    : history;
+  return isRefused ? messagesWithoutFiles(history) : history;
 }
 
 /** Returns the answer of a turn. A typed answer is JSON, of which a part would be none: one that does not fit is left out. */

@@ -1082,9 +1082,11 @@ pub struct ModelTurn {
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModelCallFailed {
     /// Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
-    /// `withheld`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`:
-    /// the provider answered no call of the worker lately, and was not called. `withheld`: the operator's
-    /// policy withholds the model now, and the provider was not called.
+    /// `withheld`, `context_overflow`, `refused`, `unauthenticated`, `unknown_model`, `no_credit`,
+    /// `unsupported`, `invalid`, or `malformed`. `paused`: the provider answered no call of the worker
+    /// lately, and was not called. `withheld`: the operator's policy withholds the model now, and the
+    /// provider was not called. `unsupported`: a setting of the request is refused. `invalid`: its
+    /// messages are refused; versions without the three reasons before it recorded these as `invalid`.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
     /// Message of the provider.

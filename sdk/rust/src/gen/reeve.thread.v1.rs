@@ -363,6 +363,11 @@ pub struct TurnEnded {
     /// 0: `output` leaves none out. Earlier versions cut such an answer.
     #[prost(uint32, tag = "9")]
     pub omitted_output_bytes: u32,
+    /// Whether a provider refused the last request of the turn for its content, which files of the turn or
+    /// of earlier ones may have caused. Later turns get notes instead of these files. False in turns of
+    /// versions that did not record it.
+    #[prost(bool, tag = "10")]
+    pub content_refused: bool,
 }
 /// Total cost of a turn over all model calls.
 #[derive(Clone, Copy, PartialEq, ::prost::Message)]

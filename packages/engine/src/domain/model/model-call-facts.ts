@@ -75,11 +75,19 @@ function messageOf(
   return `model ${model?.id ?? ""} failed${attempts}: ${message}${remedy}`;
 }
 
+const ofSettings = "; change the model or the settings of the agent accordingly";
+
 /** What to do about the failures that only a change of the settings or of the agent removes. */
 const remedies: ReadonlyMap<string, (provider: string) => string> = new Map([
   [
     "unauthenticated",
     (provider: string) => `; set a valid key of ${provider || "the provider"} at the runtime`,
   ],
-  ["invalid", () => "; change the model or the settings of the agent accordingly"],
+  [
+    "no_credit",
+    (provider: string) => `; add credit to the account of ${provider || "the provider"}`,
+  ],
+  ["unknown_model", () => ofSettings],
+  ["unsupported", () => ofSettings],
+  ["invalid", () => ofSettings],
 ]);

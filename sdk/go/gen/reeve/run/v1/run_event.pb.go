@@ -5333,9 +5333,11 @@ func (x *ModelTurn) GetContextTokens() uint32 {
 type ModelCallFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Constant that identifies the failure: `rate_limited`, `unavailable`, `paused`, `not_configured`,
-	// `withheld`, `context_overflow`, `refused`, `unauthenticated`, `invalid`, or `malformed`. `paused`:
-	// the provider answered no call of the worker lately, and was not called. `withheld`: the operator's
-	// policy withholds the model now, and the provider was not called.
+	// `withheld`, `context_overflow`, `refused`, `unauthenticated`, `unknown_model`, `no_credit`,
+	// `unsupported`, `invalid`, or `malformed`. `paused`: the provider answered no call of the worker
+	// lately, and was not called. `withheld`: the operator's policy withholds the model now, and the
+	// provider was not called. `unsupported`: a setting of the request is refused. `invalid`: its
+	// messages are refused; versions without the three reasons before it recorded these as `invalid`.
 	Reason string `protobuf:"bytes,1,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Message of the provider.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`

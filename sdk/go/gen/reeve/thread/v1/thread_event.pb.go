@@ -432,8 +432,12 @@ type TurnEnded struct {
 	// Size in bytes of the typed answer that `output` leaves out. `structured_output` of the run has it.
 	// 0: `output` leaves none out. Earlier versions cut such an answer.
 	OmittedOutputBytes uint32 `protobuf:"varint,9,opt,name=omitted_output_bytes,json=omittedOutputBytes,proto3" json:"omitted_output_bytes,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Whether a provider refused the last request of the turn for its content, which files of the turn or
+	// of earlier ones may have caused. Later turns get notes instead of these files. False in turns of
+	// versions that did not record it.
+	ContentRefused bool `protobuf:"varint,10,opt,name=content_refused,json=contentRefused,proto3" json:"content_refused,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *TurnEnded) Reset() {
@@ -527,6 +531,13 @@ func (x *TurnEnded) GetOmittedOutputBytes() uint32 {
 		return x.OmittedOutputBytes
 	}
 	return 0
+}
+
+func (x *TurnEnded) GetContentRefused() bool {
+	if x != nil {
+		return x.ContentRefused
+	}
+	return false
 }
 
 // Total cost of a turn over all model calls.
@@ -766,7 +777,7 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"interrupts\x18\x03 \x01(\bR\n" +
 	"interrupts\"$\n" +
 	"\vTurnStarted\x12\x15\n" +
-	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\xc1\x03\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\"\xea\x03\n" +
 	"\tTurnEnded\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x126\n" +
 	"\aoutcome\x18\x02 \x01(\x0e2\x1c.reeve.thread.v1.TurnOutcomeR\aoutcome\x12;\n" +
@@ -776,7 +787,9 @@ const file_reeve_thread_v1_thread_event_proto_rawDesc = "" +
 	"\x04cost\x18\x06 \x01(\v2\x19.reeve.thread.v1.TurnCostR\x04cost\x12\x14\n" +
 	"\x05error\x18\a \x01(\tR\x05error\x12R\n" +
 	"\x11incomplete_reason\x18\b \x01(\x0e2%.reeve.thread.v1.TurnIncompleteReasonR\x10incompleteReason\x120\n" +
-	"\x14omitted_output_bytes\x18\t \x01(\rR\x12omittedOutputBytes\"\xd7\x01\n" +
+	"\x14omitted_output_bytes\x18\t \x01(\rR\x12omittedOutputBytes\x12'\n" +
+	"\x0fcontent_refused\x18\n" +
+	" \x01(\bR\x0econtentRefused\"\xd7\x01\n" +
 	"\bTurnCost\x12\x1b\n" +
 	"\tllm_calls\x18\x01 \x01(\rR\bllmCalls\x12\x1d\n" +
 	"\n" +

@@ -71,7 +71,7 @@ class TurnStarted(_message.Message):
     def __init__(self, run_id: _Optional[str] = ...) -> None: ...
 
 class TurnEnded(_message.Message):
-    __slots__ = ("run_id", "outcome", "messages", "output", "execution_tree", "cost", "error", "incomplete_reason", "omitted_output_bytes")
+    __slots__ = ("run_id", "outcome", "messages", "output", "execution_tree", "cost", "error", "incomplete_reason", "omitted_output_bytes", "content_refused")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
@@ -81,6 +81,7 @@ class TurnEnded(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     INCOMPLETE_REASON_FIELD_NUMBER: _ClassVar[int]
     OMITTED_OUTPUT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CONTENT_REFUSED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     outcome: TurnOutcome
     messages: _containers.RepeatedCompositeFieldContainer[_history_pb2.HistoryMessage]
@@ -90,7 +91,8 @@ class TurnEnded(_message.Message):
     error: str
     incomplete_reason: TurnIncompleteReason
     omitted_output_bytes: int
-    def __init__(self, run_id: _Optional[str] = ..., outcome: _Optional[_Union[TurnOutcome, str]] = ..., messages: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., output: _Optional[str] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[TurnIncompleteReason, str]] = ..., omitted_output_bytes: _Optional[int] = ...) -> None: ...
+    content_refused: bool
+    def __init__(self, run_id: _Optional[str] = ..., outcome: _Optional[_Union[TurnOutcome, str]] = ..., messages: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., output: _Optional[str] = ..., execution_tree: _Optional[_Union[_execution_tree_pb2.ExecutionTree, _Mapping]] = ..., cost: _Optional[_Union[TurnCost, _Mapping]] = ..., error: _Optional[str] = ..., incomplete_reason: _Optional[_Union[TurnIncompleteReason, str]] = ..., omitted_output_bytes: _Optional[int] = ..., content_refused: _Optional[bool] = ...) -> None: ...
 
 class TurnCost(_message.Message):
     __slots__ = ("llm_calls", "tool_calls", "input_tokens", "output_tokens", "cost_usd", "subtasks")
