@@ -9,7 +9,9 @@ import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { expect, test } from "vitest";
 import type { ExternalFact } from "../commands/append-external.ts";
 import type { ClientAnswer } from "./answer-call.ts";
+import { emptyHead, foldHead } from "../head/run-head.ts";
 import { answerCall } from "./answer-call.ts";
+import { withMethods } from "../../test/thread/support.ts";
 import { expireCalls } from "./expire-calls.ts";
 import { takeCall } from "./take-call.ts";
 
@@ -93,6 +95,19 @@ test("a client that takes its call again gets it, without another fact", async (
   const run = await new OpenCall().open();
   await run.take();
   expect(await run.take()).toMatchObject({ callId: "c1", arguments: { of: "3" } });
+  expect(await run.states()).toEqual([OPEN, TAKEN]);
+});
+
+test("a client that follows the log takes a call without reading it, also after another writer", async () => {
+  const run = await new OpenCall().open();
+  const { events, tail } = await run.log.read(key, emptyTail, never);
+  const seen = { head: foldHead(emptyHead, events), tail };
+  await run.append({ case: "text", value: { text: "a" } });
+  const log = withMethods(run.log, { read: () => Promise.reject(new Error("the log was read")) });
+  const taken = await takeCall({ log, dispatch: run.dispatch, seen }, key, "c1", page, never);
+  expect(taken).toMatchObject({ callId: "c1" });
+  const late = await takeCall({ log, dispatch: run.dispatch, seen }, key, "c1", script, never);
+  expect(late).toBeUndefined();
   expect(await run.states()).toEqual([OPEN, TAKEN]);
 });
 

@@ -16,7 +16,8 @@ export interface ClientIdentity {
 /**
  * Takes an open call for a client. Of several clients that try, one gets it: each append names the end of the log that it follows.
  * Returns the call if the client has it now, and undefined if another client has it, or if it needs no answer anymore. A parked run
- * stays parked.
+ * stays parked. With `seen` in the ports, a call that is not open there is not taken, and the log is read only if another writer was
+ * first.
  */
 export async function takeCall(
   ports: AppendExternalPorts,

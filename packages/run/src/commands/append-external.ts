@@ -29,7 +29,7 @@ import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Dispatch, RunEvent } from "@reeve/contracts/run";
 import { DispatchSchema, RunEventSchema, RunStatus } from "@reeve/contracts/run";
-import type { EventRange } from "@reeve/jetstream/log/port";
+import type { EventRange, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
@@ -49,6 +49,16 @@ export interface AppendExternalPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "prepare">;
   /** Called when facts were appended: the command repeats no earlier one. */
   readonly onAppended?: () => void;
+  /** What the writer has read of the log, which it need not read again. Default: nothing. */
+  readonly seen?: SeenRun;
+}
+
+/** The log of a run as a reader knows it. */
+export interface SeenRun {
+  /** The end of what was read. */
+  readonly tail: Tail;
+  /** The head after all events up to the tail. */
+  readonly head: RunHead;
 }
 
 /** How many times other writers may append first before the command fails. */
@@ -61,14 +71,14 @@ const maxAttempts = 1_000;
  * Failure with the reason RUN_ENDED when there are facts to append and the run has ended.
  */
 export async function appendExternal(
-  { log, dispatch, onAppended }: AppendExternalPorts,
+  { log, dispatch, onAppended, seen }: AppendExternalPorts,
   key: RunKey,
   decide: (head: RunHead) => readonly ExternalFact[],
   signal: AbortSignal,
 ): Promise<RunHead> {
-  let head = emptyHead;
+  let head = seen?.head ?? emptyHead;
   let attempts = 0;
-  for await (const range of currentAndNext(log, key, signal)) {
+  for await (const range of currentAndNext(log, key, seen, signal)) {
     head = await foldInSlices(head, range.events, foldHead, signal);
     const facts = decide(head);
     if (facts.length === 0) {
@@ -98,15 +108,19 @@ export async function appendExternal(
 }
 
 /**
- * Yields the log as it is now, then each new batch. Reading again after a lost append would always lose to a busy owner:
+ * Yields the log as it is now, or nothing of one that the writer has seen, then each new batch. Reading again after a lost append would always lose to a busy owner:
  * following yields a batch when its writer learns of it too, so the next append is a fair race.
  */
 async function* currentAndNext(
   log: RunLog,
   key: RunKey,
+  seen: SeenRun | undefined,
   signal: AbortSignal,
 ): AsyncIterable<EventRange<RunEvent>> {
-  const current = await log.read(key, emptyTail, signal);
+  const current =
+    seen === undefined
+      ? await log.read(key, emptyTail, signal)
+      : { events: [], tail: seen.tail, batchTails: [] };
   yield current;
   yield* log.follow(key, current.tail, signal);
 }

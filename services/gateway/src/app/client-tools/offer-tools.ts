@@ -140,7 +140,7 @@ async function openTarget(
 async function* callsFor(
   { identity, tools, offer, sent }: ConnectedClient,
   key: RunKey,
-  { created, calls, isEnded }: RunCalls,
+  { created, calls, isEnded, latest }: RunCalls,
   ports: GatewayPorts,
   signal: AbortSignal,
 ): AsyncIterable<OfferMessage> {
@@ -163,7 +163,12 @@ async function* callsFor(
     if (isRepeated && !isOfClient(call, identity)) continue;
     if (hasMemoriesOfAnother(created, identity.subject)) continue;
     if (offer.isReplaced()) throw offerReplaced(identity.clientId);
-    const taken = isRepeated ? call : await takeCall(ports, key, callId, identity, signal);
+    const seen = latest();
+    // Another client may have taken it while this one took another call. The change that says so follows.
+    if (!isRepeated && seen.head.clientCalls.get(callId)?.state !== "open") continue;
+    const taken = isRepeated
+      ? call
+      : await takeCall({ ...ports, seen }, key, callId, identity, signal);
     if (taken === undefined) continue;
     sent.set(callId, key);
     yield offeredCall(key, taken, isRepeated);

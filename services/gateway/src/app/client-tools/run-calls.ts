@@ -1,7 +1,11 @@
 import type { RunCreated } from "@reeve/contracts/run";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
+import type { SeenRun } from "@reeve/run/commands/append-external";
 import type { ClientCalls } from "@reeve/run/head/client-calls";
-import { clientCallsAfter, noClientCalls } from "@reeve/run/head/client-calls";
+import { noClientCalls } from "@reeve/run/head/client-calls";
+import { emptyHead, foldHead } from "@reeve/run/head/run-head";
+import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { endsRun } from "../event-selection.ts";
 
 /** The calls of clients' tools in a run. */
@@ -10,6 +14,8 @@ export interface RunCalls {
   readonly calls: ClientCalls;
   /** Whether the run has ended: nothing follows. */
   readonly isEnded: boolean;
+  /** Returns the run as it is known now, perhaps after later changes. */
+  readonly latest: () => SeenRun;
 }
 
 /**
@@ -21,17 +27,18 @@ export async function* runCalls(
   key: RunKey,
   signal: AbortSignal,
 ): AsyncIterable<RunCalls> {
-  let created: RunCreated | undefined;
+  let head = emptyHead;
   let calls = noClientCalls;
-  for await (const { events } of log.follow(key, 0, signal)) {
-    const before = calls;
-    for (const each of events) {
-      if (each.event.case === "runCreated") created = each.event.value;
-      calls = clientCallsAfter(calls, each);
-    }
+  let seen: SeenRun = { head, tail: emptyTail };
+  for await (const { events, tail } of log.follow(key, 0, signal)) {
+    head = await foldInSlices(head, events, foldHead, signal);
+    const { created, clientCalls } = head;
     if (created === undefined || created.offeredTools.length === 0) return;
+    seen = { head, tail };
     const isEnded = events.some(endsRun);
-    if (calls !== before || isEnded) yield { created, calls, isEnded };
+    const isChanged = clientCalls !== calls;
+    calls = clientCalls;
+    if (isChanged || isEnded) yield { created, calls, isEnded, latest: () => seen };
     if (isEnded) return;
   }
 }
