@@ -17,6 +17,7 @@ import { assertOwnMemories } from "./memories-of-others.ts";
 import type { PartsPorts } from "./parts/message-parts.ts";
 import { partsToSend } from "./parts/message-parts.ts";
 import { isSameParts } from "./parts/same-parts.ts";
+import { AppendWatch } from "./parts/watch-appends.ts";
 import { withStoredParts } from "./parts/with-stored-parts.ts";
 import { readRun, runNotFound, runKeyOf } from "./read-run.ts";
 
@@ -80,13 +81,15 @@ async function sendParts(
   const refused = new Set<unknown>();
   const onRefused = (error: unknown) => void refused.add(error);
   const message = { given, recorded: checked.parts, onRefused };
+  const appends = new AppendWatch();
   return await withStoredParts(
     ports,
     { principal, key, contents: checked.contents },
     {
-      append: () => append(ports, principal, run, message, signal),
+      append: () =>
+        append({ ...ports, log: appends.log(ports.log) }, principal, run, message, signal),
       partsOf: (head) => messageOf(head, messageId)?.parts,
-      isRefused: (error) => refused.has(error),
+      isRefused: (error) => refused.has(error) || appends.isRefused(error),
     },
     signal,
   );

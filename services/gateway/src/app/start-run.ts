@@ -42,6 +42,7 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 import { runNotFound } from "./read-run.ts";
 import type { CheckedStart } from "./check-start-request.ts";
 import { checkStartRequest } from "./check-start-request.ts";
+import { AppendWatch } from "./parts/watch-appends.ts";
 import type { PartsToStore } from "./parts/store-parts.ts";
 import type { Commit } from "./parts/with-stored-parts.ts";
 import { withStoredParts } from "./parts/with-stored-parts.ts";
@@ -160,20 +161,27 @@ export async function createRun(
   const principal = { tenant: key.tenant, subject: created.startedBy };
   const admission = await ports.runQuotas.admit(principal, key.run, signal);
   let hasBegun = false;
+  const appends = new AppendWatch();
+  const watched = {
+    ...ports,
+    log: appends.log(ports.log),
+    threads: appends.threads(ports.threads),
+  };
+  const hasNone = (error: unknown) => hasNoRun(error) || appends.isRefused(error);
   const commit: Commit<RunHead> = {
     append: async () => {
       hasBegun = true;
       return created.threadId === ""
-        ? await append(ports, key, created, signal)
-        : await startTurn(ports, key, created, onBusy, signal);
+        ? await append(watched, key, created, signal)
+        : await startTurn(watched, key, created, onBusy, signal);
     },
     partsOf: (run) => run.created && partsOfRun(run.created),
-    isRefused: (error) => hasNoRun(error) || isReused(error),
+    isRefused: (error) => hasNone(error) || isReused(error),
   };
   try {
     return await withStoredParts(ports, { principal, key, contents }, commit, signal);
   } catch (error) {
-    if (!hasBegun || hasNoRun(error)) {
+    if (!hasBegun || hasNone(error)) {
       await admission.withdraw(AbortSignal.timeout(withdrawMs)).catch(() => undefined);
     }
     throw error;
