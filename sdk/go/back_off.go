@@ -3,6 +3,7 @@ package reeve
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -12,11 +13,13 @@ const (
 )
 
 // backOff waits before the next attempt: with exponential backoff and jitter, but at least as long as the server requested.
-// It returns err if it is permanent, or if the next attempt would start after until, and ctx.Err() if ctx ends first.
-func backOff(ctx context.Context, err *Error, failures int, until time.Time) error {
+// It returns err if it is permanent, and not for a reason in passing, or if the next attempt would start after until, and ctx.Err() if
+// ctx ends first.
+func backOff(ctx context.Context, err *Error, failures int, until time.Time, passing ...string) error {
 	upper := min(firstDelay<<min(failures-1, 10), maxDelay)
 	delay := max(upper/2+rand.N(upper/2), err.RetryAfter)
-	if !err.Transient() || time.Now().Add(delay).After(until) {
+	isTransient := err.Transient() || slices.Contains(passing, err.Reason)
+	if !isTransient || time.Now().Add(delay).After(until) {
 		return err
 	}
 	select {

@@ -27,6 +27,8 @@ type execution struct {
 	cancel   context.CancelFunc
 	deadline time.Time
 	isDone   bool
+	// isSending says that the call was executed, and its answer is being sent.
+	isSending bool
 }
 
 type executions struct {
@@ -61,7 +63,11 @@ func (e *executions) receive(ctx context.Context, call *toolv1.OfferedCall) {
 	e.known[key] = started
 	e.running.Go(func() {
 		defer cancel()
-		isFinal := e.send(bounded, e.execute(bounded, call), started.deadline)
+		answer := e.execute(bounded, call)
+		e.mutex.Lock()
+		started.isSending = true
+		e.mutex.Unlock()
+		isFinal := e.send(bounded, answer, started.deadline)
 		e.mutex.Lock()
 		defer e.mutex.Unlock()
 		started.isDone = true
@@ -69,6 +75,27 @@ func (e *executions) receive(ctx context.Context, call *toolv1.OfferedCall) {
 			delete(e.known, key)
 		}
 	})
+}
+
+// finish ends the executions without an answer, and waits until the others have sent theirs, at most for the timeout, or until ctx ends.
+func (e *executions) finish(ctx context.Context, timeout time.Duration) {
+	e.mutex.Lock()
+	for _, each := range e.known {
+		if !each.isSending {
+			each.cancel()
+		}
+	}
+	e.mutex.Unlock()
+	sent := make(chan struct{})
+	go func() {
+		e.running.Wait()
+		close(sent)
+	}()
+	select {
+	case <-sent:
+	case <-time.After(timeout):
+	case <-ctx.Done():
+	}
 }
 
 func (e *executions) forgetOld() {

@@ -81,7 +81,8 @@ func schemaOf(schema map[string]any) (*structpb.Struct, error) {
 
 // ServeTools offers tools to the runs of a thread, or to one run, and executes their calls, across lost connections, until the run has
 // ended, which returns nil, or ctx ends. Each call is executed once, by one client: an answer that did not reach the
-// server is sent again.
+// server is sent again. If the server refuses the tools for good, it returns once the answers that the server lacks were sent, after the
+// request timeout at the latest.
 func (c *Client) ServeTools(ctx context.Context, tools []ClientTool, options ServeOptions) error {
 	manifest, err := Manifest(options.ClientID, tools)
 	if err != nil {
@@ -118,7 +119,9 @@ func (c *Client) ServeTools(ctx context.Context, tools []ClientTool, options Ser
 			return nil
 		}
 		failures++
-		if err := backOff(ctx, err, failures, until); err != nil {
+		// The server has no room now: for anything, or for another client. Calls that were received can still be answered.
+		if err := backOff(ctx, err, failures, until, "STORAGE_FULL", "TOO_MANY_CLIENTS"); err != nil {
+			executions.finish(ctx, c.source.settings.RequestTimeout)
 			return err
 		}
 	}

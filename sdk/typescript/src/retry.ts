@@ -41,9 +41,14 @@ export async function retry<Response>(
  * clients do not all return at once. Throws `error` if it is permanent, or if the next attempt would start after `deadline`,
  * a time of `performance.now()`.
  */
-export function delayBeforeRetry(error: ReeveError, failures: number, deadline: number): number {
+export function delayBeforeRetry(
+  error: ReeveError,
+  failures: number,
+  deadline: number,
+  { isTransient }: Pick<ReeveError, "isTransient"> = error,
+): number {
   const maxMs = Math.min(firstDelayMs * 2 ** (failures - 1), maxDelayMs);
   const delayMs = Math.max(maxMs * (0.5 + Math.random() / 2), error.retryAfterMs ?? 0);
-  if (!error.isTransient || performance.now() + delayMs >= deadline) throw error;
+  if (!isTransient || performance.now() + delayMs >= deadline) throw error;
   return delayMs;
 }

@@ -11,14 +11,16 @@ _MAX_DELAY = 5.0
 _Response = TypeVar("_Response")
 
 
-async def back_off(error: ReeveError, failures: int, until: float) -> None:
+async def back_off(error: ReeveError, failures: int, until: float, passing: frozenset[str] = frozenset()) -> None:
     """Waits before the next attempt: with exponential backoff and jitter, but at least as long as the server requested.
 
-    Raises `error` if it is permanent, or if the next attempt would start after `until`, a time of `time.monotonic()`.
+    Raises `error` if it is permanent, and not for a reason in `passing`, or if the next attempt would start after `until`, a time of
+    `time.monotonic()`.
     """
     max_delay = min(_FIRST_DELAY * 2 ** (failures - 1), _MAX_DELAY)
     delay = max(max_delay * random.uniform(0.5, 1), error.retry_after or 0)
-    if not error.is_transient or time.monotonic() + delay >= until:
+    is_transient = error.is_transient or error.reason in passing
+    if not is_transient or time.monotonic() + delay >= until:
         raise error
     await asyncio.sleep(delay)
 

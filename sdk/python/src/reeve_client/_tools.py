@@ -74,7 +74,8 @@ def manifest_of(client_id: str, tools: Sequence[ClientTool]) -> client_tool_pb2.
 class ToolServer:
     """Offers tools and executes their calls, across lost connections, until the run has ended.
 
-    Each call is executed once: an answer that did not reach the server is sent again.
+    Each call is executed once: an answer that did not reach the server is sent again. If the server refuses the tools for good, `serve`
+    raises once the answers that it lacks were sent, after the request timeout at the latest.
     """
 
     def __init__(
@@ -114,10 +115,22 @@ class ToolServer:
                     if error.reason == "RUN_ENDED":
                         return
                     failures += 1
-                    await back_off(error, failures, until)
+                    await back_off(error, failures, until, _PASSING)
+        except ReeveError:
+            await self._finish()
+            raise
         finally:
             for execution in self._executions.values():
                 execution.task.cancel()
+
+    async def _finish(self) -> None:
+        """Ends the executions without an answer, and waits for some time until the others have sent theirs."""
+        open_ones = [each for each in self._executions.values() if not each.task.done()]
+        for execution in open_ones:
+            if not execution.is_sending:
+                execution.task.cancel()
+        if open_ones:
+            await asyncio.wait([each.task for each in open_ones], timeout=self._source.settings.request_timeout)
 
     async def _connected(self) -> AsyncGenerator[client_tool_service_pb2.OfferToolsResponse, None]:
         """Yields the messages of one stream. Closing the generator ends the stream."""
@@ -157,7 +170,11 @@ class ToolServer:
                 del self._executions[key]
 
     async def _run(self, call: client_tool_service_pb2.OfferedCall) -> None:
-        if await self._send(call, await self._execute(call)):
+        answer = await self._execute(call)
+        execution = self._executions.get((call.run_id, call.call_id))
+        if execution is not None:
+            execution.is_sending = True
+        if await self._send(call, answer):
             self._executions.pop((call.run_id, call.call_id), None)
 
     async def _execute(
@@ -223,6 +240,8 @@ class _Execution:
     def __init__(self, call: client_tool_service_pb2.OfferedCall, task: asyncio.Task[None]) -> None:
         self.deadline = _deadline_of(call)
         self.task = task
+        # Whether the call was executed, and its answer is being sent.
+        self.is_sending = False
 
 
 # Pauses between attempts to send an answer, in seconds.
@@ -231,6 +250,8 @@ _MAX_PAUSE = 10.0
 # Clocks may differ: an execution is remembered for these seconds after the deadline of its call.
 _CLOCK_SKEW = 60.0
 _MAX_ERROR_BYTES = 16_384
+# The server has no room now: for anything, or for another client. Calls that were received can still be answered.
+_PASSING = frozenset({"STORAGE_FULL", "TOO_MANY_CLIENTS"})
 _FINAL = frozenset({"CALL_CLOSED", "CALL_ANSWERED", "RUN_ENDED"})
 
 

@@ -74,6 +74,31 @@ test("an answer that the server cannot take is sent until it can", async () => {
   ]);
 });
 
+test("answers that are being sent are waited for at the end, and executions without one are ended", async () => {
+  const down = refused(Code.ResourceExhausted, "STORAGE_FULL");
+  const { executions, sent, until } = client(
+    (_, { callId, signal }) =>
+      callId === "c1" ? "1" : new Promise((resolve) => signal.addEventListener("abort", resolve)),
+    [down],
+  );
+  executions.receive(call());
+  executions.receive(call("c2"));
+  await until(1);
+  await executions.finish(60_000, undefined);
+  expect(sent).toHaveLength(2);
+  executions.closeAll();
+});
+
+test("answers that cannot be sent are waited for only for some time", async () => {
+  const down = Array.from({ length: 9 }, () => refused(Code.ResourceExhausted, "STORAGE_FULL"));
+  const { executions, until } = client(counter(), down);
+  executions.receive(call());
+  await until(1);
+  await executions.finish(1, undefined);
+  await executions.finish(60_000, AbortSignal.abort());
+  executions.closeAll();
+});
+
 test("the model learns why an answer was refused", async () => {
   const { executions, until } = client(counter(), [refused(Code.InvalidArgument, "INVALID")]);
   executions.receive(call());

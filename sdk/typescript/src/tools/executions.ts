@@ -14,6 +14,8 @@ interface Execution {
   readonly deadlineMs: number;
   /** Whether nothing more will be sent. */
   isDone: boolean;
+  /** Settles when the answer was sent, or is not needed. Undefined: there is no answer yet. */
+  sending: Promise<unknown> | undefined;
 }
 
 /** Clocks may differ: an execution is remembered for this time after the deadline of its call. */
@@ -45,7 +47,12 @@ export class Executions {
     this.#forgetOld();
     if (this.#known.has(keyOf(call))) return;
     const deadlineMs = call.deadline === undefined ? 0 : timestampDate(call.deadline).getTime();
-    const execution: Execution = { end: new AbortController(), deadlineMs, isDone: false };
+    const execution: Execution = {
+      end: new AbortController(),
+      deadlineMs,
+      isDone: false,
+      sending: undefined,
+    };
     this.#known.set(keyOf(call), execution);
     void this.#run(call, execution);
   }
@@ -55,6 +62,17 @@ export class Executions {
     this.#known.delete(keyOf(call));
   }
 
+  /** Ends the executions without an answer, and waits until the others have sent theirs, at most for `timeoutMs`, or until `signal` aborts. */
+  async finish(timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const open = [...this.#known.values()].filter(({ isDone }) => !isDone);
+    for (const { end, sending } of open) if (sending === undefined) end.abort(closed);
+    const sent = new AbortController();
+    const ends = signal === undefined ? [sent.signal] : [sent.signal, signal];
+    const late = wait(timeoutMs, undefined, { signal: AbortSignal.any(ends) });
+    const all = Promise.allSettled(open.map(({ sending }) => sending)).then(() => sent.abort());
+    await Promise.race([all, late.catch(() => undefined)]);
+  }
+
   closeAll(): void {
     for (const { end } of this.#known.values()) end.abort(closed);
     this.#known.clear();
@@ -62,7 +80,9 @@ export class Executions {
 
   async #run(call: OfferedCall, execution: Execution): Promise<void> {
     const answer = await this.#execute(call, execution);
-    const isFinal = await this.#sendUntilDone(call, answer, execution);
+    const sending = this.#sendUntilDone(call, answer, execution);
+    execution.sending = sending;
+    const isFinal = await sending;
     execution.isDone = true;
     if (isFinal && this.#known.get(keyOf(call)) === execution) this.#known.delete(keyOf(call));
   }

@@ -22,7 +22,8 @@ export interface ServeToolsOptions extends LiveOptions {
 
 /**
  * Offers tools and executes their calls, over any number of lost connections, until the run has ended or the signal aborts. Executes
- * each call once: an answer that did not reach the server is sent again.
+ * each call once: an answer that did not reach the server is sent again. If the server refuses the tools for good, rejects once the answers
+ * that it lacks were sent, after `requestTimeoutMs` at the latest.
  */
 export async function serveTools(
   requests: Requests,
@@ -40,6 +41,7 @@ export async function serveTools(
     open: ({ clientTools }: Services, call: { readonly signal: AbortSignal }) =>
       clientTools.offerTools(request, call),
     isOpening: ({ event }: OfferToolsResponse) => event.case === "ready",
+    isPassing: ({ reason }: ReeveError) => passing.has(reason),
   };
   const executions = new Executions(requests, tools, clientId);
   try {
@@ -49,8 +51,14 @@ export async function serveTools(
       if (event.case === "closed") executions.close(event.value);
     }
   } catch (error) {
-    if (!(error instanceof ReeveError) || error.reason !== "RUN_ENDED") throw error;
+    if (!(error instanceof ReeveError)) throw error;
+    if (error.reason === "RUN_ENDED") return;
+    await executions.finish(requests.settings.requestTimeoutMs, options.signal);
+    throw error;
   } finally {
     executions.closeAll();
   }
 }
+
+/** The server has no room now: for anything, or for another client. Calls that were received can still be answered. */
+const passing: ReadonlySet<string> = new Set(["STORAGE_FULL", "TOO_MANY_CLIENTS"]);

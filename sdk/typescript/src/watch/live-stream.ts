@@ -33,6 +33,8 @@ interface LiveStream<Services, Message> {
    * each one is unavailable.
    */
   readonly isOpening?: (message: Message) => boolean;
+  /** Whether the stream may be opened again after an error that is permanent for a single request. Default: it may not. */
+  readonly isPassing?: (error: ReeveError) => boolean;
 }
 
 /**
@@ -68,7 +70,8 @@ export async function* liveStream<Services, Message>(
         mayRenew = failures === 0;
         continue;
       }
-      const delayMs = delayBeforeRetry(error, Math.max(1, failures), deadline);
+      const isTransient = error.isTransient || stream.isPassing?.(error) === true;
+      const delayMs = delayBeforeRetry(error, Math.max(1, failures), deadline, { isTransient });
       onConnectionLost?.(error);
       await wait(delayMs, undefined, signal && { signal });
     }
