@@ -30,6 +30,15 @@ test("a decided approval stays decided although an older list has it", () => {
   expect(shownApproval("a", { listed: [a, b], read: decided })?.isWaiting).toBe(false);
 });
 
+test("of two versions of an approval, the later one is shown", () => {
+  const [older, later] = [1, 2].map((revision) =>
+    create(ApprovalSchema, { approvalId: "a", state: ApprovalState.PENDING, revision }),
+  );
+  if (older === undefined || later === undefined) throw new Error("there are two");
+  expect(shownApproval("a", { listed: [older], read: later })?.approval).toBe(later);
+  expect(shownApproval("a", { listed: [later], read: older })?.approval).toBe(later);
+});
+
 test("an address without an id leads to the first approval of the filters", () => {
   expect(firstApproval([a, b], { isOutdated: false })).toBe(a);
   expect(firstApproval([a, b], { isOutdated: true })).toBeUndefined();

@@ -19,7 +19,7 @@ export interface KnownApprovals {
 
 /**
  * Returns the approval that an address names, and never another one: a click that is meant for it would decide the other. Undefined: it is
- * not known. One that was closed stays closed, whatever an older list says.
+ * not known. Of two versions the later one is shown, and one that was closed stays closed, whatever an older list says.
  */
 export function shownApproval(
   approvalId: string,
@@ -27,7 +27,9 @@ export function shownApproval(
 ): { readonly approval: Approval; readonly isWaiting: boolean } | undefined {
   const own = read?.approvalId === approvalId ? read : undefined;
   const isClosed = own !== undefined && own.state !== ApprovalState.PENDING;
-  const approval = isClosed ? own : (listed.find((each) => each.approvalId === approvalId) ?? own);
+  const inList = listed.find((each) => each.approvalId === approvalId);
+  const isOwnLater = own !== undefined && own.revision > (inList?.revision ?? -1);
+  const approval = isClosed || isOwnLater ? own : (inList ?? own);
   return approval && { approval, isWaiting: approval.state === ApprovalState.PENDING };
 }
 
