@@ -31,7 +31,7 @@ export class Tallies {
 
   /** Returns the statements that create the tables of tallies. */
   static layout(): string {
-    return `/* tallies */ CREATE TABLE IF NOT EXISTS tallied (key TEXT PRIMARY KEY, entries TEXT) WITHOUT ROWID;
+    return `/* tallies, of version 2 */ CREATE TABLE IF NOT EXISTS tallied (key TEXT PRIMARY KEY, entries TEXT) WITHOUT ROWID;
       CREATE TABLE IF NOT EXISTS tallies (tenant TEXT, name TEXT, value TEXT, count INTEGER,
         PRIMARY KEY (tenant, name, value)) WITHOUT ROWID;
       CREATE INDEX IF NOT EXISTS by_count ON tallies (tenant, name, count DESC, value);`;

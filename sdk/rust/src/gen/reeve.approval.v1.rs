@@ -521,7 +521,8 @@ pub struct ApprovalFilter {
     #[prost(string, tag = "5")]
     pub requested_by: ::prost::alloc::string::String,
     /// Only approvals that the caller may decide, and has not voted on: the credential has the role
-    /// APPROVER, is not excluded, and is named by an alternative, or there is none.
+    /// APPROVER, or its subject started the run of an agent that asks; it is not excluded, and is named by
+    /// an alternative, or there is none. While they are pending, their `caller_standing` is MAY_DECIDE.
     #[prost(bool, tag = "6")]
     pub for_me: bool,
     /// Only approvals with an alternative that names this person.

@@ -45,9 +45,19 @@ export function namesOf(alternatives: Approval["alternatives"]): string {
     .join(" or ");
 }
 
-/** Whether an approval waits for a person with the role APPROVER: who may decide it, and has not voted. */
+/**
+ * Whether an approval waits for a person, who may decide it and has not voted: while it is pending, the standing is then MAY_DECIDE. Not for a
+ * person whose roles and groups are not known.
+ */
 export function waitsFor(approval: Approval, decider: Decider): boolean {
-  return refusalOf(approval, decider) === undefined && !hasVoted(approval, decider);
+  const mayVote =
+    isApprover(decider) || (knowsMemberships(decider) && mayAnswer(approval, decider));
+  return mayVote && refusalOf(approval, decider) === undefined && !hasVoted(approval, decider);
+}
+
+/** Whether a person may answer a question of an agent because the person started its run. */
+function mayAnswer(approval: Approval, { subject }: Decider): boolean {
+  return isAgentQuestion(approval) && approval.requestedBy === subject;
 }
 
 /**
@@ -59,19 +69,19 @@ export function standingOf(approval: Approval, decider: Decider): CallerStanding
   if (!knowsMemberships(decider)) return undefined;
   const { subject } = decider;
   const refusal = refusalOf(approval, decider);
-  const mayAnswer = isAgentQuestion(approval) && approval.requestedBy === subject;
-  if (!isApprover(decider) && !mayAnswer) {
+  if (!isApprover(decider) && !mayAnswer(approval, decider)) {
     // People who sent a message to the run may answer its agent, and an approval does not name them.
     if (isAgentQuestion(approval) && refusal === undefined) return undefined;
     return standing(Kind.MISSING_ROLE, `${subject} does not have the role approver`);
   }
   if (refusal !== undefined) return standing(refusal.kind, refusal.reason);
-  if (hasVoted(approval, decider)) return standing(Kind.VOTED, `${subject} has voted`);
-  return standing(Kind.MAY_DECIDE, "");
+  return waitsFor(approval, decider)
+    ? standing(Kind.MAY_DECIDE, "")
+    : standing(Kind.VOTED, `${subject} has voted`);
 }
 
-/** Every credential has a role. */
-function knowsMemberships({ groups }: Decider): boolean {
+/** Whether the roles and groups of a person are known. Every credential has a role. */
+export function knowsMemberships({ groups }: Decider): boolean {
   return [...(groups ?? [])].some((group) => group.startsWith("role:"));
 }
 

@@ -1,7 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Approval, ApprovalFilter } from "@reeve/contracts/approval";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
-import { isApprover } from "@reeve/run/approvals/votes/may-decide";
 import { waitsFor } from "@reeve/run/approvals/votes/standing";
 
 /** Whether an approval is selected. */
@@ -27,17 +26,12 @@ export function matching(filter: ApprovalFilter, caller: Decider): Matches {
       (requestedBy === "" || approval.requestedBy === requestedBy) &&
       requestedMs >= afterMs &&
       requestedMs < beforeMs &&
-      (!filter.forMe || isForCaller(approval, caller)) &&
+      (!filter.forMe || waitsFor(approval, caller)) &&
       (person === "" || approval.alternatives.some(({ people }) => people.includes(person))) &&
       (group === "" || approval.alternatives.some(({ groups }) => groups.includes(group))) &&
       (text === "" || hasText(approval, text))
     );
   };
-}
-
-/** Whether an approval waits for the caller. */
-function isForCaller(approval: Approval, caller: Decider): boolean {
-  return isApprover(caller) && waitsFor(approval, caller);
 }
 
 /** Whether an approval has a text in lower case in what a person decides on. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Tally } from "@reeve/jetstream/local-index/tallies";
 
 /** Who may decide on an approval: the people and the groups of each alternative; empty for everyone with the role APPROVER. */
@@ -13,6 +14,7 @@ export const tallyNames = {
   tool: "tool",
   deciders: "deciders",
   blocked: "blocked",
+  asked: "asked",
   uncounted: "uncounted",
 } as const;
 
@@ -20,12 +22,12 @@ export const tallyNames = {
 const limits = { characters: 4_096, blocked: 1_000 };
 
 /**
- * Returns what an approval counts for: its state and, while it is pending, its agent, its tool, who may decide, and who of them may not. One
- * that names too many people is not counted for any of them.
+ * Returns what an approval counts for: its state and, while it is pending, its agent, its tool, who may decide, who of them may not, and who
+ * may answer as the person who started the run. One that names too many people is not counted for any of them.
  */
 export function talliesOf(approval: Approval): readonly Tally[] {
-  const { state, agentId, call, alternatives, excludedSubjects, votes } = approval;
-  const { state: ofState, agent, tool, deciders, blocked, uncounted } = tallyNames;
+  const { state, agentId, call, alternatives, excludedSubjects, requestedBy, votes } = approval;
+  const { state: ofState, agent, tool, deciders, blocked, asked, uncounted } = tallyNames;
   const tallies = [{ name: ofState, value: String(state) }];
   if (state !== ApprovalState.PENDING) return tallies;
   const sets = valueOfDeciders(alternatives);
@@ -33,6 +35,7 @@ export function talliesOf(approval: Approval): readonly Tally[] {
     decision === undefined || decision.reviewer ? [] : decision.decidedBy,
   );
   const subjects = [...new Set([...excludedSubjects, ...voters])];
+  const isAsked = isAgentQuestion(approval) && !subjects.includes(requestedBy);
   const isLarge = sets.length > limits.characters || subjects.length > limits.blocked;
   return [
     ...tallies,
@@ -42,13 +45,14 @@ export function talliesOf(approval: Approval): readonly Tally[] {
       ? [{ name: uncounted, value: "" }]
       : [
           { name: deciders, value: sets },
-          ...subjects.map((subject) => ({ name: blocked, value: blockedValue(sets, subject) })),
+          ...subjects.map((subject) => ({ name: blocked, value: subjectValue(sets, subject) })),
+          ...(isAsked ? [{ name: asked, value: subjectValue(sets, requestedBy) }] : []),
         ]),
   ];
 }
 
-/** Returns the value of approvals with these deciders that a person is excluded from, or has voted on. */
-export function blockedValue(deciders: string, subject: string): string {
+/** Returns the value of approvals with these deciders for a person: who is excluded from them or has voted on them, or may answer them. */
+export function subjectValue(deciders: string, subject: string): string {
   return `${createHash("sha256").update(deciders).digest("base64url")}\n${subject}`;
 }
 

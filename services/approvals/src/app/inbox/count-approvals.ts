@@ -4,7 +4,8 @@ import { ApprovalState, CountApprovalsResponseSchema } from "@reeve/contracts/ap
 import type { Tallies } from "@reeve/jetstream/local-index/tallies";
 import type { Decider } from "@reeve/run/approvals/votes/may-decide";
 import { isApprover, isDecider } from "@reeve/run/approvals/votes/may-decide";
-import { blockedValue, decidersOf, tallyNames } from "./approval-tallies.ts";
+import { knowsMemberships } from "@reeve/run/approvals/votes/standing";
+import { decidersOf, subjectValue, tallyNames } from "./approval-tallies.ts";
 
 /** How many agents and tools are returned, and how many different sets of deciders are looked at. */
 const limits = { values: 100, deciders: 1_000 };
@@ -61,18 +62,24 @@ function countOfState(tallies: Kept, tenant: string, state: ApprovalState) {
   return { count: tallies.count({ tenant, name: tallyNames.state }, String(state)) };
 }
 
-/** The approvals with deciders that name the caller, without those that the caller is excluded from or has voted on. */
+/**
+ * The approvals with deciders that name the caller, without those that the caller is excluded from or has voted on. Of these, a caller
+ * without the role APPROVER has only the questions of agents in runs that the caller started.
+ */
 function waitingFor(tallies: Kept, caller: Decider) {
-  if (!isApprover(caller)) return { count: 0, isPartial: false };
+  if (!knowsMemberships(caller)) return { count: 0, isPartial: false };
   const { tenant, subject } = caller;
-  const { deciders, blocked, uncounted } = tallyNames;
+  const { deciders, blocked, asked, uncounted } = tallyNames;
   const sets = tallies.largest({ tenant, name: deciders }, limits.deciders + 1);
   const counts = sets.slice(0, limits.deciders).map(({ value, count }) => {
     const alternatives = decidersOf(value);
     const isNamed =
       alternatives.length === 0 || alternatives.some((each) => isDecider(each, caller));
     if (!isNamed) return 0;
-    return count - tallies.count({ tenant, name: blocked }, blockedValue(value, subject));
+    const own = subjectValue(value, subject);
+    return isApprover(caller)
+      ? count - tallies.count({ tenant, name: blocked }, own)
+      : tallies.count({ tenant, name: asked }, own);
   });
   return {
     count: counts.reduce((sum, count) => sum + count, 0),

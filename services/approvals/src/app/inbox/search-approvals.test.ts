@@ -2,6 +2,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
 import { approver, numbered, openLists } from "../../../test/support/listed-approvals.ts";
+import { countApprovals } from "./count-approvals.ts";
 import { noon } from "../../../test/support/parked-run.ts";
 
 const { APPROVED, PENDING, REJECTED } = ApprovalState;
@@ -71,6 +72,36 @@ test("a list for the caller has what the caller may decide and has not voted on"
   expect(await of("eve", "finance")).toEqual([...open, 7, 10]);
   const viewer = { tenant: "acme", subject: "ada", groups: new Set(["role:viewer"]) };
   expect((await page({ filter: { forMe: true } }, viewer)).numbers).toEqual([]);
+});
+
+test("a list, a count, and a standing agree on what waits for the person who started a run", async () => {
+  const question = (number: number, more: object = {}) =>
+    numbered(number, {
+      requestedBy: "ada",
+      question: { message: "which?" },
+      call: { name: "ask_user", callId: numbered(number).approvalId },
+      ...more,
+    });
+  const vote = { decision: { decidedBy: "ada", approved: true } };
+  const { page, lists } = await openLists(
+    numbered(1, { requestedBy: "ada" }),
+    question(2),
+    question(3, { requestedBy: "eve" }),
+    question(4, { votes: [vote] }),
+    question(5, { excludedSubjects: ["ada"] }),
+    question(6, named("others", { people: ["eve"] })),
+    question(7, named("own", { groups: ["role:viewer"] })),
+  );
+  for (const [groups, expected] of [
+    [["role:viewer"], [2, 7]],
+    [["role:approver"], [1, 2, 3]],
+    [[], []],
+  ] as const) {
+    const caller = { tenant: "acme", subject: "ada", groups: new Set(groups) };
+    expect((await page({ filter: { forMe: true } }, caller)).numbers).toEqual(expected);
+    const { waitingForMe } = await countApprovals(lists, caller, new AbortController().signal);
+    expect(waitingForMe?.count).toBe(expected.length);
+  }
 });
 
 test("one request searches 1,000 approvals, and the next page continues there", async () => {

@@ -1274,7 +1274,8 @@ export type ApprovalFilter = Message<"reeve.approval.v1.ApprovalFilter"> & {
 
   /**
    * Only approvals that the caller may decide, and has not voted on: the credential has the role
-   * APPROVER, is not excluded, and is named by an alternative, or there is none.
+   * APPROVER, or its subject started the run of an agent that asks; it is not excluded, and is named by
+   * an alternative, or there is none. While they are pending, their `caller_standing` is MAY_DECIDE.
    *
    * @generated from field: bool for_me = 6;
    */

@@ -2316,7 +2316,8 @@ type ApprovalFilter struct {
 	// Only calls of runs that this subject started.
 	RequestedBy string `protobuf:"bytes,5,opt,name=requested_by,json=requestedBy,proto3" json:"requested_by,omitempty"`
 	// Only approvals that the caller may decide, and has not voted on: the credential has the role
-	// APPROVER, is not excluded, and is named by an alternative, or there is none.
+	// APPROVER, or its subject started the run of an agent that asks; it is not excluded, and is named by
+	// an alternative, or there is none. While they are pending, their `caller_standing` is MAY_DECIDE.
 	ForMe bool `protobuf:"varint,6,opt,name=for_me,json=forMe,proto3" json:"for_me,omitempty"`
 	// Only approvals with an alternative that names this person.
 	Person string `protobuf:"bytes,7,opt,name=person,proto3" json:"person,omitempty"`
