@@ -90,8 +90,13 @@ function tool(
   return { name, description: name, inputSchema, execute, ...more };
 }
 
-async function start(threadId: string, input: string): Promise<string> {
-  const { run } = await deployment.reeve.runs.startRun({
+/** Starts a run through a gateway, which knows at once what its own streams offer. Default: the first one. */
+async function start(
+  threadId: string,
+  input: string,
+  { runs } = deployment.reeve,
+): Promise<string> {
+  const { run } = await runs.startRun({
     agentId: "helper",
     input,
     threadId,
@@ -138,7 +143,7 @@ test("two clients serve the same thread through two gateways, and each call goes
     url: deployment.secondUrl,
   });
   expect([await page.ready, await script.ready]).toEqual([[], []]);
-  const runId = await start("two", "shared own shared");
+  const runId = await start("two", "shared own shared", deployment.second);
   expect(await outputOf(runId)).toMatch(/page|script/);
   expect(executed).toHaveLength(2);
   expect(await statesOf(runId)).toEqual([

@@ -5,13 +5,13 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { ClientCallState, RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { memoryRunLog } from "@reeve/jetstream/log/memory";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import type { RunLog } from "@reeve/jetstream/log/run-log";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import { expect, test } from "vitest";
 import type { ExternalFact } from "../commands/append-external.ts";
 import type { ClientAnswer } from "./answer-call.ts";
 import { emptyHead, foldHead } from "../head/run-head.ts";
 import { answerCall } from "./answer-call.ts";
-import { withMethods } from "../../test/thread/support.ts";
 import { expireCalls } from "./expire-calls.ts";
 import { takeCall } from "./take-call.ts";
 
@@ -103,7 +103,11 @@ test("a client that follows the log takes a call without reading it, also after 
   const { events, tail } = await run.log.read(key, emptyTail, never);
   const seen = { head: foldHead(emptyHead, events), tail };
   await run.append({ case: "text", value: { text: "a" } });
-  const log = withMethods(run.log, { read: () => Promise.reject(new Error("the log was read")) });
+  const log: RunLog = {
+    append: (...given) => run.log.append(...given),
+    follow: (...given) => run.log.follow(...given),
+    read: () => Promise.reject(new Error("the log was read")),
+  };
   const taken = await takeCall({ log, dispatch: run.dispatch, seen }, key, "c1", page, never);
   expect(taken).toMatchObject({ callId: "c1" });
   const late = await takeCall({ log, dispatch: run.dispatch, seen }, key, "c1", script, never);

@@ -78,7 +78,9 @@ test("answers that are being sent are waited for at the end, and executions with
   const down = refused(Code.ResourceExhausted, "STORAGE_FULL");
   const { executions, sent, until } = client(
     (_, { callId, signal }) =>
-      callId === "c1" ? "1" : new Promise((resolve) => signal.addEventListener("abort", resolve)),
+      callId === "c1"
+        ? "1"
+        : new Promise((resolve) => signal.addEventListener("abort", () => resolve())),
     [down],
   );
   executions.receive(call());
