@@ -11,9 +11,7 @@ import {
   workflowRun,
 } from "../../../test/support/workflow/workflow-run.ts";
 
-const input = { type: "input" };
 const output = { type: "output" };
-const search = { type: "tool:search" };
 
 /** A map of a search over a list. */
 const mapping = (properties: JsonObject = {}) =>
