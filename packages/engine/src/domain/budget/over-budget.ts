@@ -105,7 +105,7 @@ export function exceededTotal(state: RunState): ExceededBudget | undefined {
   return exceeded === undefined ? undefined : total(usedByReviews(state));
 }
 
-/** Returns the budget of the run that is exceeded before a workflow goes on. */
+/** Returns the budget of the run that is exceeded before a workflow continues. */
 export function exceededWork(state: RunState, nowMs: number): ExceededBudget | undefined {
   const { wallClockMs } = limitsOf(state);
   return (

@@ -48,7 +48,7 @@ function ended(entries: readonly (readonly [string, JsonValue])[], cutBy = ""): 
   return { kind: "ended", outputs: new Map(entries), cutBy };
 }
 
-/** Returns the outputs of a node that failed and goes on. */
+/** Returns the outputs of a node that failed and continues. */
 export function errorOutputs(problem: string): NodeOutputs {
   return new Map([[errorHandle, problem]]);
 }

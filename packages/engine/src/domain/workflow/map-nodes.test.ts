@@ -47,15 +47,15 @@ describe("a map", () => {
     ]);
   });
 
-  test("fails with an item that fails, or goes on if it may", () => {
+  test("fails with an item that fails, or continues if it may", () => {
     const failing = workflowRun(mapping(), {}, `["a","b"]`);
     ends(failing, "each 1", { content: "no", isError: true });
     ends(failing, "each", { content: "A" });
     expect(errorOf(failing)).toBe(`node "each" failed: item 1: no`);
-    const going = workflowRun(mapping({ on_error: "continue" }), {}, `["a","b"]`);
-    ends(going, "each 1", { content: "no", isError: true });
-    ends(going, "each", { content: "A" });
-    expect(answerOf(going)).toBe(`["A",{"error":"no"}]`);
+    const continuing = workflowRun(mapping({ on_error: "continue" }), {}, `["a","b"]`);
+    ends(continuing, "each 1", { content: "no", isError: true });
+    ends(continuing, "each", { content: "A" });
+    expect(answerOf(continuing)).toBe(`["A",{"error":"no"}]`);
   });
 
   test("takes no items, and refuses too many", () => {
