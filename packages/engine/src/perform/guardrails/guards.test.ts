@@ -1,10 +1,8 @@
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
-import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { appendExternal } from "@reeve/run/commands/append-external";
-import { approvalsOf } from "@reeve/run/head/run-head";
 import { runOf } from "@reeve/run/head/run-of";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
 import { describe, expect, test } from "vitest";
