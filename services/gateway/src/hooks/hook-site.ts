@@ -16,7 +16,7 @@ import type { TriggerKey } from "../app/triggers/trigger-records.ts";
 const prefix = "/v1/hooks/";
 const addressPattern = /^\/v1\/hooks\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})$/;
 /** The maximum size of a body, in bytes. */
-export const maxHookBytes = 262_144;
+const maxHookBytes = 262_144;
 /** How long a body may take to arrive, and a webhook to be handled. */
 const bodyMs = 10_000;
 const handleMs = 30_000;

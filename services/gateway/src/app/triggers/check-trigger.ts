@@ -41,7 +41,7 @@ export async function checkTrigger(
 }
 
 /** Returns what is wrong with a schedule. */
-export function scheduleViolations(
+function scheduleViolations(
   { cron, timeZone, jitter }: Schedule,
   { nowMs, minIntervalMs }: { readonly nowMs: number; readonly minIntervalMs: number },
 ): readonly Violation[] {

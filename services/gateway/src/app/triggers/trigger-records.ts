@@ -14,7 +14,7 @@ export interface TriggerKey {
 }
 
 /** How many firings are kept of each trigger. */
-export const maxFirings = 100;
+const maxFirings = 100;
 /** How often a change is tried again after a concurrent one. */
 const maxAttempts = 20;
 

@@ -3,9 +3,9 @@ import type { CronTimes } from "./cron-times.ts";
 import { OnMissed } from "@reeve/contracts/trigger";
 
 /** How late a firing may be without being missed: the restart of a gateway misses none. */
-export const graceMs = 60_000;
+const graceMs = 60_000;
 /** How many missed times are counted. */
-export const maxCounted = 1_000;
+const maxCounted = 1_000;
 /** How many of them are kept: one more than can start a run. */
 const maxKept = 101;
 /** How many times are listed in a window. */

@@ -6,7 +6,7 @@ import { cronTimes } from "./cron-times.ts";
 import type { DueSchedule } from "./decide-firing.ts";
 
 /** Returns the schedule of a trigger. Undefined: it has none. */
-export function scheduleOf({ spec }: Pick<Trigger, "spec">): Schedule | undefined {
+function scheduleOf({ spec }: Pick<Trigger, "spec">): Schedule | undefined {
   return spec?.source.case === "schedule" ? spec.source.value : undefined;
 }
 
