@@ -133,9 +133,11 @@ const onBusy = {
 
 function listCommand(context: Context): Command {
   const command = addRunFilterOptions(new Command("runs").description("List runs, newest first."))
+    .option("--by-cost", "the most expensive first: at most 100 of the newest 10,000 runs")
     .option("--limit <number>", "maximum number of runs", parseLimit, 20)
     .option("--json", "print one run per line as JSON");
   interface Options extends RunFilterOptions {
+    readonly byCost?: true;
     readonly limit: number;
     readonly json?: true;
   }
@@ -144,10 +146,10 @@ function listCommand(context: Context): Command {
     row: rowOf,
     empty: "no runs",
   };
-  return command.action(({ limit, json, ...options }: Options) =>
+  return command.action(({ byCost, limit, json, ...options }: Options) =>
     withClient(context, command, async (reeve) => {
       const { terminal, signal } = context;
-      const runs = reeve.listRuns({ ...selectedRuns(options), limit, signal });
+      const runs = reeve.listRuns({ ...selectedRuns(options), byCost, limit, signal });
       await printList(terminal, RunSchema, runs, format, json === true);
     }),
   );

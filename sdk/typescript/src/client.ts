@@ -12,7 +12,7 @@ import type {
 import { ApprovalSchema, GrantSchema } from "#contracts/approval";
 import type { Artifact } from "#contracts/artifact";
 import type { ExportRunLogResponse, Run, StartRunRequestSchema } from "#contracts/run";
-import { RunSchema } from "#contracts/run";
+import { RunOrder, RunSchema } from "#contracts/run";
 import type { ExecutionTree } from "#contracts/thread";
 import { ExecutionTreeSchema } from "#contracts/thread";
 import type { ToolDescriptor } from "#contracts/tool";
@@ -129,14 +129,15 @@ export class Client implements Disposable {
     return run ?? create(RunSchema);
   }
 
-  /** Lists runs, newest first. */
+  /** Lists runs, newest first unless the options say otherwise. */
   listRuns(options: ListRunsOptions = {}): AsyncGenerator<Run, void, undefined> {
-    const { agentId = "", threadId = "", statuses = [], filter } = options;
+    const { agentId = "", threadId = "", statuses = [], filter, byCost = false } = options;
     return this.#requests.list(async ({ runs }, page, call) => {
       const request = {
         agentId,
         threadId,
         statuses: [...statuses],
+        ...(byCost && { order: RunOrder.COST }),
         ...(filter && { filter }),
         ...page,
       };

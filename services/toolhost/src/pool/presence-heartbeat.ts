@@ -22,7 +22,7 @@ export interface PresenceOptions {
 }
 
 /** What a host reports beside its slots. */
-export type ReportedState = Readonly<
+type ReportedState = Readonly<
   Pick<ToolhostPresence, "isolation" | "warmSandboxes" | "spareSandboxes" | "workspaces">
 >;
 

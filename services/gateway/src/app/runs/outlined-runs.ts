@@ -4,7 +4,7 @@ import { placesOf } from "./run-filter.ts";
 import type { RunLists } from "./run-lists.ts";
 
 /** How many runs are looked at. Those that a second field of the filter excludes count as well. */
-export const maxOutlinedRuns = 10_000;
+const maxOutlinedRuns = 10_000;
 /** How many runs are read from the index at once: a large index must not keep the process from other work. */
 const maxSlice = 1_000;
 
