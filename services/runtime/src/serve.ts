@@ -94,14 +94,15 @@ export async function startRuntime(
   );
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
   starting.use(answerLiveness(nats, liveness, logger, background.signal));
-  let runs: () => readonly Dispatch[] = () => [];
+  const driven: { list?: () => readonly Dispatch[] } = {};
   const reportActiveRuns: typeof ports.reportActiveRuns = (count, list) => {
-    runs = list;
+    driven.list = list;
     ports.reportActiveRuns?.(count, list);
     onActiveRuns?.(count);
   };
   const slots = config.REEVE_RUNTIME_CONCURRENCY;
-  const state = { worker, slots, runs: () => runs(), activity, clock: systemClock, log: logger };
+  const runs = () => driven.list?.() ?? [];
+  const state = { worker, slots, runs, activity, clock: systemClock, log: logger };
   presence.use(keepPresence(presenceTable(nats), state, background.signal));
   const driving = { ...ports, reportActiveRuns };
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);

@@ -41,6 +41,7 @@ import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
 import { redactedTools } from "./tools/redacted-tool.ts";
 import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
+import type { HostWorkspaces } from "./workspaces/open-workspaces.ts";
 import { openWorkspaces } from "./workspaces/open-workspaces.ts";
 
 /** How long the store may take for one artifact of a result. */
@@ -90,14 +91,14 @@ export async function startToolhost(
   const holder = starting.use(await QueueHolder.open(nats, { name: host, log }, signal));
   const timeouts = { ackWaitMs, isConsumer: true, holder };
   const requests = await openToolCallQueue(nats, { pool: name, ...timeouts });
-  let workspaceCount = () => 0;
+  const opened: { workspaces?: HostWorkspaces } = {};
   const reported = () => {
     const { warm = 0, spare = 0 } = sandboxes.waiting?.() ?? {};
     return {
       isolation: sandboxes.isolation,
       warmSandboxes: warm,
       spareSandboxes: spare,
-      workspaces: workspaceCount(),
+      workspaces: opened.workspaces?.count ?? 0,
     };
   };
   const membership = { pool: name, host, slots, reported, timeouts, requests, nats, log };
@@ -106,7 +107,7 @@ export async function startToolhost(
   const workspaces = starting.use(
     await openWorkspaces(sandboxes, { config, nats, artifacts, host, log }, signal),
   );
-  workspaceCount = () => workspaces.count;
+  opened.workspaces = workspaces;
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   const onTools = () => announcer.changed();
   const external = starting.use(new ExternalTools({ log, identity, secrets, onTools }));

@@ -17,6 +17,15 @@ const opened: Event = {
 };
 const { TAKEN, ANSWERED } = ClientCallState;
 
+function approval(state: ApprovalState): Event {
+  const value = { approval: { approvalId: "a1", state, call: { name: "publish" } } };
+  return { case: "approval", value };
+}
+
+function usage(costUsd?: number): Event {
+  return { case: "usage", value: { model: "m", ...(costUsd !== undefined && { costUsd }) } };
+}
+
 function runAfter(...events: readonly Event[]) {
   const envelopes = events.map((event, index) =>
     create(RunEventSchema, { runId: "run_1", sequence: index + 1, event }),
@@ -42,10 +51,6 @@ test("a call of a client that got a result without an answer is no wait", () => 
 });
 
 test("a run waits for a decision until it is made, and for nothing after its end", () => {
-  const approval = (state: ApprovalState): Event => ({
-    case: "approval",
-    value: { approval: { approvalId: "a1", state, call: { name: "publish" } } },
-  });
   const asked = approval(ApprovalState.PENDING);
   expect(runAfter(created, asked, asked).waitingFor).toMatchObject([
     { kind: RunWaitKind.DECISION, id: "a1", name: "publish" },
@@ -56,10 +61,6 @@ test("a run waits for a decision until it is made, and for nothing after its end
 });
 
 test("a run says what it has cost so far, unless a model without a price was called", () => {
-  const usage = (costUsd?: number): Event => ({
-    case: "usage",
-    value: { model: "m", ...(costUsd !== undefined && { costUsd }) },
-  });
   expect(runAfter(created).spentUsd).toBe(0);
   expect(runAfter(created, usage(0.25), usage(0.5)).spentUsd).toBe(0.75);
   expect(runAfter(created, usage(), usage(0.5)).spentUsd).toBeUndefined();

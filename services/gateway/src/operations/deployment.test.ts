@@ -58,8 +58,8 @@ test("an operator sees how much all tenants do, and the ids of the own runs only
 });
 
 test("a part that cannot be read is a problem, and the other parts are shown", async () => {
-  const usage = () => Promise.reject(storeUnavailable());
-  const shown = await (await deploymentWith({ usage })).shownTo("acme");
+  const silent = { usage: () => Promise.reject(storeUnavailable()) };
+  const shown = await (await deploymentWith(silent)).shownTo("acme");
   expect(shown.store).toBeUndefined();
   expect(shown.problems).toEqual([expect.stringMatching(/^store: /)]);
   expect(shown.workers).toHaveLength(1);

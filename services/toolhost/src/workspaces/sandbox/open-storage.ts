@@ -47,6 +47,9 @@ export interface WaitingSandboxes {
   readonly spare: number;
 }
 
+/** Sandboxes that keep their workspace wait for nothing else. */
+const noneWaiting = (): WaitingSandboxes => ({ warm: 0, spare: 0 });
+
 interface StorageOptions {
   readonly log: Logger;
   readonly credentials: readonly NetworkCredential[];
@@ -70,9 +73,7 @@ export function openStorage(
   if (chosen.keepsWorkspace === "session") {
     const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
     const features = featuresOf(offered, chosen, "session");
-    // They belong to their workspaces.
-    const waiting = () => ({ warm: 0, spare: 0 });
-    return { driver: chosen, storage, features, waiting, resources };
+    return { driver: chosen, storage, features, waiting: noneWaiting, resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
