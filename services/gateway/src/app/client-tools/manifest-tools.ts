@@ -1,5 +1,5 @@
 import { setImmediate as otherWork } from "node:timers/promises";
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { durationFromMs, durationMs } from "@bufbuild/protobuf/wkt";
 import { compileCost, maxCompileCost } from "@reeve/agent/schema/compile-cost";
@@ -15,6 +15,7 @@ import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Violation } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
+import { countValues } from "./count-values.ts";
 
 /** The classes that the deployment permits to tools of clients. */
 export type ClientToolClasses = ReadonlySet<PermissionClass>;
@@ -29,7 +30,7 @@ const timeouts = {
 
 /** The size of a manifest: each run of its thread records it. */
 const maxManifestBytes = 131_072;
-/** The values in the schemas of a manifest: an empty one takes five bytes encoded, and a hundred in memory. */
+/** The values in the schemas of a manifest: an empty one takes four bytes encoded, and 65 in memory. */
 const maxManifestValues = 5_000;
 /** What compiling one schema may cost, in the units of `maxCompileCost`: nothing else happens meanwhile. */
 const maxSchemaCost = 250;
@@ -174,19 +175,6 @@ async function problemsOfSchemas(
 
 function schemasOf(tools: readonly ClientTool[]): readonly JsonObject[] {
   return tools.flatMap(({ inputSchema = {}, outputSchema = {} }) => [inputSchema, outputSchema]);
-}
-
-/** Returns how many values JSON has, itself included. */
-function countValues(value: JsonValue): number {
-  let count = 0;
-  const pending = [value];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    count++;
-    if (typeof next === "object" && next !== null) {
-      for (const inner of Object.values(next)) pending.push(inner);
-    }
-  }
-  return count;
 }
 
 function schemaProblems(field: string, schema: JsonObject | undefined): readonly Violation[] {

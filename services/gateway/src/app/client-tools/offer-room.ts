@@ -6,8 +6,8 @@ import type { PackedOffer } from "./packed-offer.ts";
 const maxClients = 16;
 /** What one subject, and one tenant, offers at a time, over all threads and runs. Each gateway holds all of it. */
 const limits = {
-  subject: { clients: 256, bytes: 4_194_304 },
-  tenant: { clients: 4_096, bytes: 33_554_432 },
+  subject: { clients: 256, bytes: 16_777_216 },
+  tenant: { clients: 4_096, bytes: 134_217_728 },
 } as const;
 
 /**
@@ -29,16 +29,16 @@ export function assertOfferRoom(offer: PackedOffer, valid: Iterable<PackedOffer>
 
 function assertBelow(
   others: readonly PackedOffer[],
-  { tools }: PackedOffer,
+  { size }: PackedOffer,
   limit: { readonly clients: number; readonly bytes: number },
   whose: string,
 ): void {
   if (others.length >= limit.clients) {
     throw tooMany(`${limit.clients} clients ${whose} offer tools`);
   }
-  const bytes = others.reduce((sum, each) => sum + each.tools.length, 0);
-  if (bytes + tools.length > limit.bytes) {
-    throw tooMany(`the clients ${whose} offer tools of ${bytes} of ${limit.bytes} bytes`);
+  const bytes = others.reduce((sum, each) => sum + each.size, 0);
+  if (bytes + size > limit.bytes) {
+    throw tooMany(`the clients ${whose} offer tools that take ${bytes} of ${limit.bytes} bytes`);
   }
 }
 

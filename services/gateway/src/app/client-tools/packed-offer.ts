@@ -4,6 +4,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { ToolOffer } from "@reeve/contracts/tool";
 import { ToolOfferSchema } from "@reeve/contracts/tool";
+import { countValues } from "./count-values.ts";
 import type { Table } from "@reeve/jetstream/table/port";
 
 /** How long an offer is valid after it was renewed: its client has this time to connect again. */
@@ -11,7 +12,7 @@ export const validMs = 60_000;
 
 const { key: keyOf } = bucketOf(ToolOfferSchema);
 
-/** An offer with encoded tools: decoded, small values of their schemas take ten times the memory, in each gateway. */
+/** An offer with encoded tools: decoded, small values of their schemas take more than ten times the memory, in each gateway. */
 export interface PackedOffer extends Pick<
   ToolOffer,
   "tenant" | "scope" | "clientId" | "subject" | "generation"
@@ -22,16 +23,28 @@ export interface PackedOffer extends Pick<
   readonly renewedAtMs: number;
   /** Its tools, as an encoded `ToolOffer` without other fields. */
   readonly tools: Uint8Array;
+  /** About how many bytes its tools take in the gateway with its stream, where they are decoded. */
+  readonly size: number;
 }
+
+/** What a value of a schema takes in memory, however short it is. */
+const bytesPerValue = 64;
 
 /** Packs an offer. */
 export function packOffer(offer: ToolOffer): PackedOffer {
   const { tenant, scope, clientId, subject, generation, renewedAt, tools } = offer;
+  const encoded = toBinary(ToolOfferSchema, create(ToolOfferSchema, { tools }));
+  const schemas = tools.flatMap(({ inputSchema = {}, client }) => [
+    inputSchema,
+    client?.outputSchema ?? {},
+  ]);
+  const values = schemas.reduce((sum, schema) => sum + countValues(schema), 0);
   return {
     key: keyOf({ tenant, scope, client: clientId }),
     ...{ tenant, scope, clientId, subject, generation },
     renewedAtMs: renewedAt === undefined ? -Infinity : timestampMs(renewedAt),
-    tools: toBinary(ToolOfferSchema, create(ToolOfferSchema, { tools })),
+    tools: encoded,
+    size: encoded.length + values * bytesPerValue,
   };
 }
 

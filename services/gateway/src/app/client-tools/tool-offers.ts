@@ -103,7 +103,7 @@ export class ToolOffers {
   #withOpening(latest: ReadonlyMap<string, PackedOffer>): Iterable<PackedOffer> {
     const all = new Map(latest);
     for (const offer of this.#opening) {
-      if ((all.get(offer.key)?.tools.length ?? -1) < offer.tools.length) all.set(offer.key, offer);
+      if ((all.get(offer.key)?.size ?? -1) < offer.size) all.set(offer.key, offer);
     }
     return all.values();
   }
