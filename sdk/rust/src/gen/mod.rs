@@ -55,6 +55,11 @@ pub mod reeve {
             include!("reeve.notify.v1.rs");
         }
     }
+    pub mod operations {
+        pub mod v1 {
+            include!("reeve.operations.v1.rs");
+        }
+    }
     pub mod passkey {
         pub mod v1 {
             include!("reeve.passkey.v1.rs");
@@ -93,6 +98,11 @@ pub mod reeve {
     pub mod trigger {
         pub mod v1 {
             include!("reeve.trigger.v1.rs");
+        }
+    }
+    pub mod workflow {
+        pub mod v1 {
+            include!("reeve.workflow.v1.rs");
         }
     }
 }

@@ -64,10 +64,14 @@ pub enum CheckedRule {
     ClientTools = 10,
     /// Plugins of the operator: `plugin_ids`.
     Plugins = 11,
+    /// Agents whose steps come from a graph: `workflow`.
+    Workflow = 60,
+    /// Runs of an editor, which can build workflows: `chat_context`.
+    Editor = 61,
     /// Guards: the section `guardrails` of an agent or of one of its delegates.
-    Guardrails = 60,
+    Guardrails = 62,
     /// Delegates that name plugins of the operator: `plugin_ids` of a delegate.
-    DelegatePlugins = 61,
+    DelegatePlugins = 63,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -85,6 +89,8 @@ impl CheckedRule {
             Self::Skills => "CHECKED_RULE_SKILLS",
             Self::ClientTools => "CHECKED_RULE_CLIENT_TOOLS",
             Self::Plugins => "CHECKED_RULE_PLUGINS",
+            Self::Workflow => "CHECKED_RULE_WORKFLOW",
+            Self::Editor => "CHECKED_RULE_EDITOR",
             Self::Guardrails => "CHECKED_RULE_GUARDRAILS",
             Self::DelegatePlugins => "CHECKED_RULE_DELEGATE_PLUGINS",
         }
@@ -101,6 +107,8 @@ impl CheckedRule {
             "CHECKED_RULE_SKILLS" => Some(Self::Skills),
             "CHECKED_RULE_CLIENT_TOOLS" => Some(Self::ClientTools),
             "CHECKED_RULE_PLUGINS" => Some(Self::Plugins),
+            "CHECKED_RULE_WORKFLOW" => Some(Self::Workflow),
+            "CHECKED_RULE_EDITOR" => Some(Self::Editor),
             "CHECKED_RULE_GUARDRAILS" => Some(Self::Guardrails),
             "CHECKED_RULE_DELEGATE_PLUGINS" => Some(Self::DelegatePlugins),
             _ => None,

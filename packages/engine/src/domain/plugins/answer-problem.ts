@@ -125,12 +125,13 @@ function actionsProblem(
 
 /** Several patches of one answer may change one key. */
 function patchesProblem(
-  { plugins }: RunState,
+  state: RunState,
   pinned: PinnedPlugin,
   patches: readonly StatePatch[],
 ): string | undefined {
+  const { plugins } = state;
   if (plugins === undefined || patches.length === 0) return undefined;
-  const values = new Map(valuesWithWaiting(plugins));
+  const values = new Map(valuesWithWaiting(state, plugins));
   for (const patch of patches) {
     const problem = patchProblem(values, pinned, patch);
     if (problem !== undefined) return problem;

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import { hookedPlugins } from "./hook-points.ts";
+import type { RunState } from "../state/run-state.ts";
+import { outcomesAt } from "./hook-points.ts";
 import { keyOf, merged } from "./merge-values.ts";
 import type { HookOutcome, PluginState } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
@@ -21,13 +22,13 @@ export function valuesAfter(
 }
 
 /** Returns the values of all keys as they will be when the hooks have ended that run beside those that have. */
-export function valuesWithWaiting(plugins: PluginState): ReadonlyMap<string, JsonValue> {
+export function valuesWithWaiting(
+  state: RunState,
+  plugins: PluginState,
+): ReadonlyMap<string, JsonValue> {
   const waiting = [...plugins.outcomes].flatMap(([id, outcome]) => {
     if ((outcome.answer?.patches.length ?? 0) === 0) return [];
-    const point = id.slice(0, -outcome.pluginId.length);
-    const hooked = hookedPlugins(plugins, outcome.phase);
-    const isOver = hooked.every((each) => plugins.outcomes.has(point + idOf(each)));
-    return isOver ? [] : [outcome];
+    return outcomesAt(state, id, outcome, outcome.pluginId) === undefined ? [outcome] : [];
   });
   return valuesAfter(plugins, waiting);
 }

@@ -46,10 +46,14 @@ const (
 	CheckedRule_CHECKED_RULE_CLIENT_TOOLS CheckedRule = 10
 	// Plugins of the operator: `plugin_ids`.
 	CheckedRule_CHECKED_RULE_PLUGINS CheckedRule = 11
+	// Agents whose steps come from a graph: `workflow`.
+	CheckedRule_CHECKED_RULE_WORKFLOW CheckedRule = 60
+	// Runs of an editor, which can build workflows: `chat_context`.
+	CheckedRule_CHECKED_RULE_EDITOR CheckedRule = 61
 	// Guards: the section `guardrails` of an agent or of one of its delegates.
-	CheckedRule_CHECKED_RULE_GUARDRAILS CheckedRule = 60
+	CheckedRule_CHECKED_RULE_GUARDRAILS CheckedRule = 62
 	// Delegates that name plugins of the operator: `plugin_ids` of a delegate.
-	CheckedRule_CHECKED_RULE_DELEGATE_PLUGINS CheckedRule = 61
+	CheckedRule_CHECKED_RULE_DELEGATE_PLUGINS CheckedRule = 63
 )
 
 // Enum value maps for CheckedRule.
@@ -64,8 +68,10 @@ var (
 		12: "CHECKED_RULE_SKILLS",
 		10: "CHECKED_RULE_CLIENT_TOOLS",
 		11: "CHECKED_RULE_PLUGINS",
-		60: "CHECKED_RULE_GUARDRAILS",
-		61: "CHECKED_RULE_DELEGATE_PLUGINS",
+		60: "CHECKED_RULE_WORKFLOW",
+		61: "CHECKED_RULE_EDITOR",
+		62: "CHECKED_RULE_GUARDRAILS",
+		63: "CHECKED_RULE_DELEGATE_PLUGINS",
 	}
 	CheckedRule_value = map[string]int32{
 		"CHECKED_RULE_UNSPECIFIED":      0,
@@ -77,8 +83,10 @@ var (
 		"CHECKED_RULE_SKILLS":           12,
 		"CHECKED_RULE_CLIENT_TOOLS":     10,
 		"CHECKED_RULE_PLUGINS":          11,
-		"CHECKED_RULE_GUARDRAILS":       60,
-		"CHECKED_RULE_DELEGATE_PLUGINS": 61,
+		"CHECKED_RULE_WORKFLOW":         60,
+		"CHECKED_RULE_EDITOR":           61,
+		"CHECKED_RULE_GUARDRAILS":       62,
+		"CHECKED_RULE_DELEGATE_PLUGINS": 63,
 	}
 )
 
@@ -316,7 +324,7 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*\xd5\x02\n" +
+	"\vHolderProbe:\x00*\x89\x03\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
@@ -327,9 +335,11 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x13CHECKED_RULE_SKILLS\x10\f\x12\x1d\n" +
 	"\x19CHECKED_RULE_CLIENT_TOOLS\x10\n" +
 	"\x12\x18\n" +
-	"\x14CHECKED_RULE_PLUGINS\x10\v\x12\x1b\n" +
-	"\x17CHECKED_RULE_GUARDRAILS\x10<\x12!\n" +
-	"\x1dCHECKED_RULE_DELEGATE_PLUGINS\x10=BP\n" +
+	"\x14CHECKED_RULE_PLUGINS\x10\v\x12\x19\n" +
+	"\x15CHECKED_RULE_WORKFLOW\x10<\x12\x17\n" +
+	"\x13CHECKED_RULE_EDITOR\x10=\x12\x1b\n" +
+	"\x17CHECKED_RULE_GUARDRAILS\x10>\x12!\n" +
+	"\x1dCHECKED_RULE_DELEGATE_PLUGINS\x10?BP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

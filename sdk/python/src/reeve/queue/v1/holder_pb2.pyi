@@ -18,6 +18,8 @@ class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHECKED_RULE_SKILLS: _ClassVar[CheckedRule]
     CHECKED_RULE_CLIENT_TOOLS: _ClassVar[CheckedRule]
     CHECKED_RULE_PLUGINS: _ClassVar[CheckedRule]
+    CHECKED_RULE_WORKFLOW: _ClassVar[CheckedRule]
+    CHECKED_RULE_EDITOR: _ClassVar[CheckedRule]
     CHECKED_RULE_GUARDRAILS: _ClassVar[CheckedRule]
     CHECKED_RULE_DELEGATE_PLUGINS: _ClassVar[CheckedRule]
 CHECKED_RULE_UNSPECIFIED: CheckedRule
@@ -29,6 +31,8 @@ CHECKED_RULE_CONTENT_PARTS: CheckedRule
 CHECKED_RULE_SKILLS: CheckedRule
 CHECKED_RULE_CLIENT_TOOLS: CheckedRule
 CHECKED_RULE_PLUGINS: CheckedRule
+CHECKED_RULE_WORKFLOW: CheckedRule
+CHECKED_RULE_EDITOR: CheckedRule
 CHECKED_RULE_GUARDRAILS: CheckedRule
 CHECKED_RULE_DELEGATE_PLUGINS: CheckedRule
 
