@@ -1,12 +1,12 @@
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { RunStatus } from "@reeve/contracts/run";
 import { describe, expect, test } from "vitest";
-import { callingModel, countingModel } from "../../../test/support/models.ts";
-import { MemoryPlugins } from "../../../test/support/plugins/memory-plugins.ts";
-import { endOf, hooksIn } from "../../../test/support/plugins/plugin-bench.ts";
-import { expectWhole, resultsOf, WorkerBench } from "../../../test/support/worker-bench.ts";
-import type { PluginHost } from "../../ports/plugin-host.ts";
-import { PluginFailure } from "../../ports/plugin-host.ts";
+import { callingModel, countingModel } from "../../test/support/models.ts";
+import { MemoryPlugins } from "../../test/support/plugins/memory-plugins.ts";
+import { endOf, hooksIn } from "../../test/support/plugins/plugin-bench.ts";
+import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
+import type { PluginHost } from "../ports/plugin-host.ts";
+import { PluginFailure } from "../ports/plugin-host.ts";
 
 const never = new AbortController().signal;
 
