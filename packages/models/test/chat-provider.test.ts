@@ -219,6 +219,7 @@ test.each([
   [400, { ...badRequest, code: "invalid_value", param: "messages[0].content[1].type" }, "invalid"],
   [400, { ...badRequest, code: "unsupported_parameter", param: "max_tokens" }, "unsupported"],
   [400, { ...badRequest, code: "model_not_found" }, "unknown_model"],
+  [400, { type: "invalid_request_error", message: "temperature: range: 0..1" }, "unsupported"],
   [404, { ...badRequest, message: "no such model" }, "unknown_model"],
   [405, { message: "not allowed" }, "unsupported"],
   [402, { message: "pay" }, "no_credit"],

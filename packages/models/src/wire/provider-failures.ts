@@ -103,18 +103,22 @@ function reasonOf(status: number | undefined, error: Fields): ModelFailureReason
   if (/content_filter|_policy/.test(codes)) return "refused";
   if (status === 402 || isSpent(error)) return "no_credit";
   if (status === 404 || /not_found/.test(codes)) return "unknown_model";
-  if (isParameter(codes, error["param"])) return "unsupported";
+  if (isParameter(codes, error)) return "unsupported";
   if (status === undefined) return reasonOfCode(codes);
   // Conflicts and timeouts are retryable as well.
   if (status >= 500 || [408, 409, 425].includes(status)) return "unavailable";
   return status === 400 || status === 422 ? "invalid" : "unsupported";
 }
 
-/** Whether a setting of the request is refused, and not its messages. */
-function isParameter(codes: string, param: unknown): boolean {
+/** Whether a setting of the request is refused, and not its messages. The Messages API names it only in its text. */
+function isParameter(codes: string, { param, code, message }: Fields): boolean {
   const isOfMessages = typeof param === "string" && /^(messages|input)\b/.test(param);
-  return !isOfMessages && parameterCode.test(codes);
+  if (!isOfMessages && parameterCode.test(codes)) return true;
+  return code === undefined && typeof message === "string" && settingMessage.test(message);
 }
+
+const settingMessage =
+  /^`?(max_tokens|temperature|top_[kp]|thinking|tools|tool_choice|model|stop_sequences)\b/;
 
 const parameterCode =
   /unsupported_(parameter|value)|unknown_parameter|missing_required_parameter|invalid_(parameter|type|value|function_parameters)\b/;
