@@ -93,12 +93,13 @@ test("answers that are being sent are waited for at the end, and executions with
 
 test("answers that cannot be sent are waited for only for some time", async () => {
   const down = Array.from({ length: 9 }, () => refused(Code.ResourceExhausted, "STORAGE_FULL"));
-  const { executions, until } = client(counter(), down);
+  const { executions, sent, until } = client(counter(), down);
   executions.receive(call());
   await until(1);
   await executions.finish(1, undefined);
   await executions.finish(60_000, AbortSignal.abort());
   executions.closeAll();
+  expect(sent).toHaveLength(1);
 });
 
 test("the model learns why an answer was refused", async () => {

@@ -69,7 +69,8 @@ export class Executions {
     const sent = new AbortController();
     const ends = signal === undefined ? [sent.signal] : [sent.signal, signal];
     const late = wait(timeoutMs, undefined, { signal: AbortSignal.any(ends) });
-    const all = Promise.allSettled(open.map(({ sending }) => sending)).then(() => sent.abort());
+    const last = open.flatMap(({ sending }) => (sending === undefined ? [] : [sending]));
+    const all = Promise.allSettled(last).then(() => sent.abort());
     await Promise.race([all, late.catch(() => undefined)]);
   }
 

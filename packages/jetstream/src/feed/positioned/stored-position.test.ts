@@ -35,16 +35,25 @@ class FailingTable extends MemoryTable<Projection> {
   }
 }
 
-test("a position that cannot be decoded is deleted and reported, and the next one is stored", async () => {
-  for (const method of ["read", "store"] as const) {
-    const table = new FailingTable(new Error("illegal tag: field no 0 wire type 7"));
-    await table.put("inbox", create(ProjectionSchema, { name: "inbox" }), signal);
-    const stored = new StoredPosition(table, "inbox", table.log);
-    if (method === "read") expect(await stored.read(signal)).toBeUndefined();
-    await stored.store(position, { replaces: false }, signal);
-    expect(await new StoredPosition(table, "inbox", table.log).read(signal)).toEqual(position);
-    expect(table.logged).toHaveLength(1);
-  }
+/** A table with a row that cannot be decoded, and a reader of its position. */
+async function undecodable() {
+  const table = new FailingTable(new Error("illegal tag: field no 0 wire type 7"));
+  await table.put("inbox", create(ProjectionSchema, { name: "inbox" }), signal);
+  return { table, stored: new StoredPosition(table, "inbox", table.log) };
+}
+
+test("a position that cannot be decoded is deleted and reported when it is read", async () => {
+  const { table, stored } = await undecodable();
+  expect(await stored.read(signal)).toBeUndefined();
+  expect(await table.list("", signal)).toEqual([]);
+  expect(table.logged).toHaveLength(1);
+});
+
+test("a position that cannot be decoded is replaced when the next one is stored", async () => {
+  const { table, stored } = await undecodable();
+  await stored.store(position, { replaces: false }, signal);
+  expect(await stored.read(signal)).toEqual(position);
+  expect(table.logged).toHaveLength(1);
 });
 
 test("a store that does not answer keeps the position", async () => {

@@ -42,13 +42,15 @@ test("a large party of one owner is not overtaken by small ones of others", asyn
 
 test("a party that gives up lets those behind it in", async () => {
   const budget = new ByteBudget(12);
-  using _ = await budget.acquire("acme", 5, neverAborts);
-  using __ = await budget.acquire("globex", 4, neverAborts);
+  using first = await budget.acquire("acme", 5, neverAborts);
+  using second = await budget.acquire("globex", 4, neverAborts);
   const leaving = new AbortController();
   const left = budget.acquire("initech", 5, leaving.signal);
   const next = budget.acquire("hooli", 2, neverAborts);
   leaving.abort(new Error("left"));
   await expect(left).rejects.toThrow("left");
   using following = await next;
-  expect([budget.available, following]).toEqual([1, following]);
+  expect(budget.available).toBe(1);
+  for (const held of [first, second, following]) held[Symbol.dispose]();
+  expect(budget.available).toBe(12);
 });

@@ -74,14 +74,16 @@ test("a list for the caller has what the caller may decide and has not voted on"
   expect((await page({ filter: { forMe: true } }, viewer)).numbers).toEqual([]);
 });
 
+/** A question of an agent in a run that Ada started. */
+const question = (number: number, more: object = {}) =>
+  numbered(number, {
+    requestedBy: "ada",
+    question: { message: "which?" },
+    call: { name: "ask_user", callId: numbered(number).approvalId },
+    ...more,
+  });
+
 test("a list, a count, and a standing agree on what waits for the person who started a run", async () => {
-  const question = (number: number, more: object = {}) =>
-    numbered(number, {
-      requestedBy: "ada",
-      question: { message: "which?" },
-      call: { name: "ask_user", callId: numbered(number).approvalId },
-      ...more,
-    });
   const vote = { decision: { decidedBy: "ada", approved: true } };
   const { page, lists } = await openLists(
     numbered(1, { requestedBy: "ada" }),

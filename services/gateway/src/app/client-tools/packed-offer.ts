@@ -41,7 +41,11 @@ export function packOffer(offer: ToolOffer): PackedOffer {
   const values = schemas.reduce((sum, schema) => sum + countValues(schema), 0);
   return {
     key: keyOf({ tenant, scope, client: clientId }),
-    ...{ tenant, scope, clientId, subject, generation },
+    tenant,
+    scope,
+    clientId,
+    subject,
+    generation,
     renewedAtMs: renewedAt === undefined ? -Infinity : timestampMs(renewedAt),
     tools: encoded,
     size: encoded.length + values * bytesPerValue,

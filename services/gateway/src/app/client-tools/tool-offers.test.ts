@@ -46,11 +46,14 @@ test("a credential offers tools through 256 clients at most, over all threads", 
   await offers.open({ ...page, subject: "ben", streamId: "new" }, never);
 });
 
+function notAnswering() {
+  return Promise.reject(new Error("the store does not answer"));
+}
+
 test("a stream ends when its offer could not be renewed for a minute", async () => {
   const { promise: failed, resolve: fail } = Promise.withResolvers<Failure>();
   let nowMs = 0;
-  const renew = () => Promise.reject(new Error("the store does not answer"));
-  const offer = { renew, replaced: never };
+  const offer = { renew: notAnswering, replaced: never };
   const now = () => (nowMs += 20_000);
   using _ = keepOffer(offer, { clientId: "page", now, intervalMs: 1 }, fail, never);
   expect(await failed).toMatchObject({ kind: "unavailable" });

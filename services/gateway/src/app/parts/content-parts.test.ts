@@ -19,7 +19,7 @@ import {
   start,
   storedIn,
 } from "../../../test/support/content-parts.ts";
-import { withAppend } from "../../../test/support/with-append.ts";
+import { withMethod } from "../../../test/support/with-method.ts";
 import { ann } from "../../../test/support/memory-ports.ts";
 import { sendMessage } from "../send-message.ts";
 import { startRun } from "../start-run.ts";
@@ -227,7 +227,8 @@ describe("a store that is full", () => {
     ["a run of a thread", { threadId: "t" }],
   ])("keeps no file of %s that it has not stored", async (_, init) => {
     const all = await ports();
-    const [log, threads] = [withAppend(all.log, filled), withAppend(all.threads, filled)];
+    const log = withMethod(all.log, "append", filled);
+    const threads = withMethod(all.threads, "append", filled);
     const request = start({ ...all, log, threads }, { ...init, parts: [image()] });
     await expect(request).rejects.toBe(full);
     expect(await storedIn(all)).toEqual([]);
@@ -237,14 +238,14 @@ describe("a store that is full", () => {
     const all = await ports();
     const { run } = await start(all, {});
     const message = { runId: run.runId, text: "see", messageId: "m", parts: [image()] };
-    const log = withAppend(all.log, filled);
+    const log = withMethod(all.log, "append", filled);
     await expect(sendMessage({ ...all, log }, ann, message, never)).rejects.toBe(full);
     expect(await storedIn(all)).toEqual([]);
   });
 
   test("keeps the files of a run that its thread has", async () => {
     const all = await ports();
-    const log = withAppend(all.log, filled);
+    const log = withMethod(all.log, "append", filled);
     const request = start({ ...all, log }, { threadId: "t", parts: [image()] });
     await expect(request).rejects.toBe(full);
     expect(await storedIn(all)).toHaveLength(1);
@@ -252,8 +253,8 @@ describe("a store that is full", () => {
 
   test("keeps the files of a run that was not dispatched", async () => {
     const all = await ports();
-    const dispatch = { ...all.dispatch, publish: filled };
-    const request = start({ ...all, dispatch } as unknown as typeof all, { parts: [image()] });
+    const dispatch = withMethod(all.dispatch, "publish", filled);
+    const request = start({ ...all, dispatch }, { parts: [image()] });
     await expect(request).rejects.toBe(full);
     expect(await storedIn(all)).toHaveLength(1);
   });
