@@ -65,6 +65,7 @@ const folderOrder: Readonly<Record<string, Readonly<Record<string, readonly stri
 /** Files without a clock, randomness, or I/O, and what they may import besides each other. */
 const pureFolders = [
   "packages/engine/src/domain/",
+  "packages/run/src/guardrails/",
   "packages/run/src/head/",
   "packages/run/src/parts/",
   "packages/run/src/tree/",
@@ -75,6 +76,7 @@ const pureFolders = [
 const pureImports = [
   "packages/contracts/",
   "packages/agent/",
+  "packages/run/src/guardrails/",
   "packages/run/src/head/",
   "packages/run/src/parts/",
   "packages/run/src/tree/",

@@ -23,8 +23,9 @@ const toolPattern = text(255).transform((given, context) => {
 });
 
 const jsonSchema = z
-  .record(z.string(), z.json(), "must be a JSON Schema")
+  .record(z.string(), z.unknown(), "must be a JSON Schema")
   .transform((given, context) => {
+    // Sections are JSON. The schema of files must have no reference to a recursive type.
     const schema = given as JsonObject;
     const isLarge = JSON.stringify(schema).length > maxSchemaBytes;
     const problem = isLarge ? `has more than ${maxSchemaBytes} characters` : schemaProblem(schema);

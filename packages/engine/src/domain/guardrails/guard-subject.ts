@@ -3,7 +3,7 @@ import type { GuardTarget } from "@reeve/agent/guardrails/guard";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { textsOf } from "@reeve/run/guardrails/redact-messages";
 import { approvedCall } from "../calls/approved-call.ts";
-import type { HookPoint } from "../plugins/hook-points.ts";
+import type { HookPoint } from "../plugins/hook-point.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";

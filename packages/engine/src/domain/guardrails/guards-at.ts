@@ -3,7 +3,7 @@ import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import { delegateFrames } from "../delegates/callers-of.ts";
-import type { HookPoint } from "../plugins/hook-points.ts";
+import type { HookPoint } from "../plugins/hook-point.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";

@@ -9,7 +9,7 @@ import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 import { awaitsAfterTool, awaitsStart } from "./call-hooks.ts";
 import { isGated } from "./gate-verdict.ts";
-import type { HookPoint } from "./hook-points.ts";
+import type { HookPoint } from "./hook-point.ts";
 import {
   awaitsHooks,
   hookedPlugins,

@@ -6,19 +6,9 @@ import type { Call, Frame } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import { executionId } from "../calls/execution-id.ts";
 import type { RunState } from "../state/run-state.ts";
+import type { HookPoint } from "./hook-point.ts";
 import type { HookOutcome, PendingAction } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
-
-/** A point of a run at which each of its plugins may have a hook. */
-export interface HookPoint {
-  readonly phase: HookPhase;
-  /** Id of the frame. */
-  readonly frame: string;
-  /** Number of the step; 0 outside of steps. */
-  readonly step: number;
-  /** The call that the point is about. Undefined: none. */
-  readonly call?: Call;
-}
 
 /** Returns the name of a phase, such as `run_start`. */
 export function phaseName(phase: HookPhase): string {

@@ -20,7 +20,7 @@ import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
 import type { DueHook } from "./due-hooks.ts";
-import type { HookPoint } from "./hook-points.ts";
+import type { HookPoint } from "./hook-point.ts";
 
 /** Size of a text in a snapshot, and of all results of a turn together: a request has to fit into a message of gRPC. */
 const maxTextBytes = 524_288;

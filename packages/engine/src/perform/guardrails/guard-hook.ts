@@ -3,10 +3,10 @@ import { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
 import { GuardVerdictSchema } from "@reeve/contracts/run";
 import { guardsAt } from "../../domain/guardrails/guards-at.ts";
 import { subjectAt } from "../../domain/guardrails/guard-subject.ts";
-import type { HookPoint } from "../../domain/plugins/hook-points.ts";
+import type { HookPoint } from "../../domain/plugins/hook-point.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
-import type { Outcome } from "../plugins/run-hook.ts";
+import type { Outcome } from "../plugins/hook-outcome.ts";
 import type { GuardOutcome } from "./check-guards.ts";
 import { checkGuards } from "./check-guards.ts";
 

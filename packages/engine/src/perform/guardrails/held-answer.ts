@@ -18,7 +18,7 @@ import { scopeOf } from "../../domain/state/frame.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { inHookSpan } from "../../tracing/hook-span.ts";
-import type { Outcome } from "../plugins/run-hook.ts";
+import type { Outcome } from "../plugins/hook-outcome.ts";
 import type { GuardOutcome } from "./check-guards.ts";
 import { checkGuards } from "./check-guards.ts";
 import { failedCheck, recorded } from "./guard-hook.ts";

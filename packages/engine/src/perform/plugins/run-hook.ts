@@ -1,7 +1,6 @@
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
-import type { RunHookResponse } from "@reeve/contracts/extensions/plugin";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
-import type { GuardVerdict, PinnedPlugin } from "@reeve/contracts/run";
+import type { PinnedPlugin } from "@reeve/contracts/run";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
 import type { Effect } from "../../domain/next-effects.ts";
@@ -17,6 +16,7 @@ import { PluginFailure } from "../../ports/plugin-host.ts";
 import { inHookSpan } from "../../tracing/hook-span.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { guardHook } from "../guardrails/guard-hook.ts";
+import type { Outcome } from "./hook-outcome.ts";
 
 /** How many claims without progress look for a worker that has a plugin: the run is given back for about two minutes in total. */
 const maxClaimsWithoutPlugin = 10;
@@ -68,16 +68,6 @@ export async function* runHook(
     guards: [...guards],
   };
   yield [fact(scope, { case: "pluginHookFinished", value })];
-}
-
-/** How a hook ended. */
-export interface Outcome {
-  readonly answer?: RunHookResponse;
-  /** Empty: there is an answer. */
-  readonly error: string;
-  readonly attempts: number;
-  /** What guards found. Absent: the plugin has none. */
-  readonly guards?: readonly GuardVerdict[];
 }
 
 async function outcomeOf(

@@ -6,7 +6,7 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolResult } from "@reeve/contracts/tool";
 import { guardedResult, isRefusal } from "../../guardrails/guard-verdict.ts";
 import { redactMessages } from "../../guardrails/redact-messages.ts";
-import type { Open } from "./turn-history.ts";
+import type { Open } from "./open-call.ts";
 
 /** The conversation of a run so far, as later runs read it, with what its guards replaced and refused. */
 export class GuardedHistory {

@@ -8,6 +8,7 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 import { editedNote } from "../../tree/edited-note.ts";
 import { GuardedHistory } from "./guarded-history.ts";
+import type { Open } from "./open-call.ts";
 
 /**
  * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
@@ -116,12 +117,6 @@ function addTurn(
   messages.pop();
   const whole = before.value.text + text;
   messages.push(...turn({ ...event, format: "", messageJson: new Uint8Array() }, whole, calls));
-}
-
-/** A call whose result is inserted after the fold. */
-export interface Open {
-  readonly open: ToolCall;
-  readonly providerCallId: string;
 }
 
 function turn(
