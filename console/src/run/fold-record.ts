@@ -31,12 +31,6 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
       return;
     case "clientCall":
       return foldClientCall(run, event.value);
-    case "pluginHookFinished": {
-      const frame = frameOf(run, envelope);
-      const note = hookNote(event.value);
-      if (note !== undefined) addNote(frame, envelope, note);
-      return;
-    }
     case "todosChanged":
       run.todos = event.value.todos;
       return;

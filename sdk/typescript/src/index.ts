@@ -58,11 +58,15 @@ export type { ReceiptOptions, Receipts } from "./receipts.ts";
 export type { Violation } from "./reeve-error.ts";
 export { ReeveError } from "./reeve-error.ts";
 export type { Threads } from "./threads.ts";
-export type { CreatedTrigger, FireOptions, Triggers } from "./triggers.ts";
+export type { CreatedTrigger, FireOptions, Triggers } from "./automation/triggers.ts";
 export type { ClientTool, ReceivedCall } from "./tools/client-tool.ts";
 export { manifestOf } from "./tools/client-tool.ts";
 export type { ServeToolsOptions } from "./tools/serve-tools.ts";
-export type { ListNodeTypesOptions, ValidateWorkflowOptions, Workflows } from "./workflows.ts";
+export type {
+  ListNodeTypesOptions,
+  ValidateWorkflowOptions,
+  Workflows,
+} from "./automation/workflows.ts";
 export type { Content, Download, FileDownload, Upload } from "./transfer.ts";
 export type { WatchOptions } from "./watch/watch.ts";
 export { Watch } from "./watch/watch.ts";

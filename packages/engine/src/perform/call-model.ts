@@ -19,9 +19,9 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { holdingGuards } from "../domain/guardrails/guards-at.ts";
 import { heldAnswerFacts } from "./guardrails/held-answer.ts";
 import { loadFiles } from "./load-files.ts";
-import { assertModelAllowed, providerOf } from "./model-access.ts";
-import { ownerOf } from "./owner-of.ts";
-import { modelRequest } from "./model-request.ts";
+import { assertModelAllowed, providerOf } from "./models/model-access.ts";
+import { ownerOf } from "./models/owner-of.ts";
+import { modelRequest } from "./models/model-request.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
 /** Calls the model once. Yields its text as it arrives, and then its turn, or the reason why it gave none. */

@@ -14,7 +14,7 @@ import { reviewCall } from "./review-call.ts";
 import { waitForDelay } from "./wait-for-delay.ts";
 import { inspectCall } from "./inspect-call.ts";
 import { runHook } from "./plugins/run-hook.ts";
-import { countTokens } from "./count-tokens.ts";
+import { countTokens } from "./models/count-tokens.ts";
 
 /** Performs an effect, and yields its facts: the only part of a run that is not a pure function. `current` returns the state of now. */
 export function perform(

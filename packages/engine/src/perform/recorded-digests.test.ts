@@ -6,7 +6,7 @@ import { rootId } from "../domain/state/frame.ts";
 import { frameOf, liveFrames } from "../domain/state/run-state.ts";
 import { anyWorld, play } from "../../test/support/random-world.ts";
 import { PlayedRun } from "../../test/support/run-player.ts";
-import { modelRequest } from "./model-request.ts";
+import { modelRequest } from "./models/model-request.ts";
 
 /** Returns the digests of the request that is sent for the current call of a frame. */
 function sentBy({ state }: PlayedRun, id = rootId) {

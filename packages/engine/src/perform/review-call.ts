@@ -28,8 +28,8 @@ import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
-import { assertModelAllowed, providerOf } from "./model-access.ts";
-import { ownerOf } from "./owner-of.ts";
+import { assertModelAllowed, providerOf } from "./models/model-access.ts";
+import { ownerOf } from "./models/owner-of.ts";
 import { permissionNow } from "./policy-now.ts";
 
 type ReviewCall = Extract<Effect, { kind: "review_call" }>;

@@ -9,7 +9,7 @@ import { nextEffects } from "../domain/next-effects.ts";
 import type { RenderedRequest } from "../domain/model/model.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { PlayedRun, subtask } from "../../test/support/run-player.ts";
-import { modelRequest } from "./model-request.ts";
+import { modelRequest } from "./models/model-request.ts";
 
 /** Counts what a provider receives, by real tokenizers: the larger of their counts of all texts and schemas. */
 function received({ instructions, messages, tools }: RenderedRequest): number {

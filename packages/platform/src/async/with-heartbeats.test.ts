@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { HeartbeatInterval } from "./with-heartbeats.ts";
 import { withHeartbeats } from "./with-heartbeats.ts";
 
 const never = new AbortController().signal;
@@ -8,6 +9,10 @@ function aborted(signal: AbortSignal): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   return promise;
+}
+
+function every(wait: (signal: AbortSignal) => Promise<void>): HeartbeatInterval {
+  return { everyMs: 10, clock: { now: () => 0, sleep: (_, signal) => wait(signal) } };
 }
 
 async function* letters() {
@@ -33,7 +38,7 @@ async function drained(items: AsyncIterable<string>): Promise<void> {
 
 test("items pass through unchanged, up to the end of the stream", async () => {
   const heard: string[] = [];
-  for await (const item of withHeartbeats(letters, aborted, never)) heard.push(item);
+  for await (const item of withHeartbeats(letters, every(aborted), never)) heard.push(item);
   expect(heard).toEqual(["a", "b"]);
 });
 
@@ -43,7 +48,11 @@ test("an idle stream yields heartbeats, and loses no item", async () => {
     yield await item;
   }
   const heard: string[] = [];
-  for await (const next of withHeartbeats(open, () => Promise.resolve(), never)) {
+  for await (const next of withHeartbeats(
+    open,
+    every(() => Promise.resolve()),
+    never,
+  )) {
     heard.push(next);
     if (heard.length === 3) arrive("late");
   }
@@ -51,22 +60,26 @@ test("an idle stream yields heartbeats, and loses no item", async () => {
   expect(heard.at(-1)).toBe("late");
 });
 
-test("an item starts the time anew, of which the interval learns how much is over", async () => {
-  const intervals: { readonly elapsedMs: number; end(): void }[] = [];
-  const interval = (_: AbortSignal, elapsedMs: number) => {
+test("an item starts the time anew", async () => {
+  let nowMs = 0;
+  const sleeps: { readonly delayMs: number; end(): void }[] = [];
+  const sleep = (delayMs: number) => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    intervals.push({ elapsedMs, end: resolve });
+    sleeps.push({ delayMs, end: resolve });
     return promise;
   };
-  const stream = withHeartbeats(oneLetter, interval, never)[Symbol.asyncIterator]();
+  const clock = { now: () => nowMs, sleep };
+  const stream = withHeartbeats(oneLetter, { everyMs: 10, clock }, never)[Symbol.asyncIterator]();
   expect((await stream.next()).value).toBe("a");
+  nowMs = 4;
   const next = stream.next();
-  // The interval runs since before the item.
-  expect(intervals).toHaveLength(1);
-  intervals[0]?.end();
-  await expect.poll(() => intervals.length).toBe(2);
-  expect(intervals[1]?.elapsedMs).toBeGreaterThan(0);
-  intervals[1]?.end();
+  // The time runs since before the item.
+  expect(sleeps).toHaveLength(1);
+  nowMs = 10;
+  sleeps[0]?.end();
+  await expect.poll(() => sleeps.length).toBe(2);
+  expect(sleeps.map(({ delayMs }) => delayMs)).toEqual([10, 4]);
+  sleeps[1]?.end();
   expect((await next).value).toBe("heartbeat");
   await stream.return?.();
 });
@@ -81,14 +94,19 @@ test("leaving the stream ends the wait for its next item", async () => {
       throw error;
     }
   }
-  for await (const _ of withHeartbeats(open, () => Promise.resolve(), never)) break;
+  for await (const _ of withHeartbeats(
+    open,
+    every(() => Promise.resolve()),
+    never,
+  ))
+    break;
   expect(reason).toMatchObject({ name: "AbortError" });
 });
 
 test("the stream's error and the signal's reason are thrown", async () => {
-  await expect(drained(withHeartbeats(broken, aborted, never))).rejects.toThrow("broken");
+  await expect(drained(withHeartbeats(broken, every(aborted), never))).rejects.toThrow("broken");
   const stop = new AbortController();
-  const listening = drained(withHeartbeats(silent, aborted, stop.signal));
+  const listening = drained(withHeartbeats(silent, every(aborted), stop.signal));
   stop.abort(new Error("enough"));
   await expect(listening).rejects.toThrow("enough");
 });

@@ -1,11 +1,19 @@
+import type { Clock } from "./clock.ts";
+
+/** How often an idle stream has a heartbeat, in milliseconds, by which clock. */
+export interface HeartbeatInterval {
+  readonly everyMs: number;
+  readonly clock: Clock;
+}
+
 /**
- * Yields the items of a stream, and "heartbeat" whenever `interval` resolves before the next item, so that an idle stream can
- * prove that it is alive. The time starts anew with each item and heartbeat: `interval` receives how many milliseconds of it are
- * over already. `open` receives a signal that aborts when the reader leaves the stream, even during the wait for an item.
+ * Yields the items of a stream, and "heartbeat" whenever the time of `interval` is over before the next item, so that an idle stream can
+ * prove that it is alive. The time starts anew with each item and heartbeat. `open` receives a signal that aborts when the reader leaves
+ * the stream, even during the wait for an item.
  */
 export async function* withHeartbeats<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item>,
-  interval: (signal: AbortSignal, elapsedMs: number) => Promise<void>,
+  interval: HeartbeatInterval,
   signal: AbortSignal,
 ): AsyncIterable<Item | "heartbeat"> {
   const end = new AbortController();
@@ -35,23 +43,21 @@ const readerLeft = new DOMException("the reader left the stream", "AbortError");
 
 /** One running interval for a whole stream: a timer and a signal for each item would cost more than most items. */
 class Heartbeat {
-  readonly #interval: (signal: AbortSignal, elapsedMs: number) => Promise<void>;
+  readonly #interval: HeartbeatInterval;
   readonly #signal: AbortSignal;
-  #restartedAtMs = performance.now();
+  #restartedAtMs: number;
   #isRunning = false;
   #waiting: { resolve(heartbeat: "heartbeat"): void; reject(error: unknown): void } | undefined;
 
-  constructor(
-    interval: (signal: AbortSignal, elapsedMs: number) => Promise<void>,
-    signal: AbortSignal,
-  ) {
+  constructor(interval: HeartbeatInterval, signal: AbortSignal) {
     this.#interval = interval;
     this.#signal = signal;
+    this.#restartedAtMs = interval.clock.now();
   }
 
   /** Starts the time anew. */
   restart(): void {
-    this.#restartedAtMs = performance.now();
+    this.#restartedAtMs = this.#interval.clock.now();
   }
 
   /** Resolves with the result of `next`, or when the time is over before it. Rejects as `next` and the interval do. */
@@ -65,17 +71,19 @@ class Heartbeat {
 
   #run(): void {
     const ranFromMs = this.#restartedAtMs;
-    const elapsedMs = performance.now() - ranFromMs;
+    const { everyMs, clock } = this.#interval;
+    // A clock that jumps must neither skip heartbeats nor add any.
+    const elapsedMs = Math.min(Math.max(0, clock.now() - ranFromMs), everyMs);
     this.#isRunning = true;
     const over = () => {
       this.#isRunning = false;
-      if (this.#restartedAtMs > ranFromMs) this.#run();
+      if (this.#restartedAtMs !== ranFromMs) this.#run();
       else this.#waiting?.resolve("heartbeat");
     };
     const failed = (error: unknown) => {
       this.#isRunning = false;
       this.#waiting?.reject(error);
     };
-    this.#interval(this.#signal, elapsedMs).then(over, failed);
+    clock.sleep(everyMs - elapsedMs, this.#signal).then(over, failed);
   }
 }

@@ -6,6 +6,7 @@ import { listenTo } from "@reeve/jetstream/log/listen-to";
 import type { EventRange } from "@reeve/jetstream/log/port";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { Clock } from "@reeve/platform/async/clock";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { endsRun, eventSelection } from "./event-selection.ts";
@@ -53,8 +54,8 @@ export async function* watchRun(
   signal: AbortSignal,
 ): AsyncIterable<WatchUpdate> {
   const { log } = ports;
-  const interval = (until: AbortSignal, elapsedMs: number) =>
-    ports.sleep(heartbeatMs - elapsedMs, until);
+  const clock = { now: steadyClock.now, sleep: ports.sleep };
+  const interval = { everyMs: heartbeatMs, clock };
   const { runId, afterSequence, selection } = request;
   const key = runKeyOf(tenant, runId);
   // Since before the log is read, so that nothing is missed between the read and what follows.

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ClientToolService } from "@reeve/contracts/tool";
+import { steadyClock } from "@reeve/platform/async/clock";
 import { withHeartbeats } from "@reeve/platform/async/with-heartbeats";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import { principalOf } from "@reeve/platform/rpc/principal";
@@ -18,8 +19,7 @@ export function clientToolService(
   ports: GatewayPorts,
   { sleep, ending }: Omit<WatchContext, "log">,
 ): ServiceImpl<typeof ClientToolService> {
-  const interval = (signal: AbortSignal, elapsedMs: number) =>
-    sleep(heartbeatMs - elapsedMs, signal);
+  const interval = { everyMs: heartbeatMs, clock: { now: steadyClock.now, sleep } };
   return {
     async *offerTools(request, context) {
       const principal = principalOf(context);

@@ -166,8 +166,9 @@ function pluginGate(
   pending: Call,
 ): { readonly gate?: Gate; readonly reasons: readonly string[] } {
   if (state.plugins === undefined) return { reasons: [] };
-  // What they say of the whole answer comes before its calls.
-  if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) {
+  // What they say of the whole answer comes before its calls. The calls of a workflow belong to no answer.
+  const isOfAnswer = frame.workflow === undefined;
+  if (isOfAnswer && awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) {
     return { gate: { kind: "hooks" }, reasons: [] };
   }
   const remover = transformOf(state, frame).removed.get(pending.call.name);

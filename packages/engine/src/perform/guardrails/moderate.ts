@@ -22,7 +22,7 @@ import { costOf } from "../../domain/model/price.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
-import { assertModelAllowed, providerOf } from "../model-access.ts";
+import { assertModelAllowed, providerOf } from "../models/model-access.ts";
 
 const maxAttempts = 3;
 const backoff = { firstDelayMs: 500, maxDelayMs: 5_000 };

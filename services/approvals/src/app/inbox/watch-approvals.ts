@@ -45,8 +45,7 @@ export async function* watchApprovals(
 ): AsyncIterable<WatchedApprovals> {
   const { clock, groups } = ports;
   const { tenant } = caller;
-  const interval = (until: AbortSignal, elapsedMs: number) =>
-    clock.sleep(heartbeatMs - elapsedMs, until);
+  const interval = { everyMs: heartbeatMs, clock };
   let resumeToken = "";
   // Heartbeats depend on what the client receives, so approvals that it did not select must not delay them.
   const selected = (until: AbortSignal) => selectNews(ports, caller, watched, until);

@@ -3,8 +3,8 @@ import { create } from "@bufbuild/protobuf";
 import type { Firing, Trigger, TriggerSpecSchema } from "#contracts/trigger";
 import { FiringSchema, TriggerSchema } from "#contracts/trigger";
 import { randomUUID } from "node:crypto";
-import type { CallOptions, ListOptions } from "./call-options.ts";
-import type { Requests } from "./requests.ts";
+import type { CallOptions, ListOptions } from "../call-options.ts";
+import type { Requests } from "../requests.ts";
 
 type SpecInit = MessageInitShape<typeof TriggerSpecSchema>;
 

@@ -4,9 +4,9 @@ import { TurnEndedSchema } from "@reeve/contracts/thread";
 import { ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { turnEnded } from "@reeve/run/thread/turn-ended";
 import { describe, expect, test } from "vitest";
-import { committedUsd } from "../domain/budget/reserve-cost.ts";
-import { promptTokens } from "../domain/model/prompt-tokens.ts";
-import { PlayedRun } from "../../test/support/run-player.ts";
+import { committedUsd } from "../../domain/budget/reserve-cost.ts";
+import { promptTokens } from "../../domain/model/prompt-tokens.ts";
+import { PlayedRun } from "../../../test/support/run-player.ts";
 import { modelRequest } from "./model-request.ts";
 
 const search = create(ToolDescriptorSchema, { name: "search" });

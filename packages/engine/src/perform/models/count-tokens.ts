@@ -1,15 +1,15 @@
 import { withheldModel } from "@reeve/agent/policy/caller-policy";
-import type { Fact } from "../domain/state/fact.ts";
-import { fact } from "../domain/state/fact.ts";
-import { modelOf } from "../domain/model/model-of.ts";
-import { answerRequest } from "../domain/model/render-request.ts";
-import type { Effect } from "../domain/next-effects.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import { frameOf } from "../domain/state/run-state.ts";
-import { loadFiles } from "./load-files.ts";
-import { policyNow } from "./policy-now.ts";
-import { ModelFailure } from "../ports/model-provider.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import type { Fact } from "../../domain/state/fact.ts";
+import { fact } from "../../domain/state/fact.ts";
+import { modelOf } from "../../domain/model/model-of.ts";
+import { answerRequest } from "../../domain/model/render-request.ts";
+import type { Effect } from "../../domain/next-effects.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { frameOf } from "../../domain/state/run-state.ts";
+import { loadFiles } from "../load-files.ts";
+import { policyNow } from "../policy-now.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 
 /** How long a provider may take to count. */
 const timeoutMs = 10_000;

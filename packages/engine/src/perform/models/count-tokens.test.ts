@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { PlayedRun } from "../../test/support/run-player.ts";
-import { nextEffects } from "../domain/next-effects.ts";
-import type { ModelProvider } from "../ports/model-provider.ts";
-import { ModelFailure } from "../ports/model-provider.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import { PlayedRun } from "../../../test/support/run-player.ts";
+import { nextEffects } from "../../domain/next-effects.ts";
+import type { ModelProvider } from "../../ports/model-provider.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 import { countTokens } from "./count-tokens.ts";
 
 const { signal } = new AbortController();

@@ -4,8 +4,8 @@ import type {
   ValidateWorkflowResponse,
   WorkflowSchema,
 } from "#contracts/extensions/workflow";
-import type { CallOptions, ListOptions } from "./call-options.ts";
-import type { Requests } from "./requests.ts";
+import type { CallOptions, ListOptions } from "../call-options.ts";
+import type { Requests } from "../requests.ts";
 
 export interface ListNodeTypesOptions extends ListOptions {
   /** The agent whose tools and delegates count. Default: all tools and agents that the caller can use. */

@@ -1,10 +1,10 @@
 import { withheldModel } from "@reeve/agent/policy/caller-policy";
 import type { ModelSpec } from "@reeve/contracts/agent";
-import type { RunState } from "../domain/state/run-state.ts";
-import type { ModelProvider } from "../ports/model-provider.ts";
-import { ModelFailure } from "../ports/model-provider.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
-import { policyNow } from "./policy-now.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import type { ModelProvider } from "../../ports/model-provider.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
+import { policyNow } from "../policy-now.ts";
 
 /** Throws a ModelFailure if the operator's policy of now withholds the model. */
 export function assertModelAllowed(state: RunState, model: ModelSpec, ports: RunPorts): void {
