@@ -45,8 +45,14 @@ export function viewsOf(events: readonly RunEvent[]): HistoryViews {
 
 function ofHead(head: RunHead): Views {
   return {
-    // The plan is a view of its own.
-    run: toJson(RunSchema, { ...runOf(head), plan: [] }),
+    run: toJson(RunSchema, {
+      ...runOf(head),
+      // A view of its own.
+      plan: [],
+      // What follows from other views: the calls and approvals, and what was used.
+      waitingFor: [],
+      spentUsd: undefined,
+    }),
     used: head.spent,
     tree: toJson(ExecutionTreeSchema, treeOf(head.tree)),
     outstandingCalls: [...head.outstandingCalls],
