@@ -110,6 +110,9 @@ function writeScript(): void {
   ];
   mkdirSync(join(folder, "agents"));
   writeFileSync(join(folder, "agents/support.yaml"), "name: Support\nmodel: default\n");
+  const [, greeting = ""] =
+    /```yaml\n(.*?)```/s.exec(readFileSync(join(root, "docs/workflows.md"), "utf8")) ?? [];
+  writeFileSync(join(folder, "greeting.yaml"), greeting);
   mkdirSync(join(folder, "scripts"));
   const script = stringify(
     { conversations, turns: report.turns },
@@ -181,7 +184,7 @@ async function filledIn({ args }: ReeveCommand): Promise<readonly string[]> {
 function isLocal(word: string, before: string, verb: string): boolean {
   if (word === "csv-report") return verb === "init";
   return (
-    /^csv-report\/|^\.\/|^agent\.yaml$|^agents\/$/.test(word) ||
+    /^csv-report\/|^\.\/|^(agent|greeting)\.yaml$|^agents\/$/.test(word) ||
     before === "-o" ||
     (verb === "verify" && /^receipt\.json$|^keys\.pem$|^log\.jsonl$/.test(word)) ||
     (before === "--file" && verb === "tokens")

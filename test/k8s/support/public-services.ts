@@ -14,7 +14,7 @@ import { WorkflowService } from "@reeve/contracts/extensions/workflow";
 import { TriggerService } from "@reeve/contracts/trigger";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
 
-/** The services that the gateway serves to clients. */
+/** The services that the gateway serves to clients, in the order of their names. */
 export const publicServices: readonly string[] = [
   AgentService,
   ApprovalService,
@@ -33,7 +33,9 @@ export const publicServices: readonly string[] = [
   ToolService,
   WorkflowService,
   WorkspaceService,
-].map(({ typeName }) => typeName);
+]
+  .map(({ typeName }) => typeName)
+  .toSorted();
 
 /** The addresses of plain HTTP that need no client of the API: webhooks of triggers. */
 export const publicPaths: readonly string[] = ["v1/hooks"];
