@@ -46,3 +46,9 @@ test("unknown placeholders are refused, and those of a body in a schedule", () =
     "{{body[x]}}",
   ]);
 });
+
+test.each(["{{", "{{body", "{{ {{"])("%j and 64 KiB of spaces are looked at once", (start) => {
+  const input = `${start}${" ".repeat(65_536)}`;
+  expect(refusedIn(input, true)).toEqual([]);
+  expect(renderInput(input, { ...values, body: "{}" })).toBe(input);
+});

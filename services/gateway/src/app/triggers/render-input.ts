@@ -10,13 +10,16 @@ export interface InputValues {
   readonly body: string | undefined;
 }
 
-const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
+/** Takes linear time: spaces around a name are trimmed, not matched. */
+const placeholder = /\{\{([^{}]*)\}\}/g;
+/** How much of an unknown name is shown, in characters. */
+const maxShown = 100;
 /** A path of a body: `body`, `body.issue.title`, `body.items[0].id`. */
 const bodyPath = /^body((?:\.[A-Za-z_][\w-]{0,63}|\[\d{1,6}\]){0,20})$/;
 
 /** Returns what is wrong with the placeholders of an input. */
 export function inputViolations(input: string, hasBody: boolean): readonly Violation[] {
-  const names = [...input.matchAll(placeholder)].map(([, name = ""]) => name);
+  const names = [...input.matchAll(placeholder)].map(([, name = ""]) => name.trim());
   const unknown = names.filter((name) => !isKnown(name, hasBody));
   const known = [
     "{{time}}",
@@ -25,7 +28,7 @@ export function inputViolations(input: string, hasBody: boolean): readonly Viola
   ];
   return [...new Set(unknown)].map((name) => ({
     field: "spec.input",
-    description: `{{${name}}} is no placeholder of this trigger; use ${known.join(", ")}`,
+    description: `{{${name.slice(0, maxShown)}}} is no placeholder of this trigger; use ${known.join(", ")}`,
     reason: "UNKNOWN_PLACEHOLDER",
   }));
 }
@@ -37,7 +40,8 @@ export function inputViolations(input: string, hasBody: boolean): readonly Viola
 export function renderInput(input: string, { triggerId, timeMs, body }: InputValues): string {
   let parsed: JsonValue | undefined;
   const root = () => (parsed ??= parseJson(body ?? ""));
-  return input.replaceAll(placeholder, (whole, name: string) => {
+  return input.replaceAll(placeholder, (whole, inner: string) => {
+    const name = inner.trim();
     if (name === "time") return new Date(timeMs).toISOString();
     if (name === "trigger_id") return triggerId;
     if (name === "body") return body ?? "";
