@@ -868,8 +868,8 @@ pub mod trigger_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. Returns
-        /// FAILED_PRECONDITION if the trigger has no webhook.
+        /// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
+        /// becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
         pub async fn rotate_trigger_secret(
             &mut self,
             request: impl tonic::IntoRequest<super::RotateTriggerSecretRequest>,

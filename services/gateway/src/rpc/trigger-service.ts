@@ -51,7 +51,7 @@ export function triggerService(ports: TriggerPorts): ServiceImpl<typeof TriggerS
       firing: await fireNow(ports, callerIn(context), request, context.signal),
     }),
     rotateTriggerSecret: async ({ triggerId }, context) => ({
-      webhookSecret: await rotateSecret(ports, keyOf(context, triggerId), context.signal),
+      webhookSecret: await rotateSecret(ports, callerIn(context), triggerId, context.signal),
     }),
     listFirings: async ({ triggerId }, context) => {
       const key = keyOf(context, triggerId);

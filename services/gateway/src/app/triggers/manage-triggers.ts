@@ -143,18 +143,24 @@ export async function resumeTrigger(
   return await replaceTrigger(ports, { tenant: caller.tenant, trigger: triggerId }, change, signal);
 }
 
-/** Replaces the secret of a trigger, and returns its text. */
+/**
+ * Replaces the secret of a trigger, and returns its text. The caller becomes its owner: whoever holds the text starts runs of the
+ * owner, so that nobody may get the text for runs of another person.
+ */
 export async function rotateSecret(
   ports: TriggerPorts,
-  key: TriggerKey,
+  caller: Credential,
+  triggerId: string,
   signal: AbortSignal,
 ): Promise<string> {
+  const nowMs = ports.clock.now();
   const { secret, text } = issueSecret();
-  const change = (before: TriggerRecord) => {
-    if (before.secrets.length === 0) throw withoutWebhook(key.trigger);
-    return { ...before, secrets: rotated(before.secrets, secret, ports.clock.now()) };
+  const change = ({ trigger, secrets, ...rest }: TriggerRecord) => {
+    if (trigger === undefined || secrets.length === 0) throw withoutWebhook(triggerId);
+    const owner = ownerOf(caller, nowMs);
+    return { ...rest, trigger: { ...trigger, owner }, secrets: rotated(secrets, secret, nowMs) };
   };
-  await changeTrigger(ports, key, change, signal);
+  await changeTrigger(ports, { tenant: caller.tenant, trigger: triggerId }, change, signal);
   return text;
 }
 

@@ -570,8 +570,8 @@ export const TriggerService: GenService<{
     output: typeof FireTriggerResponseSchema;
   },
   /**
-   * Replaces the secret of a trigger with a webhook. The one before stays valid for a day. Returns
-   * FAILED_PRECONDITION if the trigger has no webhook.
+   * Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
+   * becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
    *
    * @generated from rpc reeve.trigger.v1.TriggerService.RotateTriggerSecret
    */

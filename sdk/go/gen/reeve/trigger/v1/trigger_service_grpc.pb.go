@@ -61,8 +61,8 @@ type TriggerServiceClient interface {
 	// Starts a run of the trigger now, as the caller and whatever the state of the trigger is. Starts no
 	// run if another one has not ended and the trigger skips overlaps.
 	FireTrigger(ctx context.Context, in *FireTriggerRequest, opts ...grpc.CallOption) (*FireTriggerResponse, error)
-	// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. Returns
-	// FAILED_PRECONDITION if the trigger has no webhook.
+	// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
+	// becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
 	RotateTriggerSecret(ctx context.Context, in *RotateTriggerSecretRequest, opts ...grpc.CallOption) (*RotateTriggerSecretResponse, error)
 	// Lists the last 100 firings of a trigger, the newest first.
 	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
@@ -204,8 +204,8 @@ type TriggerServiceServer interface {
 	// Starts a run of the trigger now, as the caller and whatever the state of the trigger is. Starts no
 	// run if another one has not ended and the trigger skips overlaps.
 	FireTrigger(context.Context, *FireTriggerRequest) (*FireTriggerResponse, error)
-	// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. Returns
-	// FAILED_PRECONDITION if the trigger has no webhook.
+	// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
+	// becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
 	RotateTriggerSecret(context.Context, *RotateTriggerSecretRequest) (*RotateTriggerSecretResponse, error)
 	// Lists the last 100 firings of a trigger, the newest first.
 	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)

@@ -157,8 +157,8 @@ class TriggerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RotateTriggerSecret(self, request, context):
-        """Replaces the secret of a trigger with a webhook. The one before stays valid for a day. Returns
-        FAILED_PRECONDITION if the trigger has no webhook.
+        """Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
+        becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

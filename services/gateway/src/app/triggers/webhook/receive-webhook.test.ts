@@ -1,7 +1,9 @@
+import { Role } from "@reeve/contracts/access/role";
 import { OnOverlap, TriggerState } from "@reeve/contracts/trigger";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
+import { ann } from "../../../../test/support/memory-ports.ts";
 import type { MemoryTriggers } from "../../../../test/support/memory-triggers.ts";
 import {
   firingsOf,
@@ -12,6 +14,7 @@ import {
   storeTrigger,
 } from "../../../../test/support/memory-triggers.ts";
 import { pauseTrigger, rotateSecret } from "../manage-triggers.ts";
+import type { Received } from "./receive-webhook.ts";
 import { receiveWebhook } from "./receive-webhook.ts";
 
 const never = new AbortController().signal;
@@ -40,14 +43,30 @@ async function send(
   return await receiveWebhook(ports, { ...nightly, ...to }, request, never);
 }
 
-test("a signed webhook starts a run of the owner with values of its body", async () => {
-  const { ports, secret } = await withHook();
-  const received = await send(ports, secret);
+/** Returns the first event of the run of a webhook. */
+async function createdBy(ports: MemoryTriggers, received: Received) {
   const run = received.kind === "fired" ? received.firing.runId : "";
   const { events } = await ports.gateway.log.read({ tenant: "acme", run }, emptyTail, never);
-  expect(events[0]?.event).toMatchObject({
+  return events[0]?.event;
+}
+
+test("a signed webhook starts a run of the owner with values of its body", async () => {
+  const { ports, secret } = await withHook();
+  expect(await createdBy(ports, await send(ports, secret))).toMatchObject({
     case: "runCreated",
     value: { input: "Triage Broken", startedBy: "ann" },
+  });
+});
+
+// Requirement: TRIG-3
+test("who gets a new secret becomes the owner, and so starts no runs of another person", async () => {
+  const { ports } = await withHook();
+  const runner = new Set([Role.RUNNER]);
+  ports.subjects.set("bob", runner);
+  const bob = { ...ann, subject: "bob", roles: runner };
+  const secret = await rotateSecret(ports, bob, nightly.trigger, never);
+  expect(await createdBy(ports, await send(ports, secret))).toMatchObject({
+    value: { startedBy: "bob", startedByRoles: [Role.RUNNER] },
   });
 });
 
@@ -124,7 +143,7 @@ test("a webhook of a removed owner stops the trigger", async () => {
 
 test("a new secret is valid at once, and the one before for a day", async () => {
   const { ports, secret } = await withHook();
-  const next = await rotateSecret(ports, nightly, never);
+  const next = await rotateSecret(ports, ann, nightly.trigger, never);
   expect((await send(ports, next)).kind).toBe("fired");
   expect((await send(ports, secret, { id: "msg_2" })).kind).toBe("fired");
   ports.nowMs = startMs + 24 * hourMs;
