@@ -13,6 +13,14 @@ export function retryIdOf(tenant: string, runId: string): string {
   return idOf(`\nretry\n${tenant}\n${runId}`);
 }
 
+/**
+ * Returns the id of the run of a firing of a trigger. No request of a client has this run id, because the name of a tenant is not
+ * empty: nobody can start the run of a firing before the trigger does.
+ */
+export function firingRunIdOf(tenant: string, requestId: string): string {
+  return idOf(`\ntrigger\n${tenant}\n${requestId}`);
+}
+
 /** Returns 130 bits of the digest of a text in lower-case base32, which is valid in a NATS subject. */
 function idOf(text: string): string {
   const digest = createHash("sha256").update(text).digest();

@@ -61,12 +61,31 @@ export interface StartedRun {
  */
 export async function startRun(
   ports: GatewayPorts,
-  { tenant, subject, roles }: Credential,
+  credential: Credential,
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<StartedRun> {
   const requestId = request.requestId === "" ? randomUUID() : request.requestId;
-  const key: RunKey = { tenant, run: runIdOf(tenant, requestId) };
+  const run = runIdOf(credential.tenant, requestId);
+  return await startRunAs(ports, credential, { request, requestId, run }, signal);
+}
+
+/** A request, and the id of the run that it starts. */
+export interface RunToStart {
+  readonly request: StartRunRequest;
+  /** Recorded with the run. Not empty. */
+  readonly requestId: string;
+  readonly run: string;
+}
+
+/** Starts a run with an id that follows from its request. Otherwise as `startRun`. */
+export async function startRunAs(
+  ports: GatewayPorts,
+  { tenant, subject, roles }: Credential,
+  { request, requestId, run }: RunToStart,
+  signal: AbortSignal,
+): Promise<StartedRun> {
+  const key: RunKey = { tenant, run };
   // The hash of the request needs its JSON.
   if (request.clientTools !== undefined) assertEncodable(request.clientTools, "client_tools");
   const requestHash = hashOf(request);

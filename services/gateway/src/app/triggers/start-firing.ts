@@ -10,14 +10,16 @@ import {
   OnOverlap,
   PendingFiringSchema,
 } from "@reeve/contracts/trigger";
+import type { RunKey, RunLog } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import type { Credential } from "@reeve/platform/rpc/principal";
-import { runIdOf } from "@reeve/run/commands/run-id";
+import { firingRunIdOf } from "@reeve/run/commands/run-id";
+import type { RunHead } from "@reeve/run/head/run-head";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { bucketOf } from "@reeve/contracts/channel";
 import { RunSchema } from "@reeve/contracts/run";
 import { readRun } from "../read-run.ts";
-import { startRun } from "../start-run.ts";
+import { startRunAs } from "../start-run.ts";
 import { renderInput } from "./render-input.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 import type { TriggerKey } from "./trigger-records.ts";
@@ -54,7 +56,7 @@ export function pendingFiring(
     cause,
     scheduledAt: timestampFromMs(timeMs),
     outcome: FiringOutcome.STARTING,
-    runId: runIdOf(tenant, requestId),
+    runId: firingRunIdOf(tenant, requestId),
   });
   return create(PendingFiringSchema, {
     firing,
@@ -146,19 +148,44 @@ async function start(
   firing: Firing,
   { credential, nowMs, signal }: StartContext,
 ): Promise<Firing> {
+  const { tenant } = credential;
   const request = create(StartRunRequestSchema, { requestId, agentId, input, labels });
+  const { runId } = firing;
   try {
-    const { run } = await startRun(gateway, credential, request, signal);
-    const { runId } = run;
+    await startRunAs(gateway, credential, { request, requestId, run: runId }, signal);
     return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
   } catch (error) {
     if (mayPass(error)) throw error;
-    // An attempt that nobody saw end started the run, perhaps from an earlier version of the trigger.
-    if (error instanceof Failure && error.reason === ErrorReason.REQUEST_ID_REUSED) {
-      const { runId } = firing;
+    // An attempt that nobody saw end started the run, perhaps from an earlier version of the trigger, or another body.
+    if (isReused(error) && (await hasRun(gateway, { tenant, run: runId }, requestId, signal))) {
       return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
     }
     return ended(firing, { outcome: FiringOutcome.FAILED, problem: problemOf(error), nowMs });
+  }
+}
+
+function isReused(error: unknown): boolean {
+  return error instanceof Failure && error.reason === ErrorReason.REQUEST_ID_REUSED;
+}
+
+/** Whether the run of a firing exists, and is recorded as that of its request. */
+async function hasRun(
+  { log }: Pick<TriggerPorts["gateway"], "log">,
+  key: RunKey,
+  requestId: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const head = await headOf(log, key, signal);
+  return head?.created?.requestId === requestId;
+}
+
+/** Returns the state of a run. Undefined: there is none. */
+async function headOf(log: RunLog, key: RunKey, signal: AbortSignal): Promise<RunHead | undefined> {
+  try {
+    return await readRun(log, key, signal);
+  } catch (error) {
+    if (error instanceof Failure && error.kind === "not_found") return undefined;
+    throw error;
   }
 }
 
@@ -191,16 +218,12 @@ async function openRunOf(
   const { runId: run, firedAt } = last;
   const row = await gateway.runs.get(runKey({ tenant, run }), signal);
   if (row !== undefined && isTerminal(row.record.status)) return undefined;
-  try {
-    // The index follows the log with a delay.
-    const head = await readRun(gateway.log, { tenant, run }, signal);
-    return isTerminal(head.status) ? undefined : run;
-  } catch (error) {
-    if (!(error instanceof Failure) || error.kind !== "not_found") throw error;
-    const isStarting =
-      last.outcome === FiringOutcome.STARTING &&
-      firedAt !== undefined &&
-      clock.now() - timestampMs(firedAt) < startingMs;
-    return isStarting ? run : undefined;
-  }
+  // The index follows the log with a delay.
+  const head = await headOf(gateway.log, { tenant, run }, signal);
+  if (head !== undefined) return isTerminal(head.status) ? undefined : run;
+  const isStarting =
+    last.outcome === FiringOutcome.STARTING &&
+    firedAt !== undefined &&
+    clock.now() - timestampMs(firedAt) < startingMs;
+  return isStarting ? run : undefined;
 }

@@ -1,9 +1,11 @@
+import { create } from "@bufbuild/protobuf";
 import { Role } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
-import { RunStatus } from "@reeve/contracts/run";
+import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { FiringOutcome, OnMissed, OnOverlap, TriggerState } from "@reeve/contracts/trigger";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
+import { firingRunIdOf } from "@reeve/run/commands/run-id";
 import { expect, test } from "vitest";
 import { ann, appendFacts } from "../../../../test/support/memory-ports.ts";
 import type { MemoryTriggers } from "../../../../test/support/memory-triggers.ts";
@@ -16,6 +18,7 @@ import {
   startMs,
   storeTrigger,
 } from "../../../../test/support/memory-triggers.ts";
+import { startRun, startRunAs } from "../../start-run.ts";
 import { pauseTrigger, resumeTrigger, updateTrigger } from "../manage-triggers.ts";
 import { fireDue, maxPendingMs } from "./fire-due.ts";
 
@@ -122,6 +125,37 @@ test("all missed times start runs of their own, in their order", async () => {
   expect(await historyOf(ports)).toEqual([[FiringOutcome.MISSED, 2], started, started, started]);
   const runs = new Set((await firingsOf(ports)).map(({ runId }) => runId));
   expect(runs.size).toBe(4);
+});
+
+// Requirement: TRIG-3
+test("nobody else can start the run of a firing before the trigger does", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  // Request ids of earlier firings are in their runs, which everybody may read.
+  const uid = (await stateOf(ports))?.uid;
+  const requestId = `trigger:${uid}:${new Date(startMs + hourMs).toISOString()}`;
+  const request = create(StartRunRequestSchema, { requestId, agentId: "writer", input: "nothing" });
+  const mallory = { ...ann, subject: "mallory" };
+  const { run } = await startRun(ports.gateway, mallory, request, never);
+  ports.nowMs = startMs + hourMs;
+  await fireDue(ports, nightly, never);
+  const [firing] = await firingsOf(ports);
+  expect(firing?.outcome).toBe(FiringOutcome.STARTED);
+  expect(firing?.runId).not.toBe(run.runId);
+  expect(await createdBy(ports, firing?.runId ?? "")).toMatchObject({ requestId, startedBy: "ann" });
+});
+
+test("a run of another request is not taken for that of a firing", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  const uid = (await stateOf(ports))?.uid;
+  const requestId = `trigger:${uid}:${new Date(startMs + hourMs).toISOString()}`;
+  const run = firingRunIdOf("acme", requestId);
+  const request = create(StartRunRequestSchema, { agentId: "writer", input: "nothing" });
+  await startRunAs(ports.gateway, ann, { request, requestId: "other", run }, never);
+  ports.nowMs = startMs + hourMs;
+  await fireDue(ports, nightly, never);
+  expect(await firingsOf(ports)).toMatchObject([{ outcome: FiringOutcome.FAILED, runId: "" }]);
 });
 
 // Requirement: TRIG-5
