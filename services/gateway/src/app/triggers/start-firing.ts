@@ -23,7 +23,7 @@ import { startRunAs } from "../start-run.ts";
 import { renderInput } from "./render-input.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 import type { TriggerKey } from "./trigger-records.ts";
-import { addFiring, settleFiring } from "./trigger-records.ts";
+import { addFiring, hasRun, settleFiring } from "./trigger-records.ts";
 
 /** How long a run that is being started counts as one that has not ended, even if it is not found. */
 const startingMs = 60_000;
@@ -96,6 +96,9 @@ export async function startFiring(
   const choose = async (before: readonly Firing[]) => {
     const open = isSkipping(record) ? await openRunOf(ports, key, before, signal) : undefined;
     if (open === undefined) return { ...firing, firedAt: timestampFromMs(nowMs) };
+    // A repetition whose first attempt the history has lost is no overlap.
+    const own = { tenant: key.tenant, run: firing.runId };
+    if (await isStarted(ports.gateway, own, pending.requestId, signal)) return undefined;
     const problem = `run ${open} of the trigger has not ended`;
     return ended(firing, { outcome: FiringOutcome.SKIPPED, problem, nowMs });
   };
@@ -157,7 +160,7 @@ async function start(
   } catch (error) {
     if (mayPass(error)) throw error;
     // An attempt that nobody saw end started the run, perhaps from an earlier version of the trigger, or another body.
-    if (isReused(error) && (await hasRun(gateway, { tenant, run: runId }, requestId, signal))) {
+    if (isReused(error) && (await isStarted(gateway, { tenant, run: runId }, requestId, signal))) {
       return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
     }
     return ended(firing, { outcome: FiringOutcome.FAILED, problem: problemOf(error), nowMs });
@@ -169,7 +172,7 @@ function isReused(error: unknown): boolean {
 }
 
 /** Whether the run of a firing exists, and is recorded as that of its request. */
-async function hasRun(
+async function isStarted(
   { log }: Pick<TriggerPorts["gateway"], "log">,
   key: RunKey,
   requestId: string,
@@ -211,9 +214,7 @@ async function openRunOf(
   before: readonly Firing[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const last = before.findLast(
-    ({ outcome }) => outcome === FiringOutcome.STARTED || outcome === FiringOutcome.STARTING,
-  );
+  const last = before.findLast(hasRun);
   if (last === undefined) return undefined;
   const { runId: run, firedAt } = last;
   const row = await gateway.runs.get(runKey({ tenant, run }), signal);

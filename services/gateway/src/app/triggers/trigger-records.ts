@@ -75,13 +75,13 @@ export type Added =
   | { readonly kind: "known"; readonly firing: Firing };
 
 /**
- * Adds a firing to the history of its trigger, once. `assertAllowed` sees the firings before it, and may throw; between that and
- * the addition no other firing is added.
+ * Adds a firing to the history of its trigger, once. `choose` sees the firings before it, and may throw; it returns undefined
+ * for a firing that the history has lost, which is not added again. Between that and the addition no other firing is added.
  */
 export async function addFiring(
   { firings }: Pick<TriggerPorts, "firings">,
   { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
-  choose: (before: readonly Firing[]) => Promise<Firing>,
+  choose: (before: readonly Firing[]) => Promise<Firing | undefined>,
   signal: AbortSignal,
 ): Promise<Added & { readonly added: Firing }> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -90,15 +90,25 @@ export async function addFiring(
     const known = before.find(({ firingId }) => firingId === firing.firingId);
     if (known !== undefined) return { kind: "known", firing: known, added: known };
     const added = await choose(before);
-    const after = create(TriggerFiringsSchema, {
-      uid,
-      firings: [...before, added].slice(-maxFirings),
-    });
+    if (added === undefined) return { kind: "known", firing, added: firing };
+    const after = create(TriggerFiringsSchema, { uid, firings: lastOf([...before, added]) });
     if (await write(firings, firingsKey({ ...key }), row, after, signal)) {
       return { kind: "added", added };
     }
   }
   throw changedConcurrently(key.trigger);
+}
+
+/** Returns the last firings. Among them is the last one with a run, however many were skipped since: its run may not have ended. */
+function lastOf(firings: readonly Firing[]): Firing[] {
+  const kept = firings.slice(-maxFirings);
+  const started = firings.findLast(hasRun);
+  return started === undefined || kept.includes(started) ? kept : [started, ...kept.slice(1)];
+}
+
+/** Whether a firing has started a run, or is starting one. */
+export function hasRun({ outcome }: Firing): boolean {
+  return outcome === FiringOutcome.STARTED || outcome === FiringOutcome.STARTING;
 }
 
 /** Records how a firing ended that is being started. Does nothing if the history has lost it. */

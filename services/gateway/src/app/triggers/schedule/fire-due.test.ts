@@ -176,6 +176,20 @@ test("a firing is skipped while the last run has not ended", async () => {
   expect((await firingsOf(ports)).at(-1)?.outcome).toBe(FiringOutcome.STARTED);
 });
 
+// Requirement: TRIG-5
+test("a run that has not ended is remembered over any number of skipped firings", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports, { source: { case: "schedule", value: { cron: "* * * * *" } } });
+  for (let minute = 1; minute <= 103; minute++) {
+    ports.nowMs = startMs + minute * 60_000;
+    await fireDue(ports, nightly, never);
+  }
+  expect(ports.gateway.dispatch.length).toBe(1);
+  const firings = await firingsOf(ports);
+  expect(firings).toHaveLength(100);
+  expect(firings.findIndex(({ outcome }) => outcome === FiringOutcome.STARTED)).toBe(0);
+});
+
 // Requirement: TRIG-3
 test("a trigger of a removed owner stops with the reason, until somebody else resumes it", async () => {
   const ports = await memoryTriggers();

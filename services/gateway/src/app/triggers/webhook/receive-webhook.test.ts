@@ -1,9 +1,10 @@
 import { Role } from "@reeve/contracts/access/role";
-import { OnOverlap, TriggerState } from "@reeve/contracts/trigger";
+import { RunStatus } from "@reeve/contracts/run";
+import { FiringOutcome, OnOverlap, TriggerState } from "@reeve/contracts/trigger";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { ann } from "../../../../test/support/memory-ports.ts";
+import { ann, appendFacts } from "../../../../test/support/memory-ports.ts";
 import type { MemoryTriggers } from "../../../../test/support/memory-triggers.ts";
 import {
   firingsOf,
@@ -82,6 +83,29 @@ test("the same id means the same run, also concurrently, later, and with another
   expect(await firingsOf(ports)).toHaveLength(1);
   await send(ports, secret, { id: "msg_2" });
   expect(ports.gateway.dispatch.length).toBe(2);
+});
+
+// Requirement: TRIG-4
+test("an id whose firing the history has lost still means its run, while another run is open", async () => {
+  const ports = await memoryTriggers();
+  const { webhookSecret } = await storeTrigger(ports, { ...hook, onOverlap: OnOverlap.SKIP });
+  const sent = async (id: string) => {
+    const received = await send(ports, webhookSecret, { id });
+    return received.kind === "fired" ? received.firing : undefined;
+  };
+  const first = await sent("msg_1");
+  const completed = { case: "status", value: { status: RunStatus.COMPLETED } } as const;
+  await appendFacts(ports.gateway.log, first?.runId ?? "", completed);
+  await sent("msg_2");
+  const row = await ports.firings.get("acme.nightly", never);
+  const [, ...firings] = row?.record.firings ?? [];
+  if (row) await ports.firings.put("acme.nightly", { ...row.record, firings }, never);
+  expect(await sent("msg_1")).toMatchObject({
+    outcome: FiringOutcome.STARTED,
+    runId: first?.runId,
+  });
+  // The run of the second one has not ended.
+  expect((await sent("msg_3"))?.outcome).toBe(FiringOutcome.SKIPPED);
 });
 
 // Requirement: TRIG-4
