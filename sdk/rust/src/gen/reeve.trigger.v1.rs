@@ -165,6 +165,10 @@ pub struct TriggerRecord {
     /// Firings that were decided and are not completed. They are completed in this order.
     #[prost(message, repeated, tag = "5")]
     pub pending: ::prost::alloc::vec::Vec<PendingFiring>,
+    /// Since when gateways that fire the trigger do not find its owner, or the owner's role, in their settings.
+    /// Unset: none of them misses the owner.
+    #[prost(message, optional, tag = "6")]
+    pub owner_missing_since: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A secret that signs webhooks.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -205,7 +209,7 @@ pub struct TriggerFirings {
     /// The `uid` of the trigger.
     #[prost(string, tag = "1")]
     pub uid: ::prost::alloc::string::String,
-    /// At most 100, the oldest first.
+    /// At most 100, the oldest first. The last one with a run is among them.
     #[prost(message, repeated, tag = "2")]
     pub firings: ::prost::alloc::vec::Vec<Firing>,
 }

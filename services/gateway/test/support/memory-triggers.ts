@@ -64,6 +64,18 @@ export async function memoryTriggers(): Promise<MemoryTriggers> {
   return ports;
 }
 
+/** Returns the ports of a gateway whose settings lack a subject. */
+export function without(ports: MemoryTriggers, subject: string): MemoryTriggers {
+  const { check } = ports.owners;
+  const owners: MemoryTriggers["owners"] = {
+    check: (tenant, owner) =>
+      owner?.subject === subject
+        ? { kind: "missing", problem: `the owner ${subject} does not exist anymore` }
+        : check(tenant, owner),
+  };
+  return { ...ports, owners };
+}
+
 type SpecInit = MessageInitShape<typeof TriggerSpecSchema>;
 
 /** A trigger of every hour, or what a test makes of it. */

@@ -24,6 +24,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Credential } from "@reeve/platform/rpc/principal";
 import { checkTrigger, sourceChanged } from "./check-trigger.ts";
 import { withNextFiring } from "./schedule/next-firing.ts";
+import { withOwnerFound } from "./stop-trigger.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 import type { TriggerKey } from "./trigger-records.ts";
 import {
@@ -158,7 +159,8 @@ export async function rotateSecret(
   const change = ({ trigger, secrets, ...rest }: TriggerRecord) => {
     if (trigger === undefined || secrets.length === 0) throw withoutWebhook(triggerId);
     const owner = ownerOf(caller, nowMs);
-    return { ...rest, trigger: { ...trigger, owner }, secrets: rotated(secrets, secret, nowMs) };
+    const changed = { trigger: { ...trigger, owner }, secrets: rotated(secrets, secret, nowMs) };
+    return withOwnerFound({ ...rest, ...changed });
   };
   await changeTrigger(ports, { tenant: caller.tenant, trigger: triggerId }, change, signal);
   return text;
@@ -223,7 +225,7 @@ async function replaceTrigger(
   const record = await changeTrigger(
     ports,
     key,
-    (before) => before.trigger && { ...before, trigger: change(before.trigger) },
+    (before) => before.trigger && withOwnerFound({ ...before, trigger: change(before.trigger) }),
     signal,
   );
   const firings = await readFirings(ports, key, record.uid, signal);

@@ -29,18 +29,19 @@ export function ownerChecks(
       if (owner === undefined) return refused("the trigger has no owner");
       const { subject } = owner;
       const principal = { tenant, subject };
-      const accepted = (roles: ReadonlySet<Role>): OwnerCheck =>
+      const accepted = (roles: ReadonlySet<Role>): OwnerCheck | undefined =>
         permits(RunService.method.startRun, roles)
           ? { kind: "accepted", credential: { ...principal, roles } }
-          : refused(`the owner ${subject} does not have the role runner anymore`);
+          : undefined;
+      const withoutRole = `the owner ${subject} does not have the role runner anymore`;
       if (owner.credentialKind === "oidc") {
         return isConfirmed(owner, clock.now())
-          ? accepted(new Set(owner.roles))
+          ? (accepted(new Set(owner.roles)) ?? refused(withoutRole))
           : refused(`the owner ${subject} has not updated or resumed the trigger for 90 days`);
       }
       const found = directory.find(principal);
-      if (found.length === 0) return refused(`the owner ${subject} does not exist anymore`);
-      return accepted(new Set(found.flatMap(({ roles }) => [...roles])));
+      if (found.length === 0) return missing(`the owner ${subject} does not exist anymore`);
+      return accepted(new Set(found.flatMap(({ roles }) => [...roles]))) ?? missing(withoutRole);
     },
   };
 }
@@ -51,4 +52,8 @@ function isConfirmed({ confirmedAt }: TriggerOwner, nowMs: number): boolean {
 
 function refused(problem: string): OwnerCheck {
   return { kind: "refused", problem };
+}
+
+function missing(problem: string): OwnerCheck {
+  return { kind: "missing", problem };
 }

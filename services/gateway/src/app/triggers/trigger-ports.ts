@@ -7,7 +7,9 @@ import type { GatewayPorts } from "../gateway-ports.ts";
 /** With what an owner may start a run now, or why not. */
 export type OwnerCheck =
   | { readonly kind: "accepted"; readonly credential: Credential }
-  | { readonly kind: "refused"; readonly problem: string };
+  | { readonly kind: "refused"; readonly problem: string }
+  /** The settings of this gateway lack the owner, or the owner's role. They may be older or newer than those of other gateways. */
+  | { readonly kind: "missing"; readonly problem: string };
 
 /** What triggers work with. */
 export interface TriggerPorts {

@@ -897,9 +897,12 @@ type TriggerRecord struct {
 	// Secrets that sign its webhooks, the newest first. At most two: the one before stays valid for a day.
 	Secrets []*WebhookSecret `protobuf:"bytes,4,rep,name=secrets,proto3" json:"secrets,omitempty"`
 	// Firings that were decided and are not completed. They are completed in this order.
-	Pending       []*PendingFiring `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Pending []*PendingFiring `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`
+	// Since when gateways that fire the trigger do not find its owner, or the owner's role, in their settings.
+	// Unset: none of them misses the owner.
+	OwnerMissingSince *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=owner_missing_since,json=ownerMissingSince,proto3" json:"owner_missing_since,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *TriggerRecord) Reset() {
@@ -963,6 +966,13 @@ func (x *TriggerRecord) GetSecrets() []*WebhookSecret {
 func (x *TriggerRecord) GetPending() []*PendingFiring {
 	if x != nil {
 		return x.Pending
+	}
+	return nil
+}
+
+func (x *TriggerRecord) GetOwnerMissingSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OwnerMissingSince
 	}
 	return nil
 }
@@ -1110,7 +1120,7 @@ type TriggerFirings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The `uid` of the trigger.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	// At most 100, the oldest first.
+	// At most 100, the oldest first. The last one with a run is among them.
 	Firings       []*Firing `protobuf:"bytes,2,rep,name=firings,proto3" json:"firings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1217,13 +1227,14 @@ const file_reeve_trigger_v1_trigger_proto_rawDesc = "" +
 	"\aoutcome\x18\x05 \x01(\x0e2\x1f.reeve.trigger.v1.FiringOutcomeR\aoutcome\x12\x15\n" +
 	"\x06run_id\x18\x06 \x01(\tR\x05runId\x12\x18\n" +
 	"\aproblem\x18\a \x01(\tR\aproblem\x12\x16\n" +
-	"\x06missed\x18\b \x01(\rR\x06missed\"\xe6\x01\n" +
+	"\x06missed\x18\b \x01(\rR\x06missed\"\xb2\x02\n" +
 	"\rTriggerRecord\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x123\n" +
 	"\atrigger\x18\x02 \x01(\v2\x19.reeve.trigger.v1.TriggerR\atrigger\x12\x10\n" +
 	"\x03uid\x18\x03 \x01(\tR\x03uid\x129\n" +
 	"\asecrets\x18\x04 \x03(\v2\x1f.reeve.trigger.v1.WebhookSecretR\asecrets\x129\n" +
-	"\apending\x18\x05 \x03(\v2\x1f.reeve.trigger.v1.PendingFiringR\apending:\x00\"\\\n" +
+	"\apending\x18\x05 \x03(\v2\x1f.reeve.trigger.v1.PendingFiringR\apending\x12J\n" +
+	"\x13owner_missing_since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x11ownerMissingSince:\x00\"\\\n" +
 	"\rWebhookSecret\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x129\n" +
 	"\n" +
@@ -1328,15 +1339,16 @@ var file_reeve_trigger_v1_trigger_proto_depIdxs = []int32{
 	8,  // 19: reeve.trigger.v1.TriggerRecord.trigger:type_name -> reeve.trigger.v1.Trigger
 	12, // 20: reeve.trigger.v1.TriggerRecord.secrets:type_name -> reeve.trigger.v1.WebhookSecret
 	13, // 21: reeve.trigger.v1.TriggerRecord.pending:type_name -> reeve.trigger.v1.PendingFiring
-	18, // 22: reeve.trigger.v1.WebhookSecret.expires_at:type_name -> google.protobuf.Timestamp
-	10, // 23: reeve.trigger.v1.PendingFiring.firing:type_name -> reeve.trigger.v1.Firing
-	16, // 24: reeve.trigger.v1.PendingFiring.labels:type_name -> reeve.trigger.v1.PendingFiring.LabelsEntry
-	10, // 25: reeve.trigger.v1.TriggerFirings.firings:type_name -> reeve.trigger.v1.Firing
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	18, // 22: reeve.trigger.v1.TriggerRecord.owner_missing_since:type_name -> google.protobuf.Timestamp
+	18, // 23: reeve.trigger.v1.WebhookSecret.expires_at:type_name -> google.protobuf.Timestamp
+	10, // 24: reeve.trigger.v1.PendingFiring.firing:type_name -> reeve.trigger.v1.Firing
+	16, // 25: reeve.trigger.v1.PendingFiring.labels:type_name -> reeve.trigger.v1.PendingFiring.LabelsEntry
+	10, // 26: reeve.trigger.v1.TriggerFirings.firings:type_name -> reeve.trigger.v1.Firing
+	27, // [27:27] is the sub-list for method output_type
+	27, // [27:27] is the sub-list for method input_type
+	27, // [27:27] is the sub-list for extension type_name
+	27, // [27:27] is the sub-list for extension extendee
+	0,  // [0:27] is the sub-list for field type_name
 }
 
 func init() { file_reeve_trigger_v1_trigger_proto_init() }

@@ -169,18 +169,20 @@ class Firing(_message.Message):
     def __init__(self, firing_id: _Optional[str] = ..., cause: _Optional[_Union[FiringCause, str]] = ..., scheduled_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., fired_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., outcome: _Optional[_Union[FiringOutcome, str]] = ..., run_id: _Optional[str] = ..., problem: _Optional[str] = ..., missed: _Optional[int] = ...) -> None: ...
 
 class TriggerRecord(_message.Message):
-    __slots__ = ("tenant", "trigger", "uid", "secrets", "pending")
+    __slots__ = ("tenant", "trigger", "uid", "secrets", "pending", "owner_missing_since")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     TRIGGER_FIELD_NUMBER: _ClassVar[int]
     UID_FIELD_NUMBER: _ClassVar[int]
     SECRETS_FIELD_NUMBER: _ClassVar[int]
     PENDING_FIELD_NUMBER: _ClassVar[int]
+    OWNER_MISSING_SINCE_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     trigger: Trigger
     uid: str
     secrets: _containers.RepeatedCompositeFieldContainer[WebhookSecret]
     pending: _containers.RepeatedCompositeFieldContainer[PendingFiring]
-    def __init__(self, tenant: _Optional[str] = ..., trigger: _Optional[_Union[Trigger, _Mapping]] = ..., uid: _Optional[str] = ..., secrets: _Optional[_Iterable[_Union[WebhookSecret, _Mapping]]] = ..., pending: _Optional[_Iterable[_Union[PendingFiring, _Mapping]]] = ...) -> None: ...
+    owner_missing_since: _timestamp_pb2.Timestamp
+    def __init__(self, tenant: _Optional[str] = ..., trigger: _Optional[_Union[Trigger, _Mapping]] = ..., uid: _Optional[str] = ..., secrets: _Optional[_Iterable[_Union[WebhookSecret, _Mapping]]] = ..., pending: _Optional[_Iterable[_Union[PendingFiring, _Mapping]]] = ..., owner_missing_since: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class WebhookSecret(_message.Message):
     __slots__ = ("key", "expires_at")

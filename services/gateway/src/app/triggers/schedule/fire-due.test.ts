@@ -17,8 +17,10 @@ import {
   specOf,
   startMs,
   storeTrigger,
+  without,
 } from "../../../../test/support/memory-triggers.ts";
 import { startRun, startRunAs } from "../../start-run.ts";
+import { maxMissingMs } from "../stop-trigger.ts";
 import { pauseTrigger, resumeTrigger, updateTrigger } from "../manage-triggers.ts";
 import { fireDue, maxPendingMs } from "./fire-due.ts";
 
@@ -196,6 +198,8 @@ test("a trigger of a removed owner stops with the reason, until somebody else re
   await storeTrigger(ports);
   ports.subjects.delete("ann");
   ports.nowMs = startMs + hourMs;
+  await expect(fireDue(ports, nightly, never)).rejects.toMatchObject({ kind: "unavailable" });
+  ports.nowMs += maxMissingMs;
   await fireDue(ports, nightly, never);
   const stopReason = "the owner ann does not exist anymore";
   const stopped = (await stateOf(ports))?.trigger;
@@ -207,10 +211,49 @@ test("a trigger of a removed owner stops with the reason, until somebody else re
   ports.subjects.set("bob", new Set([Role.RUNNER]));
   const bob = { tenant: "acme", subject: "bob", roles: new Set([Role.RUNNER]) };
   await resumeTrigger(ports, bob, "nightly", never);
-  ports.nowMs += hourMs;
+  ports.nowMs = startMs + 2 * hourMs;
   await fireDue(ports, nightly, never);
   const firing = (await firingsOf(ports)).at(-1);
   expect((await createdBy(ports, firing?.runId ?? ""))?.startedBy).toBe("bob");
+});
+
+// Requirement: TRIG-3
+test("a gateway whose settings lack the owner leaves the firing to one whose settings have it", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  for (const hour of [1, 2]) {
+    ports.nowMs = startMs + hour * hourMs;
+    await fireDue(without(ports, "ann"), nightly, never).catch(() => undefined);
+    expect((await stateOf(ports))?.ownerMissingSince).toBeDefined();
+    ports.nowMs += 15_000;
+    await fireDue(ports, nightly, never);
+    expect((await firingsOf(ports)).at(-1)?.outcome).not.toBe(FiringOutcome.FAILED);
+    expect(await stateOf(ports)).toMatchObject({ trigger: { state: TriggerState.ACTIVE } });
+    expect((await stateOf(ports))?.ownerMissingSince).toBeUndefined();
+  }
+});
+
+// Requirement: TRIG-3
+test("a trigger that another person takes over while its owner is checked does not stop", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  const bob = { ...ann, subject: "bob" };
+  ports.subjects.set("bob", ann.roles);
+  ports.nowMs = startMs + hourMs;
+  await fireDue(without(ports, "ann"), nightly, never).catch(() => undefined);
+  ports.nowMs += maxMissingMs;
+  const { check } = without(ports, "ann").owners;
+  let taken: Promise<unknown> = Promise.resolve();
+  const owners: MemoryTriggers["owners"] = {
+    check: (tenant, owner) => {
+      if (owner?.subject === "ann") taken = resumeTrigger(ports, bob, "nightly", never);
+      return check(tenant, owner);
+    },
+  };
+  await fireDue({ ...ports, owners }, nightly, never);
+  await taken;
+  const record = await stateOf(ports);
+  expect(record?.trigger).toMatchObject({ state: TriggerState.ACTIVE, owner: { subject: "bob" } });
 });
 
 test("an owner that lost the role runner starts nothing", async () => {
@@ -218,6 +261,8 @@ test("an owner that lost the role runner starts nothing", async () => {
   await storeTrigger(ports);
   ports.subjects.set("ann", new Set([Role.AUTHOR]));
   ports.nowMs = startMs + hourMs;
+  await expect(fireDue(ports, nightly, never)).rejects.toMatchObject({ kind: "unavailable" });
+  ports.nowMs += maxMissingMs;
   await fireDue(ports, nightly, never);
   expect((await stateOf(ports))?.trigger?.stopReason).toContain("role runner");
   expect(ports.gateway.dispatch.length).toBe(0);

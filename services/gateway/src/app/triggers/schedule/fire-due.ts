@@ -6,9 +6,7 @@ import {
   FiringOutcome,
   FiringSchema,
   PendingFiringSchema,
-  TriggerState,
 } from "@reeve/contracts/trigger";
-import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
 import {
   ended,
@@ -19,6 +17,8 @@ import {
   recordFiring,
   startFiring,
 } from "../start-firing.ts";
+import type { StopPorts } from "../stop-trigger.ts";
+import { ownerCredential } from "../stop-trigger.ts";
 import type { TriggerPorts } from "../trigger-ports.ts";
 import type { TriggerKey } from "../trigger-records.ts";
 import { changeTrigger, readTrigger, triggerKeyOf } from "../trigger-records.ts";
@@ -33,9 +33,7 @@ const claimMs = 10_000;
 /** How many firings one call starts. The others stay due. */
 const maxInCall = 100;
 
-export interface FireDuePorts extends TriggerPorts {
-  readonly recordAct: RecordAct;
-}
+export type FireDuePorts = StopPorts;
 
 /**
  * Starts the runs of a trigger whose time has come. What is to be done is stored by compare-and-set before it is done, and the id of a
@@ -55,6 +53,7 @@ export async function fireDue(
     if (pending !== undefined) {
       if (!isClaimer && !isLeft(pending, nowMs)) return;
       await complete(ports, { key, record, pending }, signal);
+      isClaimer = true;
       continue;
     }
     const claimed = claim(record, nowMs);
@@ -131,16 +130,11 @@ async function complete(
     await recordFiring(ports, { key, uid, firing }, signal);
     return await drop(ports, { key, firingId }, signal);
   }
-  const owner = ports.owners.check(key.tenant, record.trigger?.owner);
+  const credential = await ownerCredential(ports, { key, record }, signal);
+  // The trigger has another owner, or its pending firings start no run: either is looked at next.
+  if (credential === undefined) return;
   const nowMs = ports.clock.now();
-  if (owner.kind === "refused") {
-    const { problem } = owner;
-    const failed = ended(firing, { outcome: FiringOutcome.FAILED, problem, nowMs });
-    await recordFiring(ports, { key, uid, firing: failed }, signal);
-    return await stopTrigger(ports, key, problem, signal);
-  }
   try {
-    const { credential } = owner;
     const resources = [
       { kind: "trigger", id: key.trigger },
       { kind: "run", id: firing.runId },
@@ -178,30 +172,4 @@ async function drop(
       ? undefined
       : { ...before, pending: before.pending.filter(isOther) };
   await changeTrigger(ports, key, remove, signal);
-}
-
-/** Stops a trigger whose owner may not start runs anymore. */
-export async function stopTrigger(
-  ports: FireDuePorts,
-  key: TriggerKey,
-  problem: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { tenant, trigger: id } = key;
-  const subject = systemSubjects.triggers;
-  const act = { tenant, subject, action: "trigger.stop", resources: [{ kind: "trigger", id }] };
-  await ports.recordAct(act, async () => {
-    let isStopped = false;
-    const stop = (before: TriggerRecord) => {
-      isStopped = before.trigger?.state === TriggerState.ACTIVE;
-      if (before.trigger === undefined || !isStopped) {
-        return before.pending.length === 0 ? undefined : { ...before, pending: [] };
-      }
-      const { nextFiringAt: _, ...trigger } = before.trigger;
-      const state = TriggerState.STOPPED;
-      return { ...before, pending: [], trigger: { ...trigger, state, stopReason: problem } };
-    };
-    await changeTrigger(ports, key, stop, signal);
-    return isStopped;
-  });
 }

@@ -13,8 +13,10 @@ import {
   nightly,
   startMs,
   storeTrigger,
+  without,
 } from "../../../../test/support/memory-triggers.ts";
-import { pauseTrigger, rotateSecret } from "../manage-triggers.ts";
+import { pauseTrigger, resumeTrigger, rotateSecret } from "../manage-triggers.ts";
+import { maxMissingMs } from "../stop-trigger.ts";
 import type { Received } from "./receive-webhook.ts";
 import { receiveWebhook } from "./receive-webhook.ts";
 
@@ -157,12 +159,27 @@ test("a paused trigger starts nothing", async () => {
   expect(ports.gateway.dispatch.length).toBe(0);
 });
 
-test("a webhook of a removed owner stops the trigger", async () => {
+// Requirement: TRIG-3
+test("a webhook of a removed owner stops the trigger once no gateway has known the owner for minutes", async () => {
   const { ports, secret } = await withHook();
   ports.subjects.delete("ann");
+  await expect(send(ports, secret)).rejects.toMatchObject({ kind: "unavailable" });
+  ports.nowMs += maxMissingMs;
   expect(await send(ports, secret)).toMatchObject({ kind: "inactive" });
   const row = await ports.records.get("acme.nightly", never);
   expect(row?.record.trigger?.state).toBe(TriggerState.STOPPED);
+});
+
+test("a webhook that sees an earlier owner does not stop the trigger of the next one", async () => {
+  const { ports, secret } = await withHook();
+  ports.view = (await ports.records.list("acme", never)).map(({ record }) => record);
+  ports.subjects.set("bob", ann.roles);
+  await expect(send(without(ports, "ann"), secret)).rejects.toMatchObject({ kind: "unavailable" });
+  await resumeTrigger(ports, { ...ann, subject: "bob" }, nightly.trigger, never);
+  ports.nowMs += maxMissingMs;
+  await expect(send(without(ports, "ann"), secret)).rejects.toMatchObject({ kind: "unavailable" });
+  const row = await ports.records.get("acme.nightly", never);
+  expect(row?.record.trigger?.state).toBe(TriggerState.ACTIVE);
 });
 
 test("a new secret is valid at once, and the one before for a day", async () => {

@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { Firing, TriggerRecord } from "@reeve/contracts/trigger";
 import { FiringCause, FiringOutcome, TriggerState } from "@reeve/contracts/trigger";
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
+import { Failure } from "@reeve/platform/failure";
 import type { RequestRate } from "../../../quotas/request-rate.ts";
 import type { FireDuePorts } from "../schedule/fire-due.ts";
-import { stopTrigger } from "../schedule/fire-due.ts";
 import { pendingFiring, startFiring } from "../start-firing.ts";
+import { ownerCredential } from "../stop-trigger.ts";
 import type { TriggerKey } from "../trigger-records.ts";
-import { triggerKeyOf } from "../trigger-records.ts";
+import { readTrigger, triggerKeyOf } from "../trigger-records.ts";
 import { decodeBody } from "./decode-body.ts";
 import type { SignedRequest } from "./verify-signature.ts";
 import { isSigned } from "./verify-signature.ts";
@@ -56,11 +58,8 @@ export async function receiveWebhook(
     return { kind: "inactive", problem };
   }
   ports.gateway.assertRoom();
-  const owner = ports.owners.check(key.tenant, record.trigger?.owner);
-  if (owner.kind === "refused") {
-    await stopTrigger(ports, key, owner.problem, signal);
-    return { kind: "inactive", problem: "the trigger was stopped" };
-  }
+  const credential = await ownerCredential(ports, { key, record }, signal);
+  if (credential === undefined) return await refusedByOwner(ports, key, signal);
   const pending = pendingFiring(record, {
     cause: FiringCause.WEBHOOK,
     name: `hook:${createHash("sha256")
@@ -69,7 +68,6 @@ export async function receiveWebhook(
     timeMs: ports.clock.now(),
     body,
   });
-  const { credential } = owner;
   const { firingId = "", runId = "" } = pending.firing ?? {};
   const resources = [
     { kind: "trigger", id: key.trigger },
@@ -85,6 +83,20 @@ export async function receiveWebhook(
   const [firing] = fired;
   if (firing === undefined) throw new Error(`webhook of ${name} has no outcome`);
   return { kind: "fired", firing };
+}
+
+/** Returns the answer for a trigger whose owner starts no run. Throws a Failure if it has another owner meanwhile. */
+async function refusedByOwner(
+  ports: ReceivePorts,
+  key: TriggerKey,
+  signal: AbortSignal,
+): Promise<Received> {
+  const { record } = await readTrigger(ports, key, signal);
+  if (record.trigger?.state !== TriggerState.ACTIVE) {
+    return { kind: "inactive", problem: "the trigger was stopped" };
+  }
+  const message = `trigger ${key.trigger} has another owner; retry`;
+  throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 /** Returns the trigger if one of its secrets signed the request. */
