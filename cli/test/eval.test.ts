@@ -1,8 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { create } from "@bufbuild/protobuf";
 import type { StartRunRequest } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
+import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
@@ -13,6 +14,8 @@ import { serveRuns } from "./support/small-server.ts";
 const answers = new Map<string, string>();
 /** The requests of the runs, by id. */
 const requests = new Map<string, StartRunRequest>();
+/** The ids of the runs that are listed. */
+let recorded: readonly string[] = [];
 /** How many runs are open, and how many were at most. */
 const open = { now: 0, max: 0 };
 
@@ -60,7 +63,7 @@ beforeAll(async () => {
           },
         };
       },
-      listRuns: () => ({ runs: [{ runId: "run_1" }, { runId: "run_1" }] }),
+      listRuns: () => ({ runs: recorded.map((runId) => ({ runId, ...labelsOf(runId) })) }),
     },
     0,
     end.signal,
@@ -71,6 +74,16 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
+
+function labelsOf(runId: string) {
+  return { labels: requests.get(runId)?.labels ?? {} };
+}
+
+/** Records a run of a person. */
+function record(runId: string, input: string): string {
+  requests.set(runId, create(StartRunRequestSchema, { agentId: "helper", input }));
+  return runId;
+}
 
 function write(name: string, text: string): string {
   const path = join(folder, name);
@@ -156,17 +169,48 @@ test("no more runs are open than the file permits", () => {
   expect(open.max).toBeLessThanOrEqual(2);
 });
 
-test("the inputs of recorded runs are cases, each once", async () => {
-  const input = requests.get("run_1")?.input ?? "";
-  answers.set(input, "30 days");
-  const path = write(
-    "recorded.yaml",
-    "name: recorded\nagent: helper\nfrom_runs: { agent: helper }\ngraders: [{ contains: 30 days }]\n",
-  );
-  const { code, stdout } = await evalRun(path, "--json");
+const ofRuns = `name: recorded
+agent: helper
+from_runs: { agent: helper, limit: 2 }
+graders: [{ contains: 30 days }]
+`;
+
+// Requirement: TRIG-7
+test("the inputs of recorded runs are cases, each once, without those of evals", async () => {
+  for (const input of ["a", "b", "c"]) answers.set(input, "30 days");
+  const path = write("recorded.yaml", ofRuns);
+  recorded = [record("run_a", "a"), record("run_again", "a"), record("run_b", "b")];
+  const results = join(folder, "recorded.json");
+  const { code, stdout } = await evalRun(path, "--json", "--output", results);
   expect(code).toBe(0);
-  const { cases } = JSON.parse(stdout) as { readonly cases: readonly object[] };
-  expect(cases).toMatchObject([{ id: "run-1", passed: true }]);
+  const { cases } = JSON.parse(stdout) as { readonly cases: readonly { run_id: string }[] };
+  expect(cases).toMatchObject([{ passed: true }, { passed: true }]);
+  // The same cases, although the newest runs are those of the eval now, and one regresses.
+  recorded = [...cases.map(({ run_id }) => run_id), ...recorded];
+  answers.set("b", "never");
+  const second = await evalRun(path, "--baseline", results);
+  expect(second.code).toBe(1);
+  expect(second.stdout).toMatch(/input-[0-9a-f]{16} +regressed/);
+  expect(second.stdout).not.toContain("gone");
+});
+
+// Requirement: TRIG-7
+test("cases that are gone since the baseline fail, unless they may be gone", async () => {
+  const path = write("recorded.yaml", ofRuns);
+  recorded = [record("run_a", "a"), record("run_c", "c")];
+  const results = join(folder, "gone.json");
+  expect((await evalRun(path, "--output", results)).code).toBe(0);
+  recorded = ["run_a"];
+  const { code, stdout } = await evalRun(path, "--baseline", results);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/ +gone/) });
+  expect((await evalRun(path, "--baseline", results, "--allow-gone")).code).toBe(0);
+});
+
+// Requirement: TRIG-7
+test("an eval without cases is a failure", async () => {
+  recorded = [];
+  const { code, stderr } = await evalRun(write("recorded.yaml", ofRuns));
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("has no cases") });
 });
 
 test.each([

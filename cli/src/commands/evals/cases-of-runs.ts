@@ -1,8 +1,15 @@
-import type { Client } from "@reeve/client";
+import { createHash } from "node:crypto";
+import type { Client, Run } from "@reeve/client";
 import { EventFamily, RunStatus } from "@reeve/client";
 import type { EvalCase, SelectedRuns } from "./eval-file.ts";
 
-/** Returns the inputs of completed runs as cases, each with the id of its run. Inputs that repeat are one case. */
+/** How many runs are looked at for cases. */
+const maxRuns = 10_000;
+
+/**
+ * Returns the inputs of the last completed runs as cases, at most `limit` different ones. The id of a case follows from its input,
+ * so that evals at different times compare the same cases. Runs of evals are left out, unless their label is asked for.
+ */
 export async function casesOfRuns(
   reeve: Client,
   { agent, labels = {}, started_by, text, limit }: SelectedRuns,
@@ -13,14 +20,22 @@ export async function casesOfRuns(
     ...(started_by !== undefined && { startedBy: started_by }),
     ...(text !== undefined && { text }),
   };
-  const options = { agentId: agent, statuses: [RunStatus.COMPLETED], filter, limit, signal };
+  const statuses = [RunStatus.COMPLETED];
+  const options = { agentId: agent, statuses, filter, limit: maxRuns, signal };
+  const isOfEval = (run: Run) => Object.hasOwn(run.labels, "eval");
   const cases = new Map<string, EvalCase>();
-  for await (const { runId } of reeve.listRuns(options)) {
-    const input = await inputOf(reeve, runId, signal);
-    const id = runId.replace("_", "-");
-    if (input !== undefined && !cases.has(input)) cases.set(input, { id, input, graders: [] });
+  for await (const run of reeve.listRuns(options)) {
+    if (isOfEval(run) && !Object.hasOwn(labels, "eval")) continue;
+    const input = (await inputOf(reeve, run.runId, signal)) ?? "";
+    // A run without a text has files or messages only.
+    if (input !== "") cases.set(input, { id: caseIdOf(input), input, graders: [] });
+    if (cases.size === limit) break;
   }
   return [...cases.values()];
+}
+
+function caseIdOf(input: string): string {
+  return `input-${createHash("sha256").update(input).digest("hex").slice(0, 16)}`;
 }
 
 /** Returns the input of a run. Undefined: it has none, or was deleted. */

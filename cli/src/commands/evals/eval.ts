@@ -19,16 +19,18 @@ interface RunOptions {
   readonly baseline?: string;
   readonly output?: string;
   readonly json?: true;
+  readonly allowGone?: true;
 }
 
 function runCommand(context: Context): Command {
   const command = new Command("run")
     .description(
-      "Run the cases of an eval. Exits with 1 if one fails; with --baseline, only if one fails that passed there.",
+      "Run the cases of an eval. Exits with 1 if one fails; with --baseline, only if one fails that passed there, or is gone.",
     )
     .argument("<file>", "the eval, as YAML or JSON")
     .option("-o, --output <file>", "write the results to this file")
     .option("--baseline <file>", "results of an earlier eval to compare with")
+    .option("--allow-gone", "with --baseline, do not fail for cases that are gone")
     .option("--json", "print the results as JSON");
   return command.action(async (path: string, options: RunOptions) => {
     // Other commands do not wait for these modules.
@@ -46,7 +48,8 @@ function runCommand(context: Context): Command {
       };
       const results = await runEval(reeve, file, { signal, onResult });
       if (options.output !== undefined) await write(options.output, results);
-      return await report(context, results, { baseline, json: options.json === true });
+      const { json = false, allowGone = false } = options;
+      return await report(context, results, { baseline, json, allowGone });
     });
   });
 }
@@ -54,7 +57,15 @@ function runCommand(context: Context): Command {
 async function report(
   { terminal }: Context,
   results: EvalResults,
-  { baseline, json }: { readonly baseline: EvalResults | undefined; readonly json: boolean },
+  {
+    baseline,
+    json,
+    allowGone,
+  }: {
+    readonly baseline: EvalResults | undefined;
+    readonly json: boolean;
+    readonly allowGone: boolean;
+  },
 ): Promise<ExitCode> {
   const { compareEvals } = await import("./compare-evals.ts");
   const { renderChanges, renderResults } = await import("./render-eval.ts");
@@ -68,7 +79,9 @@ async function report(
   const isBad =
     baseline === undefined
       ? results.cases.some(({ passed }) => !passed)
-      : changes.some(({ change }) => change === "regressed");
+      : changes.some(
+          ({ change }) => change === "regressed" || (change === "gone" && !allowGone),
+        );
   return isBad ? exitCodes.failed : exitCodes.ok;
 }
 

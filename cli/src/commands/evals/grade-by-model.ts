@@ -14,6 +14,11 @@ interface ModelGrader {
   readonly threshold: number;
 }
 
+/** The limits of the run of a grader, and its labels. */
+export interface GradeLimits extends RunLimits {
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 const gradeSchema: JsonObject = {
   type: "object",
   properties: {
@@ -36,7 +41,7 @@ export async function gradeByModel(
   reeve: Client,
   { agent, rubric, threshold }: ModelGrader,
   { input, output }: GradedAnswer,
-  limits: RunLimits,
+  { labels, ...limits }: GradeLimits,
 ): Promise<Pick<Grade, "passed" | "detail">> {
   const prompt = `Grade the answer of another agent by this rubric:
 
@@ -48,7 +53,7 @@ Task, as JSON: ${JSON.stringify(input)}
 
 Answer, as JSON: ${JSON.stringify(output)}
 `;
-  const request = { agentId: agent, input: prompt, outputSchema: gradeSchema };
+  const request = { agentId: agent, input: prompt, outputSchema: gradeSchema, labels };
   const { run, problem } = await runAgent(reeve, request, limits);
   const name = run?.runId ?? "no run";
   if (run?.status !== RunStatus.COMPLETED) {

@@ -3,15 +3,15 @@ import { valueProblem } from "@reeve/agent/schema/value-problem";
 import type { Client } from "@reeve/client";
 import type { Grader } from "./eval-file.ts";
 import type { Grade, GradedAnswer } from "./graded-answer.ts";
+import type { GradeLimits } from "./grade-by-model.ts";
 import { gradeByModel } from "./grade-by-model.ts";
-import type { RunLimits } from "./run-agent.ts";
 
 /** Grades an answer. A model grader starts a run of its own. */
 export async function grade(
   reeve: Client,
   grader: Grader,
   answer: GradedAnswer,
-  limits: RunLimits,
+  limits: GradeLimits,
 ): Promise<Grade> {
   const { output } = answer;
   const name = nameOf(grader);

@@ -1,6 +1,8 @@
 import type { Client } from "@reeve/client";
 import { RunStatus } from "@reeve/client";
+import { ErrorReason } from "@reeve/contracts/error";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import { casesOfRuns } from "./cases-of-runs.ts";
 import type { EvalCase, EvalFile } from "./eval-file.ts";
@@ -32,7 +34,10 @@ export const evalResults = z.strictObject({
 export type CaseResult = z.infer<typeof caseResult>;
 export type EvalResults = z.infer<typeof evalResults>;
 
-/** Runs the cases of an eval, several at a time, and grades their answers. `onResult` gets each result when it is there. */
+/**
+ * Runs the cases of an eval, several at a time, and grades their answers. `onResult` gets each result when it is there. Throws a
+ * Failure if the eval has no cases.
+ */
 export async function runEval(
   reeve: Client,
   file: EvalFile,
@@ -41,6 +46,7 @@ export async function runEval(
   const started_at = new Date().toISOString();
   const recorded =
     file.from_runs === undefined ? [] : await casesOfRuns(reeve, file.from_runs, signal);
+  if (file.cases.length + recorded.length === 0) throw noCases(file.name);
   const permits = new Semaphore(file.concurrency);
   const end = new AbortController();
   const limits = {
@@ -53,7 +59,8 @@ export async function runEval(
     onResult(result);
     return result;
   };
-  const running = [...file.cases, ...recorded].map((each) =>
+  const own = new Set(file.cases.map(({ id }) => id));
+  const running = [...file.cases, ...recorded.filter(({ id }) => !own.has(id))].map((each) =>
     run(each).catch((error: unknown) => {
       // The first error is that of the eval; the other runs are cancelled.
       end.abort(error);
@@ -80,7 +87,7 @@ async function runCase(
   if (isCompleted) {
     const answer = { input, output: run.output };
     for (const grader of [...graders, ...own]) {
-      grades.push(await grade(reeve, grader, answer, limits));
+      grades.push(await grade(reeve, grader, answer, { ...limits, labels }));
     }
   }
   const costUsd = run?.cost?.costUsd;
@@ -93,4 +100,9 @@ async function runCase(
     ...(costUsd !== undefined && { cost_usd: costUsd }),
     duration_ms,
   };
+}
+
+function noCases(name: string): Failure {
+  const message = `eval ${name} has no cases, because no completed run matches \`from_runs\`; add \`cases\`, or change it`;
+  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
 }
