@@ -17,7 +17,8 @@ export interface PrincipalDirectory {
 }
 
 /**
- * Returns the check of owners of triggers. An owner with a token or a certificate has the roles that the settings give at this moment.
+ * Returns the check of owners of triggers. An owner with a token or a certificate has the roles of then that the settings
+ * still give.
  * The gateway cannot ask an identity provider about a person: an owner who signed in has the roles of then for 90 days.
  */
 export function ownerChecks(
@@ -41,7 +42,9 @@ export function ownerChecks(
       }
       const found = directory.find(principal);
       if (found.length === 0) return missing(`the owner ${subject} does not exist anymore`);
-      return accepted(new Set(found.flatMap(({ roles }) => [...roles]))) ?? missing(withoutRole);
+      const given = new Set(found.flatMap(({ roles }) => [...roles]));
+      // Another credential of the same principal may have roles that the one which made it the owner lacks.
+      return accepted(given.intersection(new Set(owner.roles))) ?? missing(withoutRole);
     },
   };
 }
