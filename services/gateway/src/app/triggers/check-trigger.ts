@@ -5,7 +5,7 @@ import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
 import { getAgent } from "../agents.ts";
-import { inputViolations } from "./render-input.ts";
+import { inputViolations, renderInput } from "./render-input.ts";
 import { cronTimes, isTimeZone } from "./schedule/cron-times.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 
@@ -21,6 +21,7 @@ export async function checkTrigger(
 ): Promise<void> {
   const { source } = spec;
   const violations = [...inputViolations(spec.input, source.case === "webhook")];
+  if (source.case === "schedule") violations.push(...lengthViolations(spec, clock.now()));
   if (Object.hasOwn(spec.labels, "trigger")) {
     const description = "is the label with the id of the trigger; use another name";
     violations.push({ field: 'spec.labels["trigger"]', description, reason: "RESERVED" });
@@ -38,6 +39,17 @@ export async function checkTrigger(
   }
   if (violations.length > 0) throw invalidRequest(violations);
   await getAgent(gateway, tenant, spec.agentId, signal);
+}
+
+/** Returns a violation if the input is too long with the values of a schedule, whose lengths are always the same. */
+function lengthViolations({ input, triggerId }: TriggerSpec, timeMs: number): readonly Violation[] {
+  try {
+    renderInput(input, { triggerId, timeMs, body: undefined });
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [{ field: "spec.input", description: error.message, reason: "TOO_LONG" }];
+  }
 }
 
 /** Returns what is wrong with a schedule. */

@@ -19,8 +19,8 @@ test.each([
   ["{{body.issue.labels[1].name}}", "ui"],
   ["{{body.issue.labels}}", '[{"name":"bug"},{"name":"ui"}]'],
   ["{{body.count}}", "2"],
-  ["{{body.nothing}}{{body.issue.labels[9]}}{{body.gone.deeper}}", ""],
-  ["{{body.__proto__}}{{body.constructor}}{{body.issue.title.length}}", ""],
+  ["none:{{body.nothing}}{{body.issue.labels[9]}}{{body.gone.deeper}}", "none:"],
+  ["none:{{body.__proto__}}{{body.constructor}}{{body.issue.title.length}}", "none:"],
 ])("%s of a body is %j", (input, expected) => {
   const issue = { title: "Broken", labels: [{ name: "bug" }, { name: "ui" }] };
   const body = JSON.stringify({ issue, count: 2, nothing: null });
@@ -51,4 +51,29 @@ test.each(["{{", "{{body", "{{ {{"])("%j and 64 KiB of spaces are looked at once
   const input = `${start}${" ".repeat(65_536)}`;
   expect(refusedIn(input, true)).toEqual([]);
   expect(renderInput(input, { ...values, body: "{}" })).toBe(input);
+});
+
+test("an input that would be longer than that of a run is refused while it is rendered", () => {
+  const body = JSON.stringify("x".repeat(200_000));
+  expect(renderInput("{{body}}", { ...values, body })).toHaveLength(200_002);
+  expect(() => renderInput("{{body}}".repeat(8_000), { ...values, body })).toThrow(/262144 bytes/);
+});
+
+test("JSON that is nested too deep is refused, if its values are inserted", () => {
+  const nested = (levels: number) => `{"a":${"[".repeat(levels)}"[{["${"]".repeat(levels)}}`;
+  expect(renderInput("{{body.a}}", { ...values, body: nested(63) })).toContain("[{[");
+  const body = nested(100_000);
+  expect(() => renderInput("{{body.a}}", { ...values, body })).toThrow(/nested deeper than 64/);
+  expect(renderInput("{{body}}", { ...values, body })).toBe(body);
+});
+
+test.each([`"${"a".repeat(262_000)}`, `"${'\\"'.repeat(131_000)}`, '"'.repeat(262_000)])(
+  "a body that is no JSON is looked at once",
+  (body) => {
+    expect(renderInput("x{{body.a}}", { ...values, body })).toBe("x");
+  },
+);
+
+test("an input without any text is refused", () => {
+  expect(() => renderInput("{{body.gone}}", { ...values, body: "{}" })).toThrow(/is empty/);
 });

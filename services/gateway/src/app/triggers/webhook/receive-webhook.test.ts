@@ -110,6 +110,14 @@ test("an id whose firing the history has lost still means its run, while another
   expect((await sent("msg_3"))?.outcome).toBe(FiringOutcome.SKIPPED);
 });
 
+test("a body whose values make no input is refused, and leaves no firing", async () => {
+  const ports = await memoryTriggers();
+  const { webhookSecret } = await storeTrigger(ports, { ...hook, input: "{{body.a}}" });
+  const received = await send(ports, webhookSecret);
+  expect(received).toEqual({ kind: "malformed", problem: expect.stringContaining("is empty") });
+  expect(await firingsOf(ports)).toEqual([]);
+});
+
 // Requirement: TRIG-4
 test("nothing tells a wrong signature from a trigger, or a tenant, that does not exist", async () => {
   const { ports, secret } = await withHook();

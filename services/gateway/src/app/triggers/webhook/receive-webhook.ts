@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Firing, TriggerRecord } from "@reeve/contracts/trigger";
+import type { Firing, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
 import { FiringCause, FiringOutcome, TriggerState } from "@reeve/contracts/trigger";
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
 import { Failure } from "@reeve/platform/failure";
 import type { RequestRate } from "../../../quotas/request-rate.ts";
 import type { FireDuePorts } from "../schedule/fire-due.ts";
+import type { FiringRequest } from "../start-firing.ts";
 import { pendingFiring, startFiring } from "../start-firing.ts";
 import { ownerCredential } from "../stop-trigger.ts";
 import type { TriggerKey } from "../trigger-records.ts";
@@ -60,14 +61,8 @@ export async function receiveWebhook(
   ports.gateway.assertRoom();
   const credential = await ownerCredential(ports, { key, record }, signal);
   if (credential === undefined) return await refusedByOwner(ports, key, signal);
-  const pending = pendingFiring(record, {
-    cause: FiringCause.WEBHOOK,
-    name: `hook:${createHash("sha256")
-      .update(request.webhookId ?? "")
-      .digest("hex")}`,
-    timeMs: ports.clock.now(),
-    body,
-  });
+  const pending = pendingOf(record, request, { timeMs: ports.clock.now(), body });
+  if (pending instanceof Failure) return { kind: "malformed", problem: pending.message };
   const { firingId = "", runId = "" } = pending.firing ?? {};
   const resources = [
     { kind: "trigger", id: key.trigger },
@@ -83,6 +78,21 @@ export async function receiveWebhook(
   const [firing] = fired;
   if (firing === undefined) throw new Error(`webhook of ${name} has no outcome`);
   return { kind: "fired", firing };
+}
+
+/** Returns the firing of a webhook, or what is wrong with the values of its body. */
+function pendingOf(
+  record: TriggerRecord,
+  { webhookId = "" }: SignedRequest,
+  values: Pick<FiringRequest, "timeMs" | "body">,
+): PendingFiring | Failure {
+  const name = `hook:${createHash("sha256").update(webhookId).digest("hex")}`;
+  try {
+    return pendingFiring(record, { cause: FiringCause.WEBHOOK, name, ...values });
+  } catch (error) {
+    if (error instanceof Failure && error.kind === "invalid") return error;
+    throw error;
+  }
 }
 
 /** Returns the answer for a trigger whose owner starts no run. Throws a Failure if it has another owner meanwhile. */
