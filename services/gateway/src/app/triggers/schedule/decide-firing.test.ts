@@ -76,6 +76,41 @@ test("years of missed minutes are counted up to a limit", () => {
   });
 });
 
+// Requirement: TRIG-2
+test.each([
+  ["* * * 1 *", "2026-01-31T23:59:00.000Z"],
+  ["*/2 * * * *", "2026-03-31T23:58:00.000Z"],
+  ["0 0-23 1-7 * *", "2026-03-07T23:00:00.000Z"],
+])("the last of any number of missed times of %s fires once", (cron, last) => {
+  const times = cronTimes(cron, "");
+  let asked = 0;
+  const counted = { next: (afterMs: number) => ((asked += 1), times.next(afterMs)) };
+  const nextMs = Date.parse("2020-01-01T00:00:00Z");
+  const schedule = hourly({ times: counted, nextMs, onMissed: OnMissed.ONCE });
+  const nowMs = Date.parse("2026-03-31T23:59:59Z");
+  const decision = decideFiring(schedule, nowMs);
+  expect(new Date(decision?.fireMs ?? 0).toISOString()).toBe(last);
+  expect(asked).toBeLessThan(1_200);
+  const after = { ...schedule, nextMs: decision?.nextMs ?? 0 };
+  expect(decideFiring(after, nowMs)).toBeUndefined();
+});
+
+// Requirement: TRIG-2
+test("the latest of any number of missed times fire in their order", () => {
+  const times = cronTimes("* * * 1 *", "");
+  const nextMs = Date.parse("2026-01-01T00:00:00Z");
+  const nowMs = Date.parse("2026-06-01T00:00:00Z");
+  const fired: string[] = [];
+  let schedule = hourly({ times, nextMs, onMissed: OnMissed.ALL, maxMissed: 3 });
+  for (;;) {
+    const decision = decideFiring(schedule, nowMs);
+    if (decision?.nextMs === undefined) break;
+    fired.push(new Date(decision.fireMs ?? 0).toISOString().slice(11, 16));
+    schedule = { ...schedule, nextMs: decision.nextMs };
+  }
+  expect(fired).toEqual(["23:57", "23:58", "23:59"]);
+});
+
 test("jitter delays each time by its own amount, which is always the same", () => {
   const maxMs = 600_000;
   const delays = [0, 1, 2, 3, 4].map((hour) => jitterOf("u", startMs + hour * hourMs, maxMs));

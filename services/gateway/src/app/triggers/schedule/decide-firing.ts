@@ -8,13 +8,10 @@ const graceMs = 60_000;
 const maxCounted = 1_000;
 /** How many of them are kept: one more than can start a run. */
 const maxKept = 101;
-/** How many times are listed in a window. */
-const maxSteps = 5_000;
 /** How many missed times start a run if the schedule does not say. */
 const defaultMaxMissed = 10;
-const hourMs = 3_600_000;
-/** Windows before now in which the last times are looked for, so that years of minutes are not listed. */
-const windowsMs = [2, 16, 128, 1_024, 8_192, 65_536].map((hours) => hours * hourMs);
+/** The minimum distance of two times of a cron expression. */
+const minuteMs = 60_000;
 
 /** A schedule, and its next time. */
 export interface DueSchedule {
@@ -80,19 +77,46 @@ function firedOf(
 
 /** Returns the last due times, oldest first, with one more than may start a run, and how many there are in all. */
 function dueTimes(
-  { times, nextMs }: DueSchedule,
+  { times, nextMs, onMissed, maxMissed }: DueSchedule,
   isDue: (timeMs: number) => boolean,
   nowMs: number,
 ): Listed {
   const all = listTimes(times, nextMs, isDue, maxCounted);
   if (all.isWhole) return all;
-  for (const windowMs of windowsMs) {
-    const first = times.next(nowMs - windowMs);
-    if (first === undefined || first <= nextMs) continue;
-    const listed = listTimes(times, first, isDue, maxSteps);
-    if (listed.isWhole && listed.due.length === maxKept) return { ...listed, count: maxCounted };
+  const kept = onMissed === OnMissed.ALL ? (maxMissed || defaultMaxMissed) + 1 : 2;
+  const due: number[] = [];
+  let timeMs = lastBefore(times, nextMs, nowMs + 1);
+  // A jitter may delay the last ones.
+  while (timeMs > nextMs && !isDue(timeMs)) timeMs = lastBefore(times, nextMs, timeMs);
+  for (; due.length < kept && timeMs > nextMs; timeMs = lastBefore(times, nextMs, timeMs)) {
+    due.unshift(timeMs);
   }
-  return all;
+  return { ...all, due, count: maxCounted };
+}
+
+/**
+ * Returns the last time of a schedule before `endMs`, if it is after `firstMs`, which is a time of the schedule; otherwise `firstMs`.
+ * Asks for a number of times that does not depend on how many there are.
+ */
+function lastBefore(times: CronTimes, firstMs: number, endMs: number): number {
+  const isBefore = (timeMs: number | undefined) => timeMs !== undefined && timeMs < endMs;
+  // There is a time after `low` and before the end, and none after `high`.
+  let low = firstMs;
+  let high = endMs;
+  for (let stepMs = minuteMs; endMs - stepMs > firstMs; stepMs *= 2) {
+    if (isBefore(times.next(endMs - stepMs))) {
+      low = endMs - stepMs;
+      break;
+    }
+    high = endMs - stepMs;
+  }
+  while (high - low > minuteMs) {
+    const middle = Math.floor((low + high) / 2);
+    if (isBefore(times.next(middle))) low = middle;
+    else high = middle;
+  }
+  const found = times.next(low);
+  return found !== undefined && found < endMs ? found : firstMs;
 }
 
 interface Listed {
