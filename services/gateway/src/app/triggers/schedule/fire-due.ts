@@ -70,7 +70,7 @@ export function isLeft({ firing }: PendingFiring, nowMs: number): boolean {
 }
 
 /** Returns a trigger with the firings that are due as pending ones. Undefined: none is due. */
-export function claim(record: TriggerRecord, nowMs: number): TriggerRecord | undefined {
+function claim(record: TriggerRecord, nowMs: number): TriggerRecord | undefined {
   const schedule = dueScheduleOf(record);
   const decision = schedule && decideFiring(schedule, nowMs);
   if (decision === undefined || record.trigger === undefined) return undefined;

@@ -4,6 +4,7 @@ import { TriggerState } from "@reeve/contracts/trigger";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { cronTimes } from "./cron-times.ts";
 import type { DueSchedule } from "./decide-firing.ts";
+import { jitterOf } from "./decide-firing.ts";
 
 /** Returns the schedule of a trigger. Undefined: it has none. */
 function scheduleOf({ spec }: Pick<Trigger, "spec">): Schedule | undefined {
@@ -34,4 +35,13 @@ export function dueScheduleOf({ trigger, uid }: TriggerRecord): DueSchedule | un
     onMissed,
     maxMissed,
   };
+}
+
+/** Whether the next time of an active trigger has come. Asks for no times of its schedule. */
+export function isTimeOver({ trigger, uid }: TriggerRecord, nowMs: number): boolean {
+  if (trigger?.state !== TriggerState.ACTIVE || trigger.nextFiringAt === undefined) return false;
+  const timeMs = timestampMs(trigger.nextFiringAt);
+  if (timeMs > nowMs) return false;
+  const { jitter } = scheduleOf(trigger) ?? {};
+  return timeMs + jitterOf(uid, timeMs, jitter === undefined ? 0 : durationMs(jitter)) <= nowMs;
 }
