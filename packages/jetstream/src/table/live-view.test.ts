@@ -12,6 +12,7 @@ test("a watch that yields nothing is opened again", async () => {
   await table.put("one", { name: "first" }, view.signal);
   const records = await openLiveView(silentAtFirst(table), log, view.signal, { idleTimeoutMs: 20 });
   expect(records()).toEqual([{ name: "first" }]);
+  expect([records.get("one"), records.get("two")]).toEqual([{ name: "first" }, undefined]);
 });
 
 test("a view that nobody reads drops what is over with the next change", async () => {

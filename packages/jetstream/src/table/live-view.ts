@@ -15,6 +15,13 @@ interface LiveViewOptions<Record> {
   readonly keep?: (record: Record) => boolean;
 }
 
+/** All records of a table, as of a moment ago. */
+export interface LiveView<Record> {
+  (): readonly Record[];
+  /** Returns the record with a key. Undefined: there is none. */
+  get(key: string): Record | undefined;
+}
+
 /**
  * Opens a view of all records of a table, kept up to date by a watch, so that no request waits for the store. Resolves once
  * the view has everything that is stored, and updates it until `signal` aborts. Reopens a watch that breaks, or that yields
@@ -25,7 +32,7 @@ export async function openLiveView<Record>(
   log: Pick<Logger, "warn">,
   signal: AbortSignal,
   { idleTimeoutMs = defaultIdleTimeoutMs, keep }: LiveViewOptions<Record> = {},
-): Promise<() => readonly Record[]> {
+): Promise<LiveView<Record>> {
   /** The one that was not written for the longest time is first. */
   const records = new Map<string, Record>();
   /** A view that nobody reads also drops what is over; what was written later stays for longer. */
@@ -73,10 +80,15 @@ export async function openLiveView<Record>(
   };
   void keepWatching();
   await current;
-  return () => {
+  const all = () => {
     if (keep !== undefined) {
       for (const [key, record] of records) if (!keep(record)) records.delete(key);
     }
     return [...records.values()];
   };
+  const get = (key: string) => {
+    const record = records.get(key);
+    return record === undefined || keep === undefined || keep(record) ? record : undefined;
+  };
+  return Object.assign(all, { get });
 }

@@ -7,6 +7,7 @@ import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { allRoles } from "@reeve/platform/rpc/roles";
 import type { Role } from "@reeve/contracts/access/role";
 import { createTrigger } from "../../src/app/triggers/manage-triggers.ts";
+import { triggerKeyOf } from "../../src/app/triggers/trigger-records.ts";
 import { ownerChecks } from "../../src/app/triggers/owner-check.ts";
 import type { ReceivePorts } from "../../src/app/triggers/webhook/receive-webhook.ts";
 import { RequestRate } from "../../src/quotas/request-rate.ts";
@@ -53,7 +54,9 @@ export async function memoryTriggers(): Promise<MemoryTriggers> {
     nowMs: startMs,
     subjects,
     view: [],
-    known: () => ports.view,
+    known: Object.assign(() => ports.view, {
+      get: (key: string) => ports.view.find((record) => keyOf(record) === key),
+    }),
     clock: { now: () => ports.nowMs },
     owners: ownerChecks(directory, { now: () => ports.nowMs }),
     minIntervalMs: 60_000,
@@ -62,6 +65,10 @@ export async function memoryTriggers(): Promise<MemoryTriggers> {
     rate: new RequestRate({ now: () => ports.nowMs }),
   };
   return ports;
+}
+
+function keyOf({ tenant, trigger }: TriggerRecord): string {
+  return triggerKeyOf({ tenant, trigger: trigger?.spec?.triggerId ?? "" });
 }
 
 /** Returns the ports of a gateway whose settings lack a subject. */

@@ -1,4 +1,5 @@
 import type { TriggerFirings, TriggerOwner, TriggerRecord } from "@reeve/contracts/trigger";
+import type { LiveView } from "@reeve/jetstream/table/live-view";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Credential } from "@reeve/platform/rpc/principal";
@@ -17,8 +18,8 @@ export interface TriggerPorts {
   readonly gateway: GatewayPorts;
   readonly records: Table<TriggerRecord>;
   readonly firings: Table<TriggerFirings>;
-  /** Returns all records of all tenants as of a moment ago, without asking the store. */
-  readonly known: () => readonly TriggerRecord[];
+  /** All records of all tenants as of a moment ago, without asking the store. */
+  readonly known: LiveView<TriggerRecord>;
   readonly owners: {
     /** Checks whether the owner of a trigger may start runs now. */
     check(tenant: string, owner: TriggerOwner | undefined): OwnerCheck;
