@@ -125,11 +125,10 @@ function answerTo(received: Received): HookAnswer {
       return { status: 400, outcome: "malformed", text: errorText(received.problem) };
     case "inactive":
       return { status: 409, outcome: "inactive", text: errorText(received.problem) };
-    case "limited": {
-      const seconds = String(Math.ceil(received.retryAfterMs / 1_000));
-      const text = errorText("too many webhooks for this trigger; retry later");
-      return { status: 429, outcome: "limited", text, headers: { "retry-after": seconds } };
-    }
+    case "limited":
+      return later(received, "limited", "too many webhooks for this trigger; retry later");
+    case "full":
+      return later(received, "full", received.problem);
     case "fired": {
       const { firing } = received;
       const isFailed = firing.outcome === FiringOutcome.FAILED;
@@ -137,6 +136,16 @@ function answerTo(received: Received): HookAnswer {
       return { status: isFailed ? 422 : 200, outcome, text: toJsonString(FiringSchema, firing) };
     }
   }
+}
+
+/** Returns the answer to a webhook that is to be sent again. */
+function later(
+  { retryAfterMs }: { readonly retryAfterMs: number },
+  outcome: string,
+  problem: string,
+): HookAnswer {
+  const headers = { "retry-after": String(Math.ceil(retryAfterMs / 1_000)) };
+  return { status: 429, outcome, text: errorText(problem), headers };
 }
 
 function answerOf(error: unknown, log: Logger, ending: AbortSignal): HookAnswer {

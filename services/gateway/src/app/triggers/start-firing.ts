@@ -3,8 +3,9 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import { StartRunRequestSchema } from "@reeve/contracts/run";
-import type { Firing, FiringCause, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
+import type { Firing, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
 import {
+  FiringCause,
   FiringOutcome,
   FiringSchema,
   OnOverlap,
@@ -23,7 +24,7 @@ import { startRunAs } from "../start-run.ts";
 import { renderInput } from "./render-input.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 import type { TriggerKey } from "./trigger-records.ts";
-import { addFiring, hasRun, settleFiring } from "./trigger-records.ts";
+import { addFiring, hasRun, settleFiring, withdrawFiring } from "./trigger-records.ts";
 
 /** How long a run that is being started counts as one that has not ended, even if it is not found. */
 const startingMs = 60_000;
@@ -83,7 +84,8 @@ export interface StartedFiring {
 
 /**
  * Starts the run of a firing, unless the trigger skips overlaps and its last run has not ended, and records it in the history. A
- * firing that was decided before keeps its outcome. Throws a Failure if it can be tried again; any other is the outcome of the firing.
+ * firing that was decided before keeps its outcome. Throws a Failure if it can be tried again, as a webhook can for which a quota has no room; any other
+ * is the outcome of the firing.
  */
 export async function startFiring(
   ports: TriggerPorts,
@@ -104,7 +106,14 @@ export async function startFiring(
   };
   const { added } = await addFiring(ports, { key, uid, firing }, choose, signal);
   if (added.outcome !== FiringOutcome.STARTING) return added;
-  const settled = await start(ports, pending, added, { credential, nowMs, signal });
+  let settled: Firing;
+  try {
+    settled = await start(ports, pending, added, { credential, nowMs, signal });
+  } catch (error) {
+    // It is no overlap of others until it is sent again.
+    if (isFull(error)) await withdrawFiring(ports, { key, uid, firing: added }, signal);
+    throw error;
+  }
   await settleFiring(ports, { key, uid, firing: settled }, signal);
   return settled;
 }
@@ -159,12 +168,19 @@ async function start(
     return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
   } catch (error) {
     if (mayPass(error)) throw error;
+    // Its sender sends it again; a time of a schedule does not come again.
+    if (firing.cause === FiringCause.WEBHOOK && isFull(error)) throw error;
     // An attempt that nobody saw end started the run, perhaps from an earlier version of the trigger, or another body.
     if (isReused(error) && (await isStarted(gateway, { tenant, run: runId }, requestId, signal))) {
       return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
     }
     return ended(firing, { outcome: FiringOutcome.FAILED, problem: problemOf(error), nowMs });
   }
+}
+
+/** Whether a quota of the owner has no room for a run. */
+export function isFull(error: unknown): error is Failure {
+  return error instanceof Failure && error.reason === ErrorReason.QUOTA_EXCEEDED;
 }
 
 function isReused(error: unknown): boolean {

@@ -68,6 +68,14 @@ export async function readFirings(
   return row?.record.uid === uid ? row.record.firings : [];
 }
 
+/** A firing, with the trigger that has it. */
+export interface FiringOfTrigger {
+  readonly key: TriggerKey;
+  /** The `uid` of the trigger. */
+  readonly uid: string;
+  readonly firing: Firing;
+}
+
 /** What a firing finds when it is added to the history. */
 export type Added =
   | { readonly kind: "added" }
@@ -80,7 +88,7 @@ export type Added =
  */
 export async function addFiring(
   { firings }: Pick<TriggerPorts, "firings">,
-  { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
+  { key, uid, firing }: FiringOfTrigger,
   choose: (before: readonly Firing[]) => Promise<Firing | undefined>,
   signal: AbortSignal,
 ): Promise<Added & { readonly added: Firing }> {
@@ -113,8 +121,26 @@ export function hasRun({ outcome }: Firing): boolean {
 
 /** Records how a firing ended that is being started. Does nothing if the history has lost it. */
 export async function settleFiring(
+  ports: Pick<TriggerPorts, "firings">,
+  { key, uid, firing }: FiringOfTrigger,
+  signal: AbortSignal,
+): Promise<void> {
+  await replaceOpen(ports, { key, uid, firing }, [firing], signal);
+}
+
+/** Removes a firing that is being started from the history, so that it can be started again. Does nothing if the history has lost it. */
+export async function withdrawFiring(
+  ports: Pick<TriggerPorts, "firings">,
+  { key, uid, firing }: FiringOfTrigger,
+  signal: AbortSignal,
+): Promise<void> {
+  await replaceOpen(ports, { key, uid, firing }, [], signal);
+}
+
+async function replaceOpen(
   { firings }: Pick<TriggerPorts, "firings">,
-  { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
+  { key, uid, firing }: FiringOfTrigger,
+  by: readonly Firing[],
   signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
@@ -125,7 +151,7 @@ export async function settleFiring(
     if (!row.record.firings.some(isOpen)) return;
     const after = create(TriggerFiringsSchema, {
       uid,
-      firings: row.record.firings.map((each) => (isOpen(each) ? firing : each)),
+      firings: row.record.firings.flatMap((each) => (isOpen(each) ? by : [each])),
     });
     if (await write(firings, firingsKey({ ...key }), row, after, signal)) return;
   }

@@ -1,7 +1,9 @@
 import { Role } from "@reeve/contracts/access/role";
 import { RunStatus } from "@reeve/contracts/run";
 import { FiringOutcome, OnOverlap, TriggerState } from "@reeve/contracts/trigger";
+import { ErrorReason } from "@reeve/contracts/error";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { Failure } from "@reeve/platform/failure";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
 import { ann, appendFacts } from "../../../../test/support/memory-ports.ts";
@@ -116,6 +118,21 @@ test("a body whose values make no input is refused, and leaves no firing", async
   const received = await send(ports, webhookSecret);
   expect(received).toEqual({ kind: "malformed", problem: expect.stringContaining("is empty") });
   expect(await firingsOf(ports)).toEqual([]);
+});
+
+// Requirement: TRIG-4
+test("a webhook for which a quota has no room starts its run when it is sent again", async () => {
+  const ports = await memoryTriggers();
+  const { webhookSecret } = await storeTrigger(ports, { ...hook, onOverlap: OnOverlap.SKIP });
+  const message = "10 runs are open";
+  const admit = () =>
+    Promise.reject(new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, message));
+  const gateway = { ...ports.gateway, runQuotas: { ...ports.gateway.runQuotas, admit } };
+  const full = await send({ ...ports, gateway }, webhookSecret);
+  expect(full).toEqual({ kind: "full", problem: message, retryAfterMs: 60_000 });
+  expect(await firingsOf(ports)).toEqual([]);
+  const again = await send(ports, webhookSecret);
+  expect(again).toMatchObject({ kind: "fired", firing: { outcome: FiringOutcome.STARTED } });
 });
 
 // Requirement: TRIG-4

@@ -7,7 +7,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { RequestRate } from "../../../quotas/request-rate.ts";
 import type { FireDuePorts } from "../schedule/fire-due.ts";
 import type { FiringRequest } from "../start-firing.ts";
-import { pendingFiring, startFiring } from "../start-firing.ts";
+import { isFull, pendingFiring, startFiring } from "../start-firing.ts";
 import { ownerCredential } from "../stop-trigger.ts";
 import type { TriggerKey } from "../trigger-records.ts";
 import { readTrigger, triggerKeyOf } from "../trigger-records.ts";
@@ -21,12 +21,17 @@ const maxPerSecond = 20;
 /** How many refused requests per second may read the store. */
 const maxLookupsPerSecond = 50;
 
+/** After how long a webhook is to be sent again for which a quota had no room. */
+const fullMs = 60_000;
+
 /** What becomes of a webhook. */
 export type Received =
   /** The signature is not valid, or there is no such trigger. */
   | { readonly kind: "refused" }
   | { readonly kind: "malformed"; readonly problem: string }
   | { readonly kind: "limited"; readonly retryAfterMs: number }
+  /** A quota of the owner has no room for a run. */
+  | { readonly kind: "full"; readonly problem: string; readonly retryAfterMs: number }
   /** The trigger does not fire now. */
   | { readonly kind: "inactive"; readonly problem: string }
   | { readonly kind: "fired"; readonly firing: Firing };
@@ -70,11 +75,16 @@ export async function receiveWebhook(
   ];
   const act = { tenant: key.tenant, subject: systemSubjects.triggers, action: "trigger.fire" };
   const fired: Firing[] = [];
-  await ports.recordAct({ ...act, resources, actId: firingId }, async () => {
-    const firing = await startFiring(ports, { key, record, pending, credential }, signal);
-    fired.push(firing);
-    return firing.outcome === FiringOutcome.STARTED;
-  });
+  try {
+    await ports.recordAct({ ...act, resources, actId: firingId }, async () => {
+      const firing = await startFiring(ports, { key, record, pending, credential }, signal);
+      fired.push(firing);
+      return firing.outcome === FiringOutcome.STARTED;
+    });
+  } catch (error) {
+    if (!isFull(error)) throw error;
+    return { kind: "full", problem: error.message, retryAfterMs: fullMs };
+  }
   const [firing] = fired;
   if (firing === undefined) throw new Error(`webhook of ${name} has no outcome`);
   return { kind: "fired", firing };
@@ -117,11 +127,9 @@ async function signedRecord(
   signal: AbortSignal,
 ): Promise<TriggerRecord | undefined> {
   const nowMs = ports.clock.now();
-  const isOfKey = ({ tenant, trigger }: TriggerRecord) =>
-    tenant === key.tenant && trigger?.spec?.triggerId === key.trigger;
   const isSigner = (record: TriggerRecord | undefined) =>
     isSigned(request, validKeys(record?.secrets ?? [], nowMs), nowMs);
-  const known = ports.known().find(isOfKey);
+  const known = ports.known.get(triggerKeyOf(key));
   if (isSigner(known)) return known;
   // The view may lack a trigger, or a secret, that is a moment old.
   if (ports.rate.take("lookups", maxLookupsPerSecond) > 0) return undefined;
