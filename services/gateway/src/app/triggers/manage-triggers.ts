@@ -24,7 +24,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Credential } from "@reeve/platform/rpc/principal";
 import { checkTrigger, sourceChanged } from "./check-trigger.ts";
 import { withNextFiring } from "./schedule/next-firing.ts";
-import { withOwnerFound } from "./stop-trigger.ts";
+import { withOwnerFound, withoutStarts } from "./stop-trigger.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 import type { TriggerKey } from "./trigger-records.ts";
 import {
@@ -113,17 +113,21 @@ export async function updateTrigger(
   return await replaceTrigger(ports, key, change, signal);
 }
 
-/** Pauses a trigger. */
+/** Pauses a trigger. A firing that was decided, and that no gateway has started within seconds, starts no run. */
 export async function pauseTrigger(
   ports: TriggerPorts,
   key: TriggerKey,
   signal: AbortSignal,
 ): Promise<Trigger> {
-  const change = (trigger: Trigger) =>
-    trigger.state === TriggerState.ACTIVE
-      ? withNextFiring({ ...trigger, state: TriggerState.PAUSED }, ports.clock.now())
-      : trigger;
-  return await replaceTrigger(ports, key, change, signal);
+  const nowMs = ports.clock.now();
+  const pause = ({ trigger, pending, ...rest }: TriggerRecord) => {
+    if (trigger?.state !== TriggerState.ACTIVE) return undefined;
+    const paused = withNextFiring({ ...trigger, state: TriggerState.PAUSED }, nowMs);
+    const problem = "the trigger was paused before the run started";
+    return { ...rest, trigger: paused, pending: withoutStarts(pending, problem, nowMs) };
+  };
+  const record = await changeTrigger(ports, key, pause, signal);
+  return withLastFiring(record, await readFirings(ports, key, record.uid, signal));
 }
 
 /** Lets a trigger fire again. The caller becomes its owner. */

@@ -282,6 +282,22 @@ test("an owner who signed in is trusted for 90 days", async () => {
   expect((await stateOf(ports))?.trigger?.stopReason).toContain("90 days");
 });
 
+test("a firing that has not started when its trigger is paused starts no run", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  ports.nowMs = startMs + hourMs;
+  const dying = { ...ports, firings: dyingTable(ports.firings, { left: 0 }) };
+  await expect(fireDue(dying, nightly, never)).rejects.toThrow(unavailable);
+  await pauseTrigger(ports, nightly, never);
+  ports.nowMs += 15_000;
+  await fireDue(ports, nightly, never);
+  expect(await firingsOf(ports)).toMatchObject([
+    { outcome: FiringOutcome.FAILED, problem: expect.stringContaining("was paused"), runId: "" },
+  ]);
+  expect(ports.gateway.dispatch.length).toBe(0);
+  expect((await stateOf(ports))?.pending).toEqual([]);
+});
+
 test("times that pass while a trigger is paused are not missed", async () => {
   const ports = await memoryTriggers();
   await storeTrigger(ports);
