@@ -157,8 +157,8 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   async read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>> {
     const part = await this.readPart(key, tail, Infinity, signal);
-    const { events, tail: end, batchTails, bytes = 0 } = part;
-    return { events, tail: end, batchTails, bytes };
+    const { events, tail: end, batchTails, bytes } = part;
+    return { events, tail: end, batchTails, ...(bytes !== undefined && { bytes }) };
   }
 
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>> {

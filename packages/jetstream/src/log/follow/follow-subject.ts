@@ -5,6 +5,7 @@ import type { PendingSource } from "./pending-batches.ts";
 import { PendingBatches } from "./pending-batches.ts";
 import type { EventRange, Tail } from "../port.ts";
 import { emptyTail } from "../port.ts";
+import { rangeAfter } from "./range-after.ts";
 
 /** What `followSubject` needs of a log. */
 interface FollowSource<Event> extends PendingSource<Event>, LiveSource {
@@ -63,17 +64,4 @@ export async function* followSubject<Event>(
     }
     signal.throwIfAborted();
   }
-}
-
-function rangeAfter<Event>(
-  { events, tail, batchTails, bytes = 0 }: EventRange<Event>,
-  afterSequence: number,
-): EventRange<Event> {
-  const before = tail.sequence - events.length;
-  return {
-    bytes,
-    events: events.slice(Math.max(0, afterSequence - before)),
-    tail,
-    batchTails: batchTails.filter(({ sequence }) => sequence > afterSequence),
-  };
 }
