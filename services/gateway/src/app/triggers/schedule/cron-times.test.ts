@@ -56,6 +56,16 @@ test("every minute of a repeated hour fires, if the hour is not named", () => {
   ]);
 });
 
+// Requirement: TRIG-2
+test.each([
+  ["30 0-3 * * *", ["04:30", "05:30", "06:30", "07:30"]],
+  ["30 1,2 * * *", ["05:30", "06:30", "07:30"]],
+  ["0,30 1 * * *", ["05:00", "05:30", "06:00", "06:30"]],
+])("%s fires twice in a repeated hour, because it has several minutes or hours", (cron, times) => {
+  const fired = timesAfter(cron, "America/New_York", "2026-11-01T04:00:00Z", times.length);
+  expect(fired).toEqual(times.map((time) => `2026-11-01T${time}:00.000Z`));
+});
+
 test("either of two restricted days suffices", () => {
   expect(timesAfter("0 0 13 * 5", "", "2026-11-01T00:00:00Z", 3)).toEqual([
     "2026-11-06T00:00:00.000Z",

@@ -8,7 +8,8 @@ export interface CronTimes {
 
 /**
  * Returns the times of a cron expression with five fields in a time zone. A local time that the clock skips comes right after
- * the change; one that the clock repeats counts once. Throws an Error that says what is wrong with either.
+ * the change. One that the clock repeats counts once, at its first occurrence, if the expression has one minute and one hour; with
+ * a list, a range, a step, or `*` in either field it counts twice. Throws an Error that says what is wrong with either.
  */
 export function cronTimes(cron: string, timeZone: string): CronTimes {
   const fields = cron.trim().split(/\s+/);
