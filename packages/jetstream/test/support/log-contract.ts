@@ -5,6 +5,7 @@ import type { Log, TailReader } from "../../src/log/port.ts";
 import type { LogKind } from "./facts.ts";
 import { appendEvents, followUntil, range } from "./facts.ts";
 import { followContract } from "./followers/follow-contract.ts";
+import { freezingEvents } from "./freeze-events.ts";
 import { listenerContract } from "./followers/listener-contract.ts";
 
 /** The lengths of the batches of a long history: many small ones, then one or several that are as large as all of them. */
@@ -18,15 +19,19 @@ function lengthsOf(batches: number): readonly number[] {
 }
 
 /**
- * The contract of every adapter of a log. `writers` returns several connections to the same log. `batches` is the length of a long
+ * The contract of every adapter of a log. `open` returns several connections to the same log. `batches` is the length of a long
  * history.
  */
 export function logContract<Key, Event extends { readonly sequence: number }>(
   where: string,
   { fresh, inOtherTenant, batch, wordsOf }: LogKind<Key, Event>,
-  writers: () => readonly [Log<Key, Event> & TailReader<Key, Event>, Log<Key, Event>],
+  open: () => readonly [Log<Key, Event> & TailReader<Key, Event>, Log<Key, Event>],
   batches = 2_000,
 ): void {
+  const writers = () => {
+    const [log, other] = open();
+    return [freezingEvents(log), freezingEvents(other)] as const;
+  };
   const mixedLengths = lengthsOf(batches);
   listenerContract(where, { fresh, inOtherTenant, batch, wordsOf }, writers);
   followContract(where, { fresh, batch, wordsOf }, writers, mixedLengths);
