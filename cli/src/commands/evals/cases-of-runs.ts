@@ -22,7 +22,6 @@ export async function casesOfRuns(
   };
   const statuses = [RunStatus.COMPLETED];
   const options = { agentId: agent, statuses, filter, limit: maxRuns, signal };
-  const isOfEval = (run: Run) => Object.hasOwn(run.labels, "eval");
   const cases = new Map<string, EvalCase>();
   for await (const run of reeve.listRuns(options)) {
     if (isOfEval(run) && !Object.hasOwn(labels, "eval")) continue;
@@ -32,6 +31,10 @@ export async function casesOfRuns(
     if (cases.size === limit) break;
   }
   return [...cases.values()];
+}
+
+function isOfEval({ labels }: Run): boolean {
+  return Object.hasOwn(labels, "eval");
 }
 
 function caseIdOf(input: string): string {

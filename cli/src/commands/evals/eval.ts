@@ -79,9 +79,7 @@ async function report(
   const isBad =
     baseline === undefined
       ? results.cases.some(({ passed }) => !passed)
-      : changes.some(
-          ({ change }) => change === "regressed" || (change === "gone" && !allowGone),
-        );
+      : changes.some(({ change }) => change === "regressed" || (change === "gone" && !allowGone));
   return isBad ? exitCodes.failed : exitCodes.ok;
 }
 

@@ -25,6 +25,7 @@ import type { Credential } from "@reeve/platform/rpc/principal";
 import { checkTrigger, sourceChanged } from "./check-trigger.ts";
 import { withNextFiring } from "./schedule/next-firing.ts";
 import { withOwnerFound, withoutStarts } from "./stop-trigger.ts";
+import { revisionConflict, triggerExists, withoutWebhook } from "./trigger-failures.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
 import type { TriggerKey } from "./trigger-records.ts";
 import {
@@ -273,31 +274,4 @@ async function assertQuota(
 
 function idOf({ trigger }: TriggerRecord): string {
   return trigger?.spec?.triggerId ?? "";
-}
-
-function triggerExists(triggerId: string): Failure {
-  return new Failure(
-    "exists",
-    ErrorReason.TRIGGER_EXISTS,
-    `trigger ${triggerId} already exists; update it instead`,
-    { metadata: { trigger_id: triggerId } },
-  );
-}
-
-function withoutWebhook(triggerId: string): Failure {
-  return new Failure(
-    "precondition",
-    ErrorReason.TRIGGER_WITHOUT_WEBHOOK,
-    `trigger ${triggerId} has a schedule and no webhook, so it has no secret`,
-    { metadata: { trigger_id: triggerId } },
-  );
-}
-
-function revisionConflict(triggerId: string, revision: number): Failure {
-  return new Failure(
-    "conflict",
-    ErrorReason.REVISION_CONFLICT,
-    `trigger ${triggerId} was changed concurrently and is now at revision ${revision}; read it and retry`,
-    { metadata: { trigger_id: triggerId, revision: String(revision) } },
-  );
 }

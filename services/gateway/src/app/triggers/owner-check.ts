@@ -44,7 +44,8 @@ export function ownerChecks(
       if (found.length === 0) return missing(`the owner ${subject} does not exist anymore`);
       const given = new Set(found.flatMap(({ roles }) => [...roles]));
       // Another credential of the same principal may have roles that the one which made it the owner lacks.
-      return accepted(given.intersection(new Set(owner.roles))) ?? missing(withoutRole);
+      const roles = new Set(owner.roles.filter((role) => given.has(role)));
+      return accepted(roles) ?? missing(withoutRole);
     },
   };
 }

@@ -59,8 +59,12 @@ test("an input that would be longer than that of a run is refused while it is re
   expect(() => renderInput("{{body}}".repeat(8_000), { ...values, body })).toThrow(/262144 bytes/);
 });
 
+/** Returns an object with lists in lists. */
+function nested(levels: number): string {
+  return `{"a":${"[".repeat(levels)}"[{["${"]".repeat(levels)}}`;
+}
+
 test("JSON that is nested too deep is refused, if its values are inserted", () => {
-  const nested = (levels: number) => `{"a":${"[".repeat(levels)}"[{["${"]".repeat(levels)}}`;
   expect(renderInput("{{body.a}}", { ...values, body: nested(63) })).toContain("[{[");
   const body = nested(100_000);
   expect(() => renderInput("{{body.a}}", { ...values, body })).toThrow(/nested deeper than 64/);

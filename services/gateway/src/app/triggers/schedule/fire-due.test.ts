@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import { Role } from "@reeve/contracts/access/role";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import { FiringOutcome, OnMissed, OnOverlap, TriggerState } from "@reeve/contracts/trigger";
@@ -17,10 +16,8 @@ import {
   specOf,
   startMs,
   storeTrigger,
-  without,
 } from "../../../../test/support/memory-triggers.ts";
 import { startRun, startRunAs } from "../../start-run.ts";
-import { maxMissingMs } from "../stop-trigger.ts";
 import { pauseTrigger, resumeTrigger, updateTrigger } from "../manage-triggers.ts";
 import { fireDue, maxPendingMs } from "./fire-due.ts";
 
@@ -144,7 +141,10 @@ test("nobody else can start the run of a firing before the trigger does", async 
   const [firing] = await firingsOf(ports);
   expect(firing?.outcome).toBe(FiringOutcome.STARTED);
   expect(firing?.runId).not.toBe(run.runId);
-  expect(await createdBy(ports, firing?.runId ?? "")).toMatchObject({ requestId, startedBy: "ann" });
+  expect(await createdBy(ports, firing?.runId ?? "")).toMatchObject({
+    requestId,
+    startedBy: "ann",
+  });
 });
 
 test("a run of another request is not taken for that of a firing", async () => {
@@ -190,96 +190,6 @@ test("a run that has not ended is remembered over any number of skipped firings"
   const firings = await firingsOf(ports);
   expect(firings).toHaveLength(100);
   expect(firings.findIndex(({ outcome }) => outcome === FiringOutcome.STARTED)).toBe(0);
-});
-
-// Requirement: TRIG-3
-test("a trigger of a removed owner stops with the reason, until somebody else resumes it", async () => {
-  const ports = await memoryTriggers();
-  await storeTrigger(ports);
-  ports.subjects.delete("ann");
-  ports.nowMs = startMs + hourMs;
-  await expect(fireDue(ports, nightly, never)).rejects.toMatchObject({ kind: "unavailable" });
-  ports.nowMs += maxMissingMs;
-  await fireDue(ports, nightly, never);
-  const stopReason = "the owner ann does not exist anymore";
-  const stopped = (await stateOf(ports))?.trigger;
-  expect(stopped).toMatchObject({ state: TriggerState.STOPPED, stopReason });
-  expect(stopped?.nextFiringAt).toBeUndefined();
-  expect(await firingsOf(ports)).toMatchObject([
-    { outcome: FiringOutcome.FAILED, problem: stopReason },
-  ]);
-  ports.subjects.set("bob", new Set([Role.RUNNER]));
-  const bob = { tenant: "acme", subject: "bob", roles: new Set([Role.RUNNER]) };
-  await resumeTrigger(ports, bob, "nightly", never);
-  ports.nowMs = startMs + 2 * hourMs;
-  await fireDue(ports, nightly, never);
-  const firing = (await firingsOf(ports)).at(-1);
-  expect((await createdBy(ports, firing?.runId ?? ""))?.startedBy).toBe("bob");
-});
-
-// Requirement: TRIG-3
-test("a gateway whose settings lack the owner leaves the firing to one whose settings have it", async () => {
-  const ports = await memoryTriggers();
-  await storeTrigger(ports);
-  for (const hour of [1, 2]) {
-    ports.nowMs = startMs + hour * hourMs;
-    await fireDue(without(ports, "ann"), nightly, never).catch(() => undefined);
-    expect((await stateOf(ports))?.ownerMissingSince).toBeDefined();
-    ports.nowMs += 15_000;
-    await fireDue(ports, nightly, never);
-    expect((await firingsOf(ports)).at(-1)?.outcome).not.toBe(FiringOutcome.FAILED);
-    expect(await stateOf(ports)).toMatchObject({ trigger: { state: TriggerState.ACTIVE } });
-    expect((await stateOf(ports))?.ownerMissingSince).toBeUndefined();
-  }
-});
-
-// Requirement: TRIG-3
-test("a trigger that another person takes over while its owner is checked does not stop", async () => {
-  const ports = await memoryTriggers();
-  await storeTrigger(ports);
-  const bob = { ...ann, subject: "bob" };
-  ports.subjects.set("bob", ann.roles);
-  ports.nowMs = startMs + hourMs;
-  await fireDue(without(ports, "ann"), nightly, never).catch(() => undefined);
-  ports.nowMs += maxMissingMs;
-  const { check } = without(ports, "ann").owners;
-  let taken: Promise<unknown> = Promise.resolve();
-  const owners: MemoryTriggers["owners"] = {
-    check: (tenant, owner) => {
-      if (owner?.subject === "ann") taken = resumeTrigger(ports, bob, "nightly", never);
-      return check(tenant, owner);
-    },
-  };
-  await fireDue({ ...ports, owners }, nightly, never);
-  await taken;
-  const record = await stateOf(ports);
-  expect(record?.trigger).toMatchObject({ state: TriggerState.ACTIVE, owner: { subject: "bob" } });
-});
-
-test("an owner that lost the role runner starts nothing", async () => {
-  const ports = await memoryTriggers();
-  await storeTrigger(ports);
-  ports.subjects.set("ann", new Set([Role.AUTHOR]));
-  ports.nowMs = startMs + hourMs;
-  await expect(fireDue(ports, nightly, never)).rejects.toMatchObject({ kind: "unavailable" });
-  ports.nowMs += maxMissingMs;
-  await fireDue(ports, nightly, never);
-  expect((await stateOf(ports))?.trigger?.stopReason).toContain("role runner");
-  expect(ports.gateway.dispatch.length).toBe(0);
-});
-
-test("an owner who signed in is trusted for 90 days", async () => {
-  const ports = await memoryTriggers();
-  const signedIn = { ...ann, kind: "oidc" } as const;
-  await storeTrigger(ports);
-  await resumeTrigger(ports, signedIn, "nightly", never);
-  ports.subjects.delete("ann");
-  ports.nowMs = startMs + hourMs;
-  await fireDue(ports, nightly, never);
-  expect(await historyOf(ports)).toEqual([started]);
-  ports.nowMs = startMs + 90 * 24 * hourMs;
-  await fireDue(ports, nightly, never);
-  expect((await stateOf(ports))?.trigger?.stopReason).toContain("90 days");
 });
 
 test("a firing that has not started when its trigger is paused starts no run", async () => {

@@ -55,6 +55,11 @@ export async function fireTriggers(
       log.warn({ err: error, tenant, triggerId }, "trigger did not fire; trying again later");
     }
   };
+  const fireOne = async (name: string, record: TriggerRecord) => {
+    await fire(name, record);
+    firing.delete(name);
+    fireNext();
+  };
   const hasRoom = (tenant: string) =>
     [...firing.values()].filter((each) => each.tenant === tenant).length < maxOfTenant;
   const fireNext = () => {
@@ -63,11 +68,7 @@ export async function fireTriggers(
       const { tenant } = record;
       if (!hasRoom(tenant)) continue;
       due.delete(name);
-      const ended = fire(name, record).then(() => {
-        firing.delete(name);
-        fireNext();
-      });
-      firing.set(name, { tenant, ended });
+      firing.set(name, { tenant, ended: fireOne(name, record) });
     }
   };
 

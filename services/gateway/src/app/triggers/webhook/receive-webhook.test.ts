@@ -125,8 +125,7 @@ test("a webhook for which a quota has no room starts its run when it is sent aga
   const ports = await memoryTriggers();
   const { webhookSecret } = await storeTrigger(ports, { ...hook, onOverlap: OnOverlap.SKIP });
   const message = "10 runs are open";
-  const admit = () =>
-    Promise.reject(new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, message));
+  const admit = () => Promise.reject(new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, message));
   const gateway = { ...ports.gateway, runQuotas: { ...ports.gateway.runQuotas, admit } };
   const full = await send({ ...ports, gateway }, webhookSecret);
   expect(full).toEqual({ kind: "full", problem: message, retryAfterMs: 60_000 });
