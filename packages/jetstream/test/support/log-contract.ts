@@ -5,7 +5,7 @@ import type { Log, TailReader } from "../../src/log/port.ts";
 import type { LogKind } from "./facts.ts";
 import { appendEvents, followUntil, range } from "./facts.ts";
 import { followContract } from "./followers/follow-contract.ts";
-import { freezingEvents } from "./freeze-events.ts";
+import { freezingEvents } from "./followers/freeze-events.ts";
 import { listenerContract } from "./followers/listener-contract.ts";
 
 /** The lengths of the batches of a long history: many small ones, then one or several that are as large as all of them. */

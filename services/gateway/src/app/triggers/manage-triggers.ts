@@ -150,7 +150,7 @@ export async function resumeTrigger(
 }
 
 /**
- * Replaces the secret of a trigger, and returns its text. The caller becomes its owner: whoever holds the text starts runs of the
+ * Replaces the secret of a trigger, and returns its text. The caller becomes its owner: a sender that has the text starts runs of the
  * owner, so that nobody may get the text for runs of another person.
  */
 export async function rotateSecret(

@@ -1,7 +1,7 @@
-import type { EventRange } from "../../src/log/port.ts";
+import type { EventRange } from "../../../src/log/port.ts";
 
 /**
- * Returns a log that freezes, deeply, the events that it returns. Readers of a process share them, so that whoever changes one
+ * Returns a log that freezes, deeply, the events that it returns. Readers of a process share them, so that a reader that changes one
  * fails: a change would show in what others read.
  */
 export function freezingEvents<AnyLog extends object>(log: AnyLog): AnyLog {
