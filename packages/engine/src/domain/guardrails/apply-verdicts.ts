@@ -12,14 +12,16 @@ import { initialUnits, userUnit } from "../state/conversation.ts";
 import type { Call, Frame, Unit } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { withAnswerVerdicts, workflowAnswer } from "./workflow-answer.ts";
 import { unitsFrom, unitsOf, withNewest } from "../state/units.ts";
 
 /** Changes what models read by the verdicts of guards. What happens to calls and to the run follows from the answer of the hook. */
 export function applyVerdicts(
   state: RunState,
   { parentId, stepNumber }: RunEvent,
-  { guards, callId }: PluginHookFinished,
+  finished: PluginHookFinished,
 ): RunState {
+  const { guards, callId } = finished;
   const [first] = guards;
   const frame = state.frames.get(parentId);
   if (first === undefined || frame === undefined) return state;
@@ -31,7 +33,7 @@ export function applyVerdicts(
         ? withInput(state, redactions)
         : withFrame(state, withMessages(frame, redactions));
     case GuardTarget.OUTPUT:
-      return withFrame(state, withRefusal(frame, guards));
+      return withFrame(state, withAnswer(state, frame, finished));
     case GuardTarget.RESULT:
       return withFrame(state, withResult(frame, callId, guards));
     default:
@@ -52,9 +54,15 @@ function withInput(state: RunState, redactions: readonly TextRedaction[]): RunSt
   const frames = new Map(state.frames);
   for (const id of [rootId, plannerId]) {
     const frame = frames.get(id);
-    if (frame !== undefined) frames.set(id, { ...frame, units });
+    if (frame !== undefined) frames.set(id, { ...withWorkflowInput(frame, given.input), units });
   }
   return { ...state, frames };
+}
+
+function withWorkflowInput(frame: Frame, input: string): Frame {
+  return frame.workflow === undefined
+    ? frame
+    : { ...frame, workflow: { ...frame.workflow, input } };
 }
 
 /** Replaces the newest messages of a frame. */
@@ -68,7 +76,8 @@ function withMessages(frame: Frame, redactions: readonly TextRedaction[]): Frame
       return [unit, userUnit({ text, parts }, unit.isInput)];
     }),
   );
-  return { ...frame, units: unitsFrom(units.map((unit) => replaced.get(unit) ?? unit)) };
+  const given = withWorkflowInput(frame, redacted[0]?.text ?? "");
+  return { ...given, units: unitsFrom(units.map((unit) => replaced.get(unit) ?? unit)) };
 }
 
 type UserUnit = Extract<Unit, { kind: "user" }>;
@@ -83,6 +92,14 @@ export function newMessages(frame: Frame): readonly UserUnit[] {
 /** Returns a message of the user with its parts. */
 export function asMessage({ text, parts = [] }: UserUnit) {
   return { text, parts: [...parts] };
+}
+
+function withAnswer(state: RunState, frame: Frame, finished: PluginHookFinished): Frame {
+  const { workflow } = frame;
+  if (workflow === undefined) return withRefusal(frame, finished.guards);
+  const answer = workflowAnswer(state, frame);
+  if (answer === undefined) return frame;
+  return { ...frame, workflow: withAnswerVerdicts(workflow, answer, finished) };
 }
 
 function withRefusal(frame: Frame, guards: readonly GuardVerdict[]): Frame {

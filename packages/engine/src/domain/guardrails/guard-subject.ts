@@ -9,6 +9,7 @@ import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
 import { asMessage, newMessages } from "./apply-verdicts.ts";
 import { targetAt } from "./guards-at.ts";
+import { asSubject, workflowAnswer } from "./workflow-answer.ts";
 
 /** What guards look at. */
 export interface GuardSubject {
@@ -32,8 +33,12 @@ export function subjectAt(state: RunState, point: HookPoint): GuardSubject {
         point.step === 0 ? [{ text, parts }, ...messages] : newMessages(frame).map(asMessage);
       return { target, texts: textsOf(given), isAnswer: false };
     }
-    case "output":
-      return answerSubject(frame, frame.calls);
+    case "output": {
+      const answer = workflowAnswer(state, frame);
+      return answer === undefined
+        ? answerSubject(frame, frame.calls)
+        : { target, ...asSubject(answer), isAnswer: true };
+    }
     case "arguments": {
       const json = point.call && approvedCall(point.call).arguments;
       return { target, texts: [], ...(json && { json }), isAnswer: false };

@@ -8,6 +8,7 @@ import type { Call, Frame } from "../state/frame.ts";
 import { rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { RunGuard } from "./pinned-guards.ts";
+import { workflowAnswer } from "./workflow-answer.ts";
 import { guardrailsId, guardsOf } from "./pinned-guards.ts";
 
 /** What guards look at in each phase in which there are any. */
@@ -46,6 +47,7 @@ export function guardsAt(state: RunState, point: HookPoint): readonly RunGuard[]
     case "input":
       return guards.filter(({ agentId }) => isGivenTo(agentId, frame, point));
     case "output":
+      if (frame.workflow !== undefined) return guardsOfWorkflow(state, guards, frame);
       return frame.hasTurn ? guardsOfAnswer(guards, frame, frame) : [];
     case "arguments":
     case "result":
@@ -75,6 +77,17 @@ export function guardsOfAnswer(
     ({ agentId, check }) =>
       answersTo(agentId, frame) && (check.kind === "schema" ? isAnswer : hasResult || text !== ""),
   );
+}
+
+function guardsOfWorkflow(
+  state: RunState,
+  guards: readonly RunGuard[],
+  frame: Frame,
+): readonly RunGuard[] {
+  const own = guards.filter(({ agentId }) => answersTo(agentId, frame));
+  const answer = own.length === 0 ? undefined : workflowAnswer(state, frame);
+  if (answer === undefined) return [];
+  return own.filter(({ check }) => check.kind === "schema" || answer !== "");
 }
 
 /** Whether what comes in at a point is for the author of a guard: messages to the run, or the task of a delegate. */

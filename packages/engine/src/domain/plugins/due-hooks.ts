@@ -77,13 +77,18 @@ function pointsOfStep(state: RunState, frame: Frame): readonly HookPoint[] {
     if (frame.modelCall !== undefined) return [];
     return firstAwaited(state, frame, [HookPhase.STEP_START, HookPhase.BEFORE_INFERENCE]);
   }
-  const turn = stepPoint(frame, HookPhase.AFTER_INFERENCE);
-  // No model makes the calls of a workflow.
-  if (frame.workflow === undefined && awaitsHooks(state, turn)) return [turn];
+  const { STEP_START, AFTER_INFERENCE, STEP_END } = HookPhase;
+  // The answer of a workflow follows its calls, that of a model comes with them.
+  const [before, after] =
+    frame.workflow === undefined
+      ? [AFTER_INFERENCE, [STEP_END]]
+      : [STEP_START, [AFTER_INFERENCE, STEP_END]];
+  const first = firstAwaited(state, frame, [before]);
+  if (first.length > 0) return first;
   const scheduled = scheduleCalls(withHeldCalls(state, frame), parallelCallLimit(state, frame));
   const ofCalls = frame.calls.flatMap((call) => pointsOfCall(state, frame, call, scheduled));
   const isOver = ofCalls.length === 0 && frame.calls.every(({ result }) => result !== undefined);
-  return isOver ? firstAwaited(state, frame, [HookPhase.STEP_END]) : ofCalls;
+  return isOver ? firstAwaited(state, frame, after) : ofCalls;
 }
 
 function firstAwaited(

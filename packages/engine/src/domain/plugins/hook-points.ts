@@ -80,13 +80,21 @@ function takesPart(
   point: HookPoint,
 ): boolean {
   if (guardrails !== undefined) return guardsAt(state, point).length > 0;
-  if (delegateIds.length === 0) return true;
   const frame = state.frames.get(point.frame);
+  if (frame?.workflow !== undefined && ofModels.has(point.phase)) return false;
+  if (delegateIds.length === 0) return true;
   if (frame === undefined || point.step === 0) return false;
   return delegateFrames(state, frame).some(({ delegate }) =>
     delegateIds.includes(delegate?.agentId ?? ""),
   );
 }
+
+/** The phases of a step that a workflow has for its guards only: no model is called in it. */
+const ofModels: ReadonlySet<HookPhase> = new Set([
+  HookPhase.STEP_START,
+  HookPhase.BEFORE_INFERENCE,
+  HookPhase.AFTER_INFERENCE,
+]);
 
 /** Whether hooks of a point, or actions that they scheduled, have not ended. The planner has hooks for its calls only. */
 export function awaitsHooks(state: RunState, point: HookPoint): boolean {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { Approval } from "@reeve/contracts/approval";
 import type {
   IncompleteReason,
@@ -89,7 +89,14 @@ export interface FrameWorkflow {
   readonly input: string;
   /** The agents that its nodes may call. */
   readonly agents: readonly CallableAgent[];
+  /** What guards say of the answer. Undefined: it passed as it is, or none has looked at it. */
+  readonly guardedAnswer?: GuardedAnswer;
 }
+
+/** The answer of a workflow in place of its own, or why it has none. */
+export type GuardedAnswer =
+  | { readonly replacement: JsonValue; readonly refusal?: undefined }
+  | { readonly refusal: string; readonly replacement?: undefined };
 
 /** A delegate at work. */
 interface DelegateCall {

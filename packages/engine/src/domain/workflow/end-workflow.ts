@@ -5,6 +5,7 @@ import { isStorable } from "@reeve/contracts/rules/nesting";
 import { limitsOf } from "../budget/limits.ts";
 import { exceededWork, overBudget } from "../budget/over-budget.ts";
 import { completeFrame, failFrame, outsideSteps } from "../end-frame.ts";
+import { guardrailTripped } from "../guardrails/guard-stop.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, FrameWorkflow } from "../state/frame.ts";
@@ -24,6 +25,10 @@ export function stepOfWorkflow(
     const exceeded = exceededWork(state, nowMs);
     if (exceeded !== undefined) return overBudget(state, exceeded);
     return [fact({ ...scopeOf(frame), step: 1 }, started)];
+  }
+  const { refusal } = workflow.guardedAnswer ?? {};
+  if (refusal !== undefined) {
+    return failFrame(state, outsideSteps(frame), guardrailTripped, refusal);
   }
   const { failure, answer } = evaluate(frame, workflow, limitsOf(state).parallelCalls);
   const problem = failure ?? (answer === undefined ? undefined : answerProblem(answer));

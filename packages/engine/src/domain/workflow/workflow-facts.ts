@@ -34,6 +34,7 @@ export function workflowFacts(
   workflow: FrameWorkflow,
   { nowMs, refusalNow }: { readonly nowMs: number; readonly refusalNow: RefusalNow },
 ): readonly Fact[] {
+  if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_START))) return [];
   const ofCalls = callFacts(state, frame, nowMs, refusalNow);
   if (ofCalls.length > 0) return ofCalls;
   // Plugins see a result before any node does.
@@ -42,6 +43,7 @@ export function workflowFacts(
   const moved = nextOfNodes(state, frame, evaluation, nowMs);
   if (moved.length > 0) return moved;
   if (frame.calls.some(({ result }) => result === undefined)) return [];
+  if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) return [];
   const answered = answerFacts(state, frame, workflow, evaluation);
   if (answered.length > 0) return answered;
   if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_END))) return [];
@@ -81,9 +83,10 @@ function refuseWaiting(frame: Frame, failure: string, nowMs: number): readonly F
 function answerFacts(
   state: RunState,
   frame: Frame,
-  { graph }: FrameWorkflow,
+  { graph, guardedAnswer }: FrameWorkflow,
   { answer, failure }: Evaluation,
 ): readonly Fact[] {
+  if (guardedAnswer?.refusal !== undefined) return [];
   if (failure !== undefined || answer === undefined || answerProblem(answer) !== undefined) {
     return [];
   }

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
 import { GuardVerdictSchema } from "@reeve/contracts/run";
 import { guardsAt } from "../../domain/guardrails/guards-at.ts";
+import type { GuardSubject } from "../../domain/guardrails/guard-subject.ts";
 import { subjectAt } from "../../domain/guardrails/guard-subject.ts";
 import type { HookPoint } from "../../domain/plugins/hook-point.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
@@ -19,11 +20,23 @@ export async function guardHook(
 ): Promise<Outcome> {
   try {
     const guards = guardsAt(state, point);
-    return recorded(await checkGuards(state, guards, subjectAt(state, point), ports, signal));
+    const subject = subjectAt(state, point);
+    const outcome = await checkGuards(state, guards, subject, ports, signal);
+    const isWorkflow = state.frames.get(point.frame)?.workflow !== undefined;
+    return recorded(isWorkflow ? withReplacement(outcome, subject) : outcome);
   } catch (error) {
     signal.throwIfAborted();
     return failedCheck(error);
   }
+}
+
+/** Records the answer of a workflow that is a record with what guards replaced in it: redactions have places in texts only. */
+function withReplacement(outcome: GuardOutcome, { target, json }: GuardSubject): GuardOutcome {
+  const { redacted, answer } = outcome;
+  const isReplaced = target === "output" && redacted.json !== undefined && redacted.json !== json;
+  if (!isReplaced || answer.verdict !== undefined) return outcome;
+  const verdict = { case: "rewrite" as const, value: { arguments: redacted.json } };
+  return { ...outcome, answer: { ...answer, verdict } };
 }
 
 /** Returns how a check ended that threw. */
