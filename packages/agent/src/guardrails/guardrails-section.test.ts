@@ -9,7 +9,6 @@ import { unrestricted } from "../policy/caller-policy.ts";
 import { policySchema } from "../policy/policy-schema.ts";
 import { resolveAgent } from "../resolve/resolve-agent.ts";
 import { guardListOf } from "./guardrails-section.ts";
-import { findIn } from "./text-check.ts";
 
 const sections = (guardrails: JsonValue) => ({
   sections: { guardrails: fromJson(ValueSchema, guardrails) },
@@ -136,20 +135,4 @@ describe("the section of guards", () => {
       "arguments",
     ]);
   });
-});
-
-test("a guard finds expressions and texts in any case if it says so", () => {
-  const input = [{ ...guard, patterns: ["drop +table"], literals: ["SeCret"], ignore_case: true }];
-  const check = guardListOf({ input })?.guards[0]?.check;
-  if (check?.kind !== "text") throw new Error("no check of texts");
-  const text = "DROP  TABLE x; my secret";
-  const found = findIn(check, text).spans ?? [];
-  expect(found.map(({ start, end }) => text.slice(start, end))).toEqual(["DROP  TABLE", "secret"]);
-});
-
-test("a text that would take an expression too long is a problem, not a wait", () => {
-  const input = [{ ...guard, patterns: ["(a{1,50}b?){1,5}c"] }];
-  const check = guardListOf({ input })?.guards[0]?.check;
-  if (check?.kind !== "text") throw new Error("no check of texts");
-  expect(findIn(check, "a".repeat(4_000_000)).problem).toContain("4000000 characters");
 });

@@ -3,6 +3,7 @@ import type { Detector } from "./detectors.ts";
 import { detect } from "./detectors.ts";
 import type { TextSpan } from "./text-span.ts";
 import { disjoint } from "./text-span.ts";
+import type { Work } from "./work.ts";
 
 /** What a guard looks for in texts. */
 export interface TextCheck {
@@ -13,8 +14,6 @@ export interface TextCheck {
   readonly ignoresCase: boolean;
 }
 
-/** The most steps that one expression may take for one text: a worker does nothing else meanwhile. */
-const maxSteps = 100_000_000;
 /** How many places of one text are redacted one by one. */
 const maxSpans = 500;
 
@@ -23,20 +22,37 @@ export type Found =
   | { readonly spans: readonly TextSpan[]; readonly problem?: undefined }
   | { readonly spans?: undefined; readonly problem: string };
 
-/** Finds what a check looks for. A text that would take too much work is a problem. A text with too many places is one place. */
-export function findIn(
-  { expressions, literals, detectors, ignoresCase }: TextCheck,
+/**
+ * Finds what a check looks for: all places, or the first one if `isFirst`. Yields where other work may go on. A text that would take too
+ * much work is a problem. A text with too many places is one place, and what is too much work after a place belongs to it.
+ */
+export function* findIn(
+  check: TextCheck,
   text: string,
-): Found {
+  work: Work,
+  isFirst: boolean,
+): Generator<void, Found> {
+  const { expressions, literals, detectors, ignoresCase } = check;
   const spans: TextSpan[] = [];
-  for (const { source, cost, spansIn } of expressions) {
-    if (cost * text.length > maxSteps) {
-      return { problem: `the text has ${text.length} characters, too many for /${source}/` };
-    }
-    spans.push(...spansIn(text, maxSpans + 1).map((span) => ({ ...span, label: "pattern" })));
+  const isDone = () => isFirst && spans.length > 0;
+  for (const kind of detectors) {
+    if (isDone()) break;
+    spans.push(...detect(kind, text));
+    if (work.passes(text.length * detectorCost)) yield;
   }
-  for (const literal of literals) spans.push(...literalSpans(text, literal, ignoresCase));
-  for (const kind of detectors) spans.push(...detect(kind, text));
+  const fold = ignoresCase ? lowered : (given: string) => given;
+  const folded = literals.length === 0 || isDone() ? "" : fold(text);
+  for (const literal of literals) {
+    if (isDone()) break;
+    spans.push(...literalSpans(folded, fold(literal)));
+    if (work.passes(text.length * literalCost)) yield;
+  }
+  for (const expression of expressions) {
+    if (isDone()) break;
+    const found = yield* matchesIn(expression, text, work, isFirst);
+    if (found.problem !== undefined) return found;
+    spans.push(...found.spans);
+  }
   const found = disjoint(spans);
   const [first] = found;
   return first === undefined || found.length <= maxSpans
@@ -44,12 +60,45 @@ export function findIn(
     : { spans: [{ start: 0, end: text.length, label: first.label }] };
 }
 
-function literalSpans(text: string, literal: string, ignoresCase: boolean): readonly TextSpan[] {
+/** Steps for each character, compared with those of an expression: the engine of JavaScript is faster. */
+const detectorCost = 0.5;
+const literalCost = 0.05;
+
+function* matchesIn(
+  expression: LinearExpression,
+  text: string,
+  work: Work,
+  isFirst: boolean,
+): Generator<void, Found> {
+  const { source, cost } = expression;
   const spans: TextSpan[] = [];
-  // Only letters whose other case has the same length: places in both texts are the same.
-  const fold = (given: string) =>
-    ignoresCase ? given.replace(/[A-Z]/g, (c) => c.toLowerCase()) : given;
-  const [within, wanted] = [fold(text), fold(literal)];
+  const places = expression.placesIn(text);
+  for (let from = 0; spans.length <= maxSpans && !(isFirst && spans.length > 0); ) {
+    if (!work.affords(cost * (text.length - from))) {
+      if (spans.length > 0) {
+        spans.push({ start: from, end: text.length, label: "pattern" });
+        break;
+      }
+      return {
+        problem: `the text has ${text.length} characters, too many for /${source}/`,
+      };
+    }
+    const { value: place } = places.next();
+    if (work.passes(cost * (text.length - from))) yield;
+    if (place === undefined) break;
+    if (place.end > place.start) spans.push({ ...place, label: "pattern" });
+    from = place.end;
+  }
+  return { spans };
+}
+
+/** Only letters whose other case has the same length: places in both texts are the same. */
+function lowered(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+function literalSpans(within: string, wanted: string): readonly TextSpan[] {
+  const spans: TextSpan[] = [];
   for (let at = within.indexOf(wanted); at >= 0; at = within.indexOf(wanted, at + wanted.length)) {
     spans.push({ start: at, end: at + wanted.length, label: "text" });
     if (spans.length > maxSpans) break;

@@ -32,8 +32,8 @@ export interface LinearExpression {
   /** Steps for each character of a text. */
   readonly cost: number;
   matches(text: string): boolean;
-  /** Returns the places that match and are not empty, at most `max`. */
-  spansIn(text: string, max: number): readonly { readonly start: number; readonly end: number }[];
+  /** Returns the places that match, one for each search: it reads the text at most from the end of the place before to its own end. */
+  placesIn(text: string): Iterator<{ readonly start: number; readonly end: number }, undefined>;
 }
 
 /** An expression, or why there is none. */
@@ -57,14 +57,10 @@ export function linearExpression(source: string, flags = ""): ExpressionOrProble
         source,
         cost,
         matches: (text) => compiled.matcher(text).find(),
-        spansIn(text, max) {
+        *placesIn(text) {
           const matcher = compiled.matcher(text);
-          const spans: { readonly start: number; readonly end: number }[] = [];
-          while (spans.length < max && matcher.find()) {
-            const [start, end] = [matcher.start(), matcher.end()];
-            if (end > start) spans.push({ start, end });
-          }
-          return spans;
+          while (matcher.find()) yield { start: matcher.start(), end: matcher.end() };
+          return undefined;
         },
       },
     };

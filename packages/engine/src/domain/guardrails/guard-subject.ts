@@ -70,20 +70,29 @@ export function shownText({ texts, json }: GuardSubject): string {
     .join("\n\n");
 }
 
-/** Calls `visit` with each text in a value: strings, the names of fields, and numbers as text. */
-export function visitTexts(
-  value: JsonValue,
-  visit: (text: string, isString: boolean) => void,
-): void {
-  if (typeof value === "string") visit(value, true);
-  else if (typeof value === "number") visit(String(value), false);
-  else if (Array.isArray(value)) for (const each of value) visitTexts(each, visit);
-  else if (typeof value === "object" && value !== null) {
-    for (const [name, each] of Object.entries(value)) {
-      visit(name, false);
-      visitTexts(each, visit);
+/** A text in a value. */
+export interface TextInside {
+  readonly text: string;
+  /** Whether it is a string, which can be replaced. */
+  readonly isString: boolean;
+}
+
+/** Returns the texts in a value: strings, in the order of `mapStrings`, the names of fields, and numbers as text. */
+export function textsIn(value: JsonValue): readonly TextInside[] {
+  const found: TextInside[] = [];
+  const visit = (each: JsonValue): void => {
+    if (typeof each === "string") found.push({ text: each, isString: true });
+    else if (typeof each === "number") found.push({ text: String(each), isString: false });
+    else if (Array.isArray(each)) each.forEach(visit);
+    else if (typeof each === "object" && each !== null) {
+      for (const [name, inner] of Object.entries(each)) {
+        found.push({ text: name, isString: false });
+        visit(inner);
+      }
     }
-  }
+  };
+  visit(value);
+  return found;
 }
 
 /** Returns a value with each of its strings replaced by what `change` returns. */

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { findIn } from "@reeve/agent/guardrails/text-check";
-import { redactText } from "@reeve/agent/guardrails/text-span";
+import type { TextSpan } from "@reeve/agent/guardrails/text-span";
+import { disjoint, redactText } from "@reeve/agent/guardrails/text-span";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import type { RunHookResponseSchema } from "@reeve/contracts/extensions/plugin";
 import type { GuardVerdictSchema, TextRedaction } from "@reeve/contracts/run";
@@ -48,18 +48,19 @@ export async function checkGuards(
   signal: AbortSignal,
 ): Promise<GuardOutcome> {
   const verdicts: Verdict[] = [];
-  let redacted = subject;
+  /** For each string in the arguments, what guards found there that they replace. */
+  const strings: TextSpan[][] = [];
   const pure = guards.filter(({ check }) => check.kind !== "model");
   for (const guard of pure) {
-    const finding = findingOf(guard, subject);
+    const finding = await findingOf(guard, subject, signal);
     const verdict = verdictOf(guard, subject, { finding });
     verdicts.push(verdict);
-    redacted = withRedaction(redacted, guard, verdict);
-    // The worker has other runs, and each check may take a while.
-    await setImmediate();
-    signal.throwIfAborted();
+    if (verdict.action !== GuardAction.REDACT || finding === undefined || "problem" in finding) {
+      continue;
+    }
+    for (const [index, spans] of finding.strings.entries()) (strings[index] ??= []).push(...spans);
   }
-  redacted = withRedactedTexts(redacted, verdicts);
+  const redacted = withRedactions(subject, verdicts, strings);
   for (const guard of guards) {
     if (guard.check.kind !== "model" || verdicts.some(isFinal)) continue;
     const moderation = await moderate(state, guard.check, redacted, ports, signal);
@@ -68,10 +69,22 @@ export async function checkGuards(
   return { verdicts, answer: answerOf(verdicts, redacted), redacted };
 }
 
-function findingOf({ check }: RunGuard, subject: GuardSubject): Finding {
+async function findingOf(
+  { check, action }: RunGuard,
+  subject: GuardSubject,
+  signal: AbortSignal,
+): Promise<Finding> {
   switch (check.kind) {
-    case "text":
-      return checkTexts(check, subject);
+    case "text": {
+      const checking = checkTexts(check, subject, action !== "redact");
+      for (;;) {
+        const { done, value } = checking.next();
+        // The worker has other runs, and each check may take a while.
+        await setImmediate();
+        signal.throwIfAborted();
+        if (done === true) return value;
+      }
+    }
     case "schema":
       return checkSchema(check, subject);
     case "model":
@@ -147,21 +160,22 @@ function redactionsIn(
   );
 }
 
-function withRedaction(
+/** Replaces what all guards found at once: what one of them leaves of a text may not be what another found. */
+function withRedactions(
   subject: GuardSubject,
-  { check }: RunGuard,
-  { action }: Verdict,
+  verdicts: readonly Verdict[],
+  strings: readonly (readonly TextSpan[])[],
 ): GuardSubject {
-  const { json } = subject;
-  if (action !== GuardAction.REDACT || check.kind !== "text" || json === undefined) return subject;
-  const changed = mapStrings(json, (text) => redactText(text, findIn(check, text).spans ?? []));
-  return { ...subject, json: changed as JsonObject };
-}
-
-function withRedactedTexts(subject: GuardSubject, verdicts: readonly Verdict[]): GuardSubject {
   const all = verdicts.flatMap(({ redactions = [] }) => redactions as TextRedaction[]);
-  if (all.length === 0) return subject;
-  return { ...subject, texts: subject.texts.map((text, index) => redactAt(text, index, all)) };
+  const texts = subject.texts.map((text, index) => redactAt(text, index, all));
+  const { json } = subject;
+  if (json === undefined || strings.every((spans) => spans.length === 0)) {
+    return all.length === 0 ? subject : { ...subject, texts };
+  }
+  let index = 0;
+  const changed = mapStrings(json, (text) => redactText(text, disjoint(strings[index++] ?? [])));
+  // An object with other strings is an object.
+  return { ...subject, texts, json: changed as JsonObject };
 }
 
 function answerOf(

@@ -49,6 +49,18 @@ describe("a guard of tools", () => {
     expect(await other.verdicts()).toEqual(["m: REFUSE"]);
   });
 
+  test("replaces what several of them found in one text of arguments", async () => {
+    const tools = [
+      { name: "a", literals: ["bc"], on: "arguments", action: "redact" },
+      { name: "b", literals: ["cd"], on: "arguments", action: "redact" },
+    ];
+    const run = await new GuardedRun(calling({ q: "abcde" })).drive(guardrails({ tools }));
+    const rewritten = (await run.bench.events()).flatMap(({ event }) =>
+      event.case === "toolResult" ? [event.value.result?.metadata?.editedArguments] : [],
+    );
+    expect(rewritten).toEqual(['{"q":"a[redacted: text]e"}']);
+  });
+
   test("asks a person about a call that does not fit a schema", async () => {
     const schema = { properties: { amount: { maximum: 10 } } };
     const tools = [{ name: "large", schema, action: "ask" }];
