@@ -5,13 +5,14 @@ import type {
   TextRedaction,
 } from "@reeve/contracts/run";
 import { GuardTarget } from "@reeve/contracts/run";
-import { guardedResult, isRefusal, nameOfGuard } from "@reeve/run/guardrails/guard-verdict";
+import { isRefusal, nameOfGuard } from "@reeve/run/guardrails/guard-verdict";
 import type { MessageText } from "@reeve/run/guardrails/redact-messages";
 import { redactMessages } from "@reeve/run/guardrails/redact-messages";
 import { initialUnits, userUnit } from "../state/conversation.ts";
-import type { Call, Frame, Unit } from "../state/frame.ts";
+import type { Frame, Unit } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { withResult } from "./guarded-call.ts";
 import { withAnswerVerdicts, workflowAnswer } from "./workflow-answer.ts";
 import { unitsFrom, unitsOf, withNewest } from "../state/units.ts";
 
@@ -35,7 +36,7 @@ export function applyVerdicts(
     case GuardTarget.OUTPUT:
       return withFrame(state, withAnswer(state, frame, finished));
     case GuardTarget.RESULT:
-      return withFrame(state, withResult(frame, callId, guards));
+      return withResult(state, frame, callId, guards);
     default:
       return state;
   }
@@ -108,19 +109,6 @@ function withRefusal(frame: Frame, guards: readonly GuardVerdict[]): Frame {
   if (refusing === undefined || newest?.kind !== "turn" || !frame.hasTurn) return frame;
   const refusal = `${nameOfGuard(refusing)} refuses this answer: ${refusing.reason}`;
   return { ...frame, units: withNewest(frame.units, { ...newest, refusal }) };
-}
-
-function withResult(frame: Frame, callId: string, guards: readonly GuardVerdict[]): Frame {
-  const call = frame.calls.find((each) => each.call.callId === callId);
-  const result = call?.result && guardedResult(call.result, guards);
-  if (call === undefined || result === call.result) return frame;
-  const calls = frame.calls.map((each): Call => (each === call ? { ...call, result } : each));
-  const newest = frame.units.newest?.value;
-  const units =
-    newest?.kind === "turn" && frame.hasTurn
-      ? withNewest(frame.units, { ...newest, calls })
-      : frame.units;
-  return { ...frame, calls, units };
 }
 
 function withFrame(state: RunState, frame: Frame): RunState {

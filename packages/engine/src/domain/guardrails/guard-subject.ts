@@ -43,8 +43,13 @@ export function subjectAt(state: RunState, point: HookPoint): GuardSubject {
       const json = point.call && approvedCall(point.call).arguments;
       return { target, texts: [], ...(json && { json }), isAnswer: false };
     }
-    case "result":
-      return { target, texts: [point.call?.result?.content ?? ""], isAnswer: false };
+    case "result": {
+      const { content = "", structured } = point.call?.result ?? {};
+      // Models read the text alone, and nodes of workflows the record.
+      const json = frame.workflow && structured && JSON.stringify(structured);
+      const texts = json === undefined || json === content ? [content] : [content, json];
+      return { target, texts, isAnswer: false };
+    }
   }
 }
 

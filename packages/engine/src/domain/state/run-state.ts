@@ -34,6 +34,8 @@ export interface RunState {
   readonly unansweredCalls: number;
   /** Ids of the artifacts that hold results too large for the log. */
   readonly offloaded: ReadonlySet<string>;
+  /** Ids of the artifacts of results that guards refused or changed: no tool of the run reads them. */
+  readonly withheld: ReadonlySet<string>;
   /** The budget that is used up and ends the run. */
   readonly exceeded: BudgetExceeded | undefined;
   /** The end of the run, once it has begun. */
@@ -67,6 +69,7 @@ export const initialState: RunState = {
   lostUsd: 0,
   unansweredCalls: 0,
   offloaded: new Set(),
+  withheld: new Set(),
   exceeded: undefined,
   ending: undefined,
   plugins: undefined,

@@ -23,9 +23,7 @@ const asking = graph(
   "ask -> out",
 );
 
-const helper = {
-  delegates: [{ agentId: "helper", spec: { id: "helper", model: "test:x" } }],
-};
+const delegates = { delegates: [{ agentId: "helper", spec: { id: "helper", model: "test:x" } }] };
 
 const guard = (action: string, more: object = {}) => [
   { name: "no-mail", detect: ["email"], action, ...more },
@@ -76,4 +74,40 @@ test("a guard of the input replaces what the nodes of a workflow read", async ()
   const later = (await run.bench.events()).slice(1);
   expect(JSON.stringify(later, asText)).toContain(hidden);
   expect(JSON.stringify(later, asText)).not.toContain(mail);
+});
+
+// Requirement: RES-13
+test("a guard of a result replaces what the next node reads of an agent, also in its memory", async () => {
+  const more = { tools: ["agent_run_*"], on: "result" };
+  const spec = {
+    workflow: asking,
+    delegates: ["helper"],
+    ...guardrails({ tools: guard("redact", more) }),
+  };
+  const run = await drive(new GuardedRun([{ text: `Ask ${mail}.` }]), spec, delegates);
+  expectWhole(await run.bench.events(), RunStatus.COMPLETED);
+  expect(outputOf(await endOf(run.bench))).toBe(`Ask ${hidden}.`);
+});
+
+// Requirement: RES-13
+test("guards of a delegate that is a workflow look at its task and its answer", async () => {
+  const sections = guardrails({
+    hold: true,
+    input: guard("redact"),
+    output: [{ name: "tone", literals: ["damn"], action: "redact" }],
+  });
+  const inner = { id: "helper", model: "test:x", workflow: echo, ...sections };
+  const created = { input: `damn ${mail}`, delegates: [{ agentId: "helper", spec: inner }] };
+  const calling = graph(
+    { in: input, ask: { type: "workflow:helper" }, out: output },
+    "in -> ask.input",
+    "ask -> out",
+  );
+  const run = await drive(
+    new GuardedRun([]),
+    { workflow: calling, delegates: ["helper"] },
+    created,
+  );
+  expectWhole(await run.bench.events(), RunStatus.COMPLETED);
+  expect(outputOf(await endOf(run.bench))).toBe(`[redacted: text] ${hidden}`);
 });

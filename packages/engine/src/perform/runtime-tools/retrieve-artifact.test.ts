@@ -135,3 +135,11 @@ test.each(["art_unknown0000000000", "*", "", "../x", 7])(
     expect(read.content).toContain(artifactId);
   },
 );
+
+// Requirement: RES-13
+test("an artifact of a result that a guard refused cannot be read", async () => {
+  const { artifacts, artifactId, state } = await storeResult();
+  const guarded = { ...state, withheld: new Set([artifactId]) };
+  const read = await retrieveArtifact(guarded, { artifact_id: artifactId }, { artifacts }, never);
+  expect(read).toMatchObject({ isError: true, content: expect.stringContaining("a guard withholds") });
+});

@@ -19,6 +19,10 @@ export async function retrieveArtifact(
   signal: AbortSignal,
 ): Promise<{ readonly content: string; readonly isError: boolean }> {
   const artifactId = typeof args["artifact_id"] === "string" ? args["artifact_id"] : "";
+  if (state.withheld.has(artifactId)) {
+    const content = `a guard withholds the artifact "${artifactId}": it has a result that the guard refused or changed`;
+    return { content, isError: true };
+  }
   const tenant = state.head.created?.tenant ?? "";
   const artifact = /^art_[a-z0-9]{16,64}$/.test(artifactId)
     ? await find(state, tenant, artifactId, artifacts, signal)
