@@ -6,13 +6,13 @@ import type {
 } from "@reeve/contracts/run";
 import { GuardTarget } from "@reeve/contracts/run";
 import { isRefusal, nameOfGuard } from "@reeve/run/guardrails/guard-verdict";
-import type { MessageText } from "@reeve/run/guardrails/redact-messages";
 import { redactMessages } from "@reeve/run/guardrails/redact-messages";
 import { initialUnits, userUnit } from "../state/conversation.ts";
 import type { Frame, Unit } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { withResult } from "./guarded-call.ts";
+import { redactedInput } from "./run-input.ts";
 import { withAnswerVerdicts, workflowAnswer } from "./workflow-answer.ts";
 import { unitsFrom, unitsOf, withNewest } from "../state/units.ts";
 
@@ -46,11 +46,7 @@ export function applyVerdicts(
 function withInput(state: RunState, redactions: readonly TextRedaction[]): RunState {
   const { created, prepared } = state.head;
   if (created === undefined || prepared === undefined) return state;
-  const { input: text, parts } = created;
-  const all = [{ text, parts }, ...created.messages];
-  const [input, ...redacted] = redactMessages<MessageText>(all, redactions);
-  const messages = created.messages.map((each, index) => ({ ...each, ...redacted[index] }));
-  const given = { ...created, input: input?.text ?? "", parts: input?.parts ?? [], messages };
+  const given = redactedInput(created, redactions);
   const units = unitsFrom(initialUnits(given, prepared));
   const frames = new Map(state.frames);
   for (const id of [rootId, plannerId]) {

@@ -9,6 +9,7 @@ import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
 import { asMessage, newMessages } from "./apply-verdicts.ts";
 import { targetAt } from "./guards-at.ts";
+import { runInput } from "./run-input.ts";
 import { asSubject, workflowAnswer } from "./workflow-answer.ts";
 
 /** What guards look at. */
@@ -28,9 +29,9 @@ export function subjectAt(state: RunState, point: HookPoint): GuardSubject {
   const frame = frameOf(state, point.frame);
   switch (target) {
     case "input": {
-      const { input: text = "", parts = [], messages = [] } = state.head.created ?? {};
-      const given =
-        point.step === 0 ? [{ text, parts }, ...messages] : newMessages(frame).map(asMessage);
+      const { created } = state.head;
+      const atStart = created === undefined ? [] : runInput(created);
+      const given = point.step === 0 ? atStart : newMessages(frame).map(asMessage);
       return { target, texts: textsOf(given), isAnswer: false };
     }
     case "output": {

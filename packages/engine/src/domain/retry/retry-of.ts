@@ -16,8 +16,10 @@ import {
   messagesWithoutFiles,
 } from "@reeve/run/parts/without-files";
 import { fitHistory } from "@reeve/run/thread/history/fit-history";
+import { historyGuards } from "@reeve/run/thread/history/history-guards";
 import { turnHistory, userMessage } from "@reeve/run/thread/history/turn-history";
 import { isBudgetRefusal } from "../budget/over-budget.ts";
+import { isResultOf, unpassedCalls } from "../guardrails/unpassed-calls.ts";
 import { fitMemory } from "./fit-memory.ts";
 import { reasonOfUnit } from "../incomplete-answer.ts";
 import { pastUnits } from "../state/conversation.ts";
@@ -50,7 +52,7 @@ export function retryOf(
   const inherited = create(InheritedStateSchema, {
     plan: [...(state.plan ?? [])],
     todos: [...state.todos],
-    artifactIds: [...state.offloaded],
+    artifactIds: [...artifactsOf(state)],
     runIds: [...(before?.runIds ?? []), runId],
     isPlanned: before?.isPlanned === true || isPlanned(state),
     ...(compaction && { summary: compaction.summary, summarizedRunId: compaction.runId }),
@@ -88,8 +90,18 @@ function isPlanned({ head, frames }: RunState): boolean {
 }
 
 /** Returns the shared memory, with the results of subtasks that the open steps would have shared at their ends. */
-function memoryOf({ memory, frames }: RunState): ReadonlyMap<string, string> {
-  return new Map([...memory, ...[...frames.values()].flatMap((frame) => [...frame.pendingMemory])]);
+function memoryOf(state: RunState): ReadonlyMap<string, string> {
+  const unpassed = unpassedCalls(state);
+  const pending = [...state.frames.values()].flatMap((frame) => [...frame.pendingMemory]);
+  return new Map([...state.memory, ...pending.filter(([key]) => !isResultOf(key, unpassed))]);
+}
+
+/** Returns the artifacts of the results that the new run may read. */
+function artifactsOf(state: RunState): readonly string[] {
+  const unpassed = unpassedCalls(state).map(
+    ({ result }) => result?.metadata?.offloadedArtifactId ?? "",
+  );
+  return [...state.offloaded].filter((id) => !unpassed.includes(id));
 }
 
 /** What a summary has replaced in the conversation of the root. */
@@ -141,9 +153,12 @@ function messagesOf(
   { removed = 0, kept = undefined as Unit | undefined }: Partial<Compacted> = {},
 ): readonly HistoryMessage[] {
   const earlier = pastUnits(before?.messages ?? []);
-  const own = turnHistory(afterUnits(events, removed - earlier.length), (callId) =>
-    isStarted(state, callId) ? unknownOutcome : notMade,
-  );
+  const own = turnHistory(afterUnits(events, removed - earlier.length), {
+    unfinished: (callId) => (isStarted(state, callId) ? unknownOutcome : notMade),
+    guards: historyGuards(events),
+    // The guards of the new run look at them before its first step.
+    keepsUnchecked: true,
+  });
   const pending = [...state.head.pendingMessages.values()];
   const submitted = pending.map(({ message }) => userMessage(message?.text ?? "", message?.parts));
   const answered = submitted.length > 0 && hasAnswered(state) ? own : withoutLastAnswer(own);

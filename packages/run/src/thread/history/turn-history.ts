@@ -8,30 +8,48 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 import type { ToolCall, ToolResult } from "@reeve/contracts/tool";
 import { editedNote } from "../../tree/edited-note.ts";
 import { GuardedHistory } from "./guarded-history.ts";
+import type { HistoryGuards } from "./history-guards.ts";
+import { historyGuards } from "./history-guards.ts";
 import type { Open } from "./open-call.ts";
+
+interface HistoryOptions {
+  /** Returns the result of a call that has none. */
+  readonly unfinished?: (callId: string) => string;
+  /** Default: those of the log. */
+  readonly guards?: HistoryGuards;
+  /** Whether messages of people stay that no guard has looked at. Default: they are withheld. */
+  readonly keepsUnchecked?: boolean;
+}
 
 /**
  * Returns what a run adds to the conversation of its thread: the messages of the root, without those of subtasks and of
  * the planner. Results follow their calls in the order of the calls; a call without a result gets that of `unfinished`.
- * The text that the agent was streaming when the run ended is kept.
+ * The text that the agent was streaming when the run ended is kept. What guards of the run replaced, refused, or did not pass is
+ * not in it. `events` may be a part of the log, of which `guards` then states what its guards look at.
  */
 export function turnHistory(
   events: readonly RunEvent[],
-  unfinished: (callId: string) => string = () => "the turn ended before this call did",
+  {
+    unfinished = () => "the turn ended before this call did",
+    guards = historyGuards(events),
+    keepsUnchecked = false,
+  }: HistoryOptions = {},
 ): readonly HistoryMessage[] {
   const messages: (HistoryMessage | Open)[] = [];
   const results = new Map<string, ToolResult>();
   let text = "";
   let calls: ToolCall[] = [];
-  const guarded = new GuardedHistory(messages, results);
+  const guarded = new GuardedHistory(messages, results, guards);
   for (const { event, parentId, phase } of events) {
     if (parentId !== "" || phase === Phase.PLANNER) continue;
     switch (event.case) {
       case "runCreated":
         messages.push(userMessage(event.value.input, event.value.parts));
+        guarded.addUser();
         break;
       case "messageInjected":
         messages.push(userMessage(event.value.message?.text ?? "", event.value.message?.parts));
+        guarded.addUser();
         guarded.injected += 1;
         break;
       case "modelCallStarted":
@@ -49,6 +67,7 @@ export function turnHistory(
         break;
       case "modelTurn":
         addTurn(messages, event.value, text, calls);
+        guarded.addTurn(text, calls);
         text = "";
         calls = [];
         break;
@@ -56,6 +75,10 @@ export function turnHistory(
         if (event.value.result !== undefined) {
           results.set(event.value.result.callId, event.value.result);
         }
+        break;
+      case "toolCallStarted":
+      case "subtask":
+        guarded.start(event.value.callId);
         break;
       case "pluginHookFinished":
         guarded.apply(event.value);
@@ -68,10 +91,8 @@ export function turnHistory(
       case "runPrepared":
       case "status":
       case "reasoning":
-      case "toolCallStarted":
       case "mcpProgress":
       case "approval":
-      case "subtask":
       case "plan":
       case "context":
       case "usage":
@@ -95,7 +116,8 @@ export function turnHistory(
         event satisfies never;
     }
   }
-  if (text !== "") messages.push(assistant({ text }));
+  guarded.end(keepsUnchecked);
+  if (text !== "" && !guards.checksText) messages.push(assistant({ text }));
   return messages.map((message) =>
     "open" in message ? closed(message, results.get(message.open.callId), unfinished) : message,
   );
