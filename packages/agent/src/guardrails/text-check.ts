@@ -1,6 +1,6 @@
 import type { LinearExpression } from "../permission/text-matchers.ts";
 import type { Detector } from "./detectors.ts";
-import { detect } from "./detectors.ts";
+import { detections } from "./detectors.ts";
 import type { TextSpan } from "./text-span.ts";
 import { disjoint } from "./text-span.ts";
 import type { Work } from "./work.ts";
@@ -37,7 +37,11 @@ export function* findIn(
   const isDone = () => isFirst && spans.length > 0;
   for (const kind of detectors) {
     if (isDone()) break;
-    spans.push(...detect(kind, text));
+    for (const span of detections(kind, text)) {
+      if (span !== undefined) spans.push(span);
+      if (isDone()) break;
+      if (work.passes(candidateCost)) yield;
+    }
     if (work.passes(text.length * detectorCost)) yield;
   }
   const fold = ignoresCase ? lowered : (given: string) => given;
@@ -63,6 +67,8 @@ export function* findIn(
 /** Steps for each character, compared with those of an expression: the engine of JavaScript is faster. */
 const detectorCost = 0.5;
 const literalCost = 0.05;
+/** Steps for a text that may be of a kind. */
+const candidateCost = 100;
 
 function* matchesIn(
   expression: LinearExpression,
