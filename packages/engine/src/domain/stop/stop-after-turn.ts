@@ -27,6 +27,8 @@ export function stopAfterTurn(state: RunState, frame: Frame): Stop | undefined {
   if (conditions === undefined || newest?.kind !== "turn" || frame.id === plannerId) {
     return undefined;
   }
+  // What guards refused is void: its calls are not made, and its text is not read.
+  if (newest.refusal !== undefined) return undefined;
   // An answer without calls ends a frame anyway.
   if (!frame.hasTurn || newest.calls.length === 0) return undefined;
   const known = stops.get(newest.turn);

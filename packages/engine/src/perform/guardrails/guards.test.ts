@@ -1,3 +1,5 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
@@ -117,6 +119,16 @@ describe("a guard of the output", () => {
       message: expect.stringContaining("2 answers in a row were refused"),
     });
     expect(runOf(head).output).toBe("");
+  });
+
+  test("refuses a turn whose calls would stop the run", async () => {
+    const turns = [{ text: "damn", calls: [["count", "{}"]] as const }, { text: "Sorry." }];
+    const sections = { stop: fromJson(ValueSchema, { tools: ["count"] }) };
+    const guarded = guardrails({ output }).sections;
+    const run = await new GuardedRun(turns).drive({ sections: { ...guarded, ...sections } });
+    expectWhole(await run.bench.events(), RunStatus.COMPLETED);
+    expect(run.bench.executed).toEqual([]);
+    expect(runOf(await endOf(run.bench)).output).toBe("Sorry.");
   });
 
   test("refuses the calls of a refused turn", async () => {
