@@ -5,6 +5,8 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import { fromJson } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
+import type { Ledger } from "@reeve/run/head/ledger";
+import { charge, costAfter, emptyLedger } from "@reeve/run/head/ledger";
 import { describe, expect, test } from "vitest";
 import { applyAll } from "./state/apply.ts";
 import { hasEnded, initialState } from "./state/run-state.ts";
@@ -37,6 +39,14 @@ test("every recorded history is still there, unchanged", () => {
 
 describe.each(files)("the history %s", (file) => {
   const events = eventsIn(file);
+
+  test("costs as much in lists as in its ledger after each event", () => {
+    let [spent, cost]: [Ledger, number | undefined] = [emptyLedger, 0];
+    for (const event of events) {
+      [spent, cost] = [charge(spent, event), costAfter(cost, event)];
+      expect(cost).toBe(spent.costUsd);
+    }
+  });
 
   test("folds to its end, in order", () => {
     expect(hasEnded(applyAll(initialState, events))).toBe(true);

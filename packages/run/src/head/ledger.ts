@@ -98,10 +98,25 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
  */
 export function costAfter(before: number | undefined, { event }: RunEvent): number | undefined {
   if (before === undefined) return undefined;
-  if (event.case === "usage") return sumOf(before, event.value.costUsd);
-  if (event.case !== "approval" || event.value.approval === undefined) return before;
-  const [usage] = newReviewUsage(event.value.approval);
-  return usage === undefined ? before : sumOf(before, usage.costUsd);
+  switch (event.case) {
+    case "usage":
+      return sumOf(before, event.value.costUsd);
+    case "approval": {
+      const { approval } = event.value;
+      return costOf(before, approval === undefined ? [] : newReviewUsage(approval));
+    }
+    case "pluginHookFinished":
+      return costOf(before, usageOfGuards(event.value));
+    default:
+      return before;
+  }
+}
+
+function costOf(before: number, usages: readonly ReviewUsage[]): number | undefined {
+  return usages.reduce<number | undefined>(
+    (sum, { costUsd }) => (sum === undefined ? undefined : sumOf(sum, costUsd)),
+    before,
+  );
 }
 
 function sumOf(before: number, costUsd: number | undefined): number | undefined {
@@ -114,8 +129,12 @@ function chargeReview(spent: Ledger, approval: Approval | undefined): Ledger {
 }
 
 /** Charges the models that guards have called. */
-function chargeGuards(spent: Ledger, { guards }: PluginHookFinished): Ledger {
-  return guards.flatMap(({ usage }) => usage ?? []).reduce(chargeAside, spent);
+function chargeGuards(spent: Ledger, finished: PluginHookFinished): Ledger {
+  return usageOfGuards(finished).reduce(chargeAside, spent);
+}
+
+function usageOfGuards({ guards }: PluginHookFinished): readonly ReviewUsage[] {
+  return guards.flatMap(({ usage }) => usage ?? []);
 }
 
 /** Charges a model call that is no part of the conversation. */

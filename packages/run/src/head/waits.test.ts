@@ -64,4 +64,11 @@ test("a run says what it has cost so far, unless a model without a price was cal
   expect(runAfter(created).spentUsd).toBe(0);
   expect(runAfter(created, usage(0.25), usage(0.5)).spentUsd).toBe(0.75);
   expect(runAfter(created, usage(), usage(0.5)).spentUsd).toBeUndefined();
+  const guarded = (...costs: readonly { costUsd?: number }[]): Event => ({
+    case: "pluginHookFinished",
+    value: { guards: [{}, ...costs.map((each) => ({ usage: each }))] },
+  });
+  const costs = [{ costUsd: 0.25 }, { costUsd: 0.5 }];
+  expect(runAfter(created, usage(0.25), guarded(...costs)).spentUsd).toBe(1);
+  expect(runAfter(created, guarded({}), usage(0.5)).spentUsd).toBeUndefined();
 });

@@ -39,7 +39,8 @@ export const rowKinds = kindsIn({
   modelRetryDue: false,
   tokensCounted: false,
   pluginsPinned: false,
-  pluginHookFinished: false,
+  // The models of guards cost something.
+  pluginHookFinished: true,
   runEnding: false,
   messageInjected: false,
   memoryWritten: false,
