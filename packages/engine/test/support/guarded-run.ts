@@ -26,6 +26,8 @@ export class GuardedRun {
   readonly requests: ModelRequest[] = [];
   /** The texts that the model of guards was shown. */
   readonly checked: string[] = [];
+  /** Whose the calls of the model of guards were. */
+  readonly owners: ModelRequest["owner"][] = [];
   readonly bench: WorkerBench;
   readonly #answer: (request: ModelRequest) => ScriptedAnswer;
   readonly #verdict: (text: string) => string;
@@ -68,6 +70,7 @@ export class GuardedRun {
       const [message] = request.messages;
       const text = message?.role === "user" ? String(JSON.parse(message.text).text) : "";
       this.checked.push(text);
+      this.owners.push(request.owner);
       yield { kind: "text", text: this.#verdict(text) };
       const turn = { messageJson: "{}", finishReason: "stop", calls: [], usage, model: "judge" };
       yield { kind: "turn", turn };

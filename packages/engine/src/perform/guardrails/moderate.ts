@@ -23,6 +23,7 @@ import type { RunState } from "../../domain/state/run-state.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "../models/model-access.ts";
+import { ownerOf } from "../models/owner-of.ts";
 
 const maxAttempts = 3;
 const backoff = { firstDelayMs: 500, maxDelayMs: 5_000 };
@@ -71,7 +72,7 @@ export async function moderate(
       assertModelAllowed(state, model, ports);
       let answer = "";
       for await (const part of providerOf(model.provider, ports).stream(
-        { model, ...request },
+        { model, ...request, owner: ownerOf(state) },
         bounded,
       )) {
         answerBegan = true;

@@ -95,6 +95,7 @@ describe("a guard with a model", () => {
       input: "hi",
     });
     expectWhole(await passed.bench.events(), RunStatus.COMPLETED);
+    expect(passed.owners).toEqual([passed.requests[0]?.owner]);
     expect((await endOf(passed.bench)).cost).toMatchObject({ llmCalls: 2, inputTokens: 20 });
     const stopped = await new GuardedRun(hello, verdict).drive(guardrails({ input: judging() }));
     expect((await endOf(stopped.bench)).error?.message).toContain("no greeting");
