@@ -42,7 +42,8 @@ export function guardModelViolations(
 
 /**
  * Returns the models that the guards of an agent and of the operator name. Throws a Failure that names one that does not exist, that the
- * policy withholds, or that has no price although the run has a limit on cost.
+ * policy withholds from the agent, or that has no price although the run has a limit on cost. The policy withholds no model from the
+ * guards that it states itself.
  */
 export function resolveGuardModels(
   spec: AgentSpec,
@@ -55,10 +56,14 @@ export function resolveGuardModels(
   );
   const ofAgent = modelsIn(guardrailsOf(spec), `sections.${guardrailsSectionName}`);
   const found = new Map<string, GuardModel>();
-  for (const { reference, field } of [...ofPolicy, ...ofAgent]) {
+  const named = [
+    ...ofPolicy.map((each) => ({ ...each, isOperators: true })),
+    ...ofAgent.map((each) => ({ ...each, isOperators: false })),
+  ];
+  for (const { reference, field, isOperators } of named) {
+    const resolved = found.get(reference)?.resolved ?? resolveModel({ model: reference }, models, field);
+    if (!isOperators) assertModelAllowed(policy, field, resolved, models);
     if (found.has(reference)) continue;
-    const resolved = resolveModel({ model: reference }, models, field);
-    assertModelAllowed(policy, field, resolved, models);
     const problem = priceProblem(resolved, limits);
     if (problem !== undefined) {
       throw new Failure("precondition", ErrorReason.INVALID_AGENT, `${field}: ${problem}`);

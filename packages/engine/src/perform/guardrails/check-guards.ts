@@ -62,8 +62,9 @@ export async function checkGuards(
   }
   const redacted = withRedactions(subject, verdicts, strings);
   for (const guard of guards) {
-    if (guard.check.kind !== "model" || verdicts.some(isFinal)) continue;
-    const moderation = await moderate(state, guard.check, redacted, ports, signal);
+    const { check, policyRule } = guard;
+    if (check.kind !== "model" || verdicts.some(isFinal)) continue;
+    const moderation = await moderate(state, { check, policyRule }, redacted, ports, signal);
     verdicts.push(verdictOf(guard, subject, moderation));
   }
   return { verdicts, answer: answerOf(verdicts, redacted), redacted };

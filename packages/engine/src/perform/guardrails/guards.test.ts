@@ -196,6 +196,23 @@ test("guards of the operator's policy hold beside those of the agent, and are na
   );
 });
 
+// Requirement: RES-13
+test("the policy withholds no model from its own guards", async () => {
+  const judge = { name: "j", model: { id: "test:judge", policy: "p" }, action: "stop" };
+  const driven = async (rule: object, spec: Parameters<GuardedRun["drive"]>[0]) => {
+    const run = new GuardedRun(hello);
+    const rules = [{ name: "base", deny: { models: ["test:judge"] }, ...rule }];
+    run.bench.policy = parsePolicyFile(JSON.stringify({ rules }), "policy.yaml");
+    await run.drive(spec);
+    return run;
+  };
+  const own = await driven({ guardrails: { input: [judge] } }, {});
+  expectWhole(await own.bench.events(), RunStatus.COMPLETED);
+  expect(own.checked).toEqual(["go"]);
+  const ofAgent = await driven({}, guardrails({ input: [judge] }));
+  expect((await endOf(ofAgent.bench)).error?.message).toContain("withholds the model");
+});
+
 // Requirement: RES-11, RES-13
 test("no guard checks again what has a verdict in the log, wherever its worker dies", async () => {
   const judged = { name: "j", model: { policy: "p" } };
