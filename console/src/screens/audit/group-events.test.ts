@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { AuditEventSchema } from "@reeve/contracts/audit";
+import { AuditEventSchema, AuditPhase } from "@reeve/contracts/audit";
 import { expect, test } from "vitest";
 import { groupEvents } from "./group-events.ts";
 
@@ -24,4 +24,23 @@ test("puts what one person repeats into one group, also if others act between", 
   // The last one is too old for the first group, and a refusal is never in a group with what was accepted.
   expect(ids).toEqual([["60", "57"], ["59"], ["58"], ["56"], ["40"]]);
   expect(groups[0]?.calls).toBe(4);
+});
+
+test("separates what a person chose, and with which credential", () => {
+  const at = (minute: number, more: object) => ({ ...event(minute, "ann", "approval.decide"), ...more });
+  const groups = groupEvents([
+    at(60, { choices: { approved: true } }),
+    at(59, { choices: { approved: false } }),
+    at(58, { choices: { approved: true } }),
+    at(57, { choices: { approved: true }, credential: { id: "other" } }),
+  ]);
+  const ids = groups.map(({ events }) => events.map(({ eventId }) => eventId));
+  expect(ids).toEqual([["60", "58"], ["59"], ["57"]]);
+});
+
+test("counts a stream once, while it is open and when it has ended", () => {
+  const begun = { ...event(59, "bot", "run.watch"), phase: AuditPhase.BEGIN };
+  const ended = { ...event(60, "bot", "run.watch"), phase: AuditPhase.END };
+  expect(groupEvents([ended, begun])[0]?.calls).toBe(1);
+  expect(groupEvents([begun])[0]?.calls).toBe(1);
 });
