@@ -5,6 +5,7 @@ import { hasEnded } from "./client-calls.ts";
 import { firstWait } from "./model-waits.ts";
 import type { RunHead } from "./run-head.ts";
 import { isTerminal } from "./run-status.ts";
+import { shownWaits } from "./waits.ts";
 
 /** Returns the output of the run: its last answer at the root, as JSON if it has a schema. */
 export function outputOf({ output, structured }: RunHead): string {
@@ -33,7 +34,7 @@ export function runOf(head: RunHead): Run {
     inputPreview,
     inputParts: head.created?.parts ?? [],
     pendingApprovals: head.pendingApprovals,
-    waitingFor: head.waitingFor.filter(({ id }) => !isClosed(head, id)),
+    waitingFor: shownWaits(head.waitingFor.filter(({ id }) => !isClosed(head, id))),
     ...(spentUsd !== undefined && { spentUsd }),
     labels,
     threadId,

@@ -60,6 +60,19 @@ test("a run waits for a decision until it is made, and for nothing after its end
   expect(runAfter(created, asked, opened, ended).waitingFor).toEqual([]);
 });
 
+test("a run that waits for more than clients see still waits when these have ended", () => {
+  const asked = (id: number, state: ApprovalState): Event => ({
+    case: "approval",
+    value: { approval: { approvalId: `a${id}`, state, call: { name: "publish" } } },
+  });
+  const ids = Array.from({ length: 25 }, (_, id) => id);
+  const all = ids.map((id) => asked(id, ApprovalState.PENDING));
+  expect(runAfter(created, ...all).waitingFor.map(({ id }) => id)).toHaveLength(20);
+  const decided = ids.slice(0, 20).map((id) => asked(id, ApprovalState.APPROVED));
+  const left = runAfter(created, ...all, ...decided).waitingFor;
+  expect(left.map(({ id }) => id)).toEqual(["a20", "a21", "a22", "a23", "a24"]);
+});
+
 test("a run says what it has cost so far, unless a model without a price was called", () => {
   expect(runAfter(created).spentUsd).toBe(0);
   expect(runAfter(created, usage(0.25), usage(0.5)).spentUsd).toBe(0.75);

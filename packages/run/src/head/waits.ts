@@ -4,12 +4,17 @@ import type { Approval } from "@reeve/contracts/approval";
 import type { ClientCallChanged, RunEvent, RunWait } from "@reeve/contracts/run";
 import { ClientCallState, RunWaitKind, RunWaitSchema } from "@reeve/contracts/run";
 
-/** How many waits a summary has. */
-const maxWaits = 20;
+/** How many waits clients see. */
+const maxShown = 20;
+
+/** Returns the waits that clients see: the oldest. */
+export function shownWaits(waits: readonly RunWait[]): RunWait[] {
+  return waits.slice(0, maxShown);
+}
 
 /**
  * Returns what a run waits for after one more event: decisions of people, and answers of clients. Returns the same list if nothing
- * changed. Never changed in place. The result of a call changes nothing, because rows of lists do not follow results: a call that got
+ * changed. Never changed in place, and never cut: clients see the first of them. The result of a call changes nothing, because rows of lists do not follow results: a call that got
  * one without an answer of its client is left out by `runOf`, and stays in the row until its run has ended.
  */
 export function runWaitsAfter(waits: readonly RunWait[], { event }: RunEvent): readonly RunWait[] {
@@ -26,10 +31,8 @@ function afterApproval(
   if (state !== ApprovalState.PENDING) return without(waits, id);
   // Votes and comments are further versions of the same approval.
   if (waits.some((wait) => wait.id === id)) return waits;
-  return added(
-    waits,
-    create(RunWaitSchema, { kind: RunWaitKind.DECISION, id, name: call?.name ?? "" }),
-  );
+  const wait = { kind: RunWaitKind.DECISION, id, name: call?.name ?? "" };
+  return [...waits, create(RunWaitSchema, wait)];
 }
 
 function afterClientCall(
@@ -40,10 +43,8 @@ function afterClientCall(
     case ClientCallState.OPEN: {
       const kind = RunWaitKind.CLIENT_CALL;
       const until = deadline === undefined ? {} : { until: deadline };
-      return added(
-        without(waits, id),
-        create(RunWaitSchema, { kind, id, name, answeredByPerson, ...until }),
-      );
+      const wait = { kind, id, name, answeredByPerson, ...until };
+      return [...without(waits, id), create(RunWaitSchema, wait)];
     }
     case ClientCallState.TAKEN:
       return waits.map((wait) => (wait.id === id ? { ...wait, clientId } : wait));
@@ -55,10 +56,6 @@ function afterClientCall(
   }
   // A newer version wrote another state.
   return waits;
-}
-
-function added(waits: readonly RunWait[], wait: RunWait): readonly RunWait[] {
-  return waits.length >= maxWaits ? waits : [...waits, wait];
 }
 
 function without(waits: readonly RunWait[], id: string): readonly RunWait[] {

@@ -50,7 +50,10 @@ export const rowKinds = kindsIn({
   treeStored: false,
 });
 
-/** Returns what a list shows of a run: everything that no method but `GetRun` returns is left out. */
+/**
+ * Returns what a list shows of a run: everything that no method but `GetRun` returns is left out. It has all waits, also those that lists
+ * do not show, because later events remove them.
+ */
 export function rowOf(head: RunHead): Run {
   const row = create(RunSchema, {
     ...runOf(head),

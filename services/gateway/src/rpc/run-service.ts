@@ -2,8 +2,11 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { planOfRun } from "@reeve/agent/resolve/recorded-plan";
 import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
+import type { Run } from "@reeve/contracts/run";
 import { RunOrder, RunService } from "@reeve/contracts/run";
+import { shownWaits } from "@reeve/run/head/waits";
 import { runOf } from "@reeve/run/head/run-of";
+import { shownWaits } from "@reeve/run/head/waits";
 import type { Clock } from "@reeve/platform/async/clock";
 import { steadyClock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
@@ -123,7 +126,7 @@ export function runService(
       const { tenant } = principalOf(context);
       if (request.order === RunOrder.COST) {
         const { runs, isPartial } = await costliestRuns(ports, tenant, request, context.signal);
-        return { runs: [...runs], isPartial };
+        return { runs: runs.map(listed), isPartial };
       }
       const { items, nextPageToken } = await listRuns(
         ports.runLists,
@@ -131,7 +134,7 @@ export function runService(
         request,
         context.signal,
       );
-      return { runs: [...items], nextPageToken };
+      return { runs: items.map(listed), nextPageToken };
     },
     countRuns: (request, context) =>
       counts.count(principalOf(context).tenant, request, context.signal),
@@ -153,4 +156,9 @@ export function runService(
     sendMessage: (request, context) =>
       sendMessage(ports, principalOf(context), request, context.signal),
   };
+}
+
+/** Returns a run as lists show it. */
+function listed(row: Run): Run {
+  return { ...row, waitingFor: shownWaits(row.waitingFor) };
 }
