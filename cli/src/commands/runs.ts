@@ -133,7 +133,10 @@ const onBusy = {
 
 function listCommand(context: Context): Command {
   const command = addRunFilterOptions(new Command("runs").description("List runs, newest first."))
-    .option("--by-cost", "the most expensive first: at most 100 of the newest 10,000 runs")
+    .option(
+      "--by-cost",
+      "the most expensive first: at most 100 of the newest 10,000 runs, without those that called a model without a price",
+    )
     .option("--limit <number>", "maximum number of runs", parseLimit, 20)
     .option("--json", "print one run per line as JSON");
   interface Options extends RunFilterOptions {

@@ -28,7 +28,7 @@ export interface ListRunsOptions extends ListOptions {
   readonly statuses?: readonly RunStatus[];
   /** Only runs that match, in addition to the options above. */
   readonly filter?: MessageInitShape<typeof RunFilterSchema>;
-  /** Lists the most expensive runs first: at most 100 of the newest 10,000. Default: false, the newest first. */
+  /** Lists the most expensive runs first: at most 100 of the newest 10,000, without those that called a model without a price. Default: false, the newest first. */
   readonly byCost?: boolean | undefined;
 }
 

@@ -938,8 +938,10 @@ pub struct GuardVerdict {
 /// A replaced part of a text.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TextRedaction {
-    /// Index of the text: at the start of a run, the input, its parts that are text, and each given
-    /// message with its parts; before a step, each new message with its parts; otherwise 0.
+    /// Index of the text: at the start of a run, the input, its parts that are text, each given message
+    /// with its parts, and each message of a person that a run takes over from the one it continues;
+    /// before a step, each new message with its parts; for a result that a workflow reads, 1 is its
+    /// record as JSON; otherwise 0.
     #[prost(uint32, tag = "1")]
     pub text: u32,
     /// Start of the part, in UTF-16 code units.
@@ -2346,7 +2348,8 @@ pub enum RunOrder {
     /// The newest first.
     Newest = 1,
     /// The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
-    /// nothing. The list has one page, and cannot be filtered by text and labels.
+    /// nothing, and without those whose cost is not known because they called a model without a price. The list has one page, and cannot
+    /// be filtered by text and labels.
     Cost = 2,
 }
 impl RunOrder {

@@ -2320,8 +2320,10 @@ export const GuardVerdictSchema: GenMessage<GuardVerdict> = /*@__PURE__*/
  */
 export type TextRedaction = Message<"reeve.run.v1.TextRedaction"> & {
   /**
-   * Index of the text: at the start of a run, the input, its parts that are text, and each given
-   * message with its parts; before a step, each new message with its parts; otherwise 0.
+   * Index of the text: at the start of a run, the input, its parts that are text, each given message
+   * with its parts, and each message of a person that a run takes over from the one it continues;
+   * before a step, each new message with its parts; for a result that a workflow reads, 1 is its
+   * record as JSON; otherwise 0.
    *
    * @generated from field: uint32 text = 1;
    */

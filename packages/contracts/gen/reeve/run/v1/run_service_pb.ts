@@ -1532,7 +1532,8 @@ export const RunOrder = {
 
   /**
    * The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
-   * nothing. The list has one page, and cannot be filtered by text and labels.
+   * nothing, and without those whose cost is not known because they called a model without a price. The list has one page, and cannot
+   * be filtered by text and labels.
    *
    * @generated from enum value: RUN_ORDER_COST = 2;
    */

@@ -4688,8 +4688,10 @@ func (x *GuardVerdict) GetUsage() *v12.ReviewUsage {
 // A replaced part of a text.
 type TextRedaction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Index of the text: at the start of a run, the input, its parts that are text, and each given
-	// message with its parts; before a step, each new message with its parts; otherwise 0.
+	// Index of the text: at the start of a run, the input, its parts that are text, each given message
+	// with its parts, and each message of a person that a run takes over from the one it continues;
+	// before a step, each new message with its parts; for a result that a workflow reads, 1 is its
+	// record as JSON; otherwise 0.
 	Text uint32 `protobuf:"varint,1,opt,name=text,proto3" json:"text,omitempty"`
 	// Start of the part, in UTF-16 code units.
 	Start uint32 `protobuf:"varint,2,opt,name=start,proto3" json:"start,omitempty"`

@@ -147,7 +147,8 @@ const (
 	// The newest first.
 	RunOrder_RUN_ORDER_NEWEST RunOrder = 1
 	// The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
-	// nothing. The list has one page, and cannot be filtered by text and labels.
+	// nothing, and without those whose cost is not known because they called a model without a price. The list has one page, and cannot
+	// be filtered by text and labels.
 	RunOrder_RUN_ORDER_COST RunOrder = 2
 )
 
