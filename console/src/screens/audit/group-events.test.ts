@@ -27,7 +27,10 @@ test("puts what one person repeats into one group, also if others act between", 
 });
 
 test("separates what a person chose, and with which credential", () => {
-  const at = (minute: number, more: object) => ({ ...event(minute, "ann", "approval.decide"), ...more });
+  const at = (minute: number, more: object) => ({
+    ...event(minute, "ann", "approval.decide"),
+    ...more,
+  });
   const groups = groupEvents([
     at(60, { choices: { approved: true } }),
     at(59, { choices: { approved: false } }),

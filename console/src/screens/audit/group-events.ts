@@ -57,5 +57,8 @@ export function singleEvents(events: readonly AuditEvent[]): readonly EventGroup
 /** The beginning of a stream is the same call as its end: it counts only while none of them has ended. */
 function callsOf(events: readonly AuditEvent[]): number {
   const ended = events.filter(({ phase }) => phase !== AuditPhase.BEGIN);
-  return (ended.length > 0 ? ended : events).reduce((sum, { count }) => sum + Math.max(1, count), 0);
+  return (ended.length > 0 ? ended : events).reduce(
+    (sum, { count }) => sum + Math.max(1, count),
+    0,
+  );
 }

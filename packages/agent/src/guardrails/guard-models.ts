@@ -61,7 +61,8 @@ export function resolveGuardModels(
     ...ofAgent.map((each) => ({ ...each, isOperators: false })),
   ];
   for (const { reference, field, isOperators } of named) {
-    const resolved = found.get(reference)?.resolved ?? resolveModel({ model: reference }, models, field);
+    const resolved =
+      found.get(reference)?.resolved ?? resolveModel({ model: reference }, models, field);
     if (!isOperators) assertModelAllowed(policy, field, resolved, models);
     if (found.has(reference)) continue;
     const problem = priceProblem(resolved, limits);

@@ -4,7 +4,6 @@ import { treeOf } from "@reeve/run/tree/execution-tree";
 import { fitTree } from "@reeve/run/tree/fit-tree";
 import type { Run } from "@reeve/contracts/run";
 import { RunOrder, RunService } from "@reeve/contracts/run";
-import { shownWaits } from "@reeve/run/head/waits";
 import { runOf } from "@reeve/run/head/run-of";
 import { shownWaits } from "@reeve/run/head/waits";
 import type { Clock } from "@reeve/platform/async/clock";

@@ -75,7 +75,12 @@ export function checkSchema({ schema }: SchemaCheck, subject: GuardSubject): Fin
   const reason = value === undefined ? "it is not JSON" : valueProblem(schema, value as JsonObject);
   return reason === undefined
     ? undefined
-    : { reason: `it does not fit the schema: ${reason}`, spans: [], strings: [], isReplaceable: false };
+    : {
+        reason: `it does not fit the schema: ${reason}`,
+        spans: [],
+        strings: [],
+        isReplaceable: false,
+      };
 }
 
 function parsed(text: string): unknown {

@@ -32,7 +32,8 @@ export function withAnswerVerdicts(
   { guards, answer: response }: Pick<PluginHookFinished, "guards" | "answer">,
 ): FrameWorkflow {
   const refusing = guards.find(isRefusal);
-  if (refusing !== undefined) return { ...workflow, guardedAnswer: { refusal: refusalBy(refusing) } };
+  if (refusing !== undefined)
+    return { ...workflow, guardedAnswer: { refusal: refusalBy(refusing) } };
   if (response?.verdict.case === "rewrite") {
     const replacement = response.verdict.value.arguments ?? {};
     return { ...workflow, guardedAnswer: { replacement } };

@@ -53,8 +53,7 @@ function evaluated(frame: Frame, workflow: FrameWorkflow, parallelCalls: number)
     else failures.push(`node "${id}" failed: ${progress.problem}`);
   }
   const failure = failures[0] ?? refusedAnswer(frame);
-  const answer =
-    workflow.guardedAnswer?.replacement ?? answerOf(workflow.graph, before.outputsOf);
+  const answer = workflow.guardedAnswer?.replacement ?? answerOf(workflow.graph, before.outputsOf);
   return { starts: failure === undefined ? starts : [], failure, answer };
 }
 

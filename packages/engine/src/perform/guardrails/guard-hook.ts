@@ -35,8 +35,10 @@ function withReplacement(outcome: GuardOutcome, { target, json }: GuardSubject):
   const { redacted, answer } = outcome;
   const isReplaced = target === "output" && redacted.json !== undefined && redacted.json !== json;
   if (!isReplaced || answer.verdict !== undefined) return outcome;
-  const verdict = { case: "rewrite" as const, value: { arguments: redacted.json } };
-  return { ...outcome, answer: { ...answer, verdict } };
+  return {
+    ...outcome,
+    answer: { verdict: { case: "rewrite", value: { arguments: redacted.json } } },
+  };
 }
 
 /** Returns how a check ended that threw. */

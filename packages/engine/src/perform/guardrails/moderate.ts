@@ -124,7 +124,12 @@ function verdictOf(answer: string): Moderation {
   const verdict = verdictIn(answer);
   if (verdict === undefined) return failed("its answer is no verdict");
   const { isFlagged, reason } = verdict;
-  const finding = { reason: reason || "it is not permitted", spans: [], strings: [], isReplaceable: false };
+  const finding = {
+    reason: reason || "it is not permitted",
+    spans: [],
+    strings: [],
+    isReplaceable: false,
+  };
   return { finding: isFlagged ? finding : undefined };
 }
 

@@ -12,11 +12,7 @@ const input = { type: "input" };
 const output = { type: "output" };
 
 const echo = graph({ in: input, out: output }, "in -> out");
-const record = graph(
-  { in: input, out: output, again: output },
-  "in -> out",
-  "in -> again",
-);
+const record = graph({ in: input, out: output, again: output }, "in -> out", "in -> again");
 const asking = graph(
   { in: input, ask: { type: "agent:helper" }, out: output },
   "in -> ask.prompt",
@@ -57,7 +53,7 @@ describe("a guard of the output of a workflow", () => {
     const spec = { workflow, ...guardrails({ hold: true, output }) };
     const run = await drive(new GuardedRun([]), spec, {});
     expect((await endOf(run.bench)).error).toBeUndefined();
-  expectWhole(await run.bench.events(), RunStatus.COMPLETED);
+    expectWhole(await run.bench.events(), RunStatus.COMPLETED);
     const answer = outputOf(await endOf(run.bench));
     expect(answer).toContain(`I am ${hidden}.`);
     expect(answer).not.toContain(mail);
@@ -66,7 +62,11 @@ describe("a guard of the output of a workflow", () => {
 
 // Requirement: RES-13
 test("a guard of the input replaces what the nodes of a workflow read", async () => {
-  const steps = graph({ in: input, a: { type: "tool:count" }, out: output }, "in -> a.q", "in -> out");
+  const steps = graph(
+    { in: input, a: { type: "tool:count" }, out: output },
+    "in -> a.q",
+    "in -> out",
+  );
   const spec = { workflow: steps, ...guardrails({ input: guard("redact") }) };
   const run = await drive(new GuardedRun([]), spec, {});
   expect((await endOf(run.bench)).error).toBeUndefined();

@@ -141,5 +141,8 @@ test("an artifact of a result that a guard refused cannot be read", async () => 
   const { artifacts, artifactId, state } = await storeResult();
   const guarded = { ...state, withheld: new Set([artifactId]) };
   const read = await retrieveArtifact(guarded, { artifact_id: artifactId }, { artifacts }, never);
-  expect(read).toMatchObject({ isError: true, content: expect.stringContaining("a guard withholds") });
+  expect(read).toMatchObject({
+    isError: true,
+    content: expect.stringContaining("a guard withholds"),
+  });
 });
