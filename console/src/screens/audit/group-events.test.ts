@@ -26,16 +26,16 @@ test("puts what one person repeats into one group, also if others act between", 
   expect(groups[0]?.calls).toBe(4);
 });
 
+function decision(minute: number, more: object) {
+  return { ...event(minute, "ann", "approval.decide"), ...more };
+}
+
 test("separates what a person chose, and with which credential", () => {
-  const at = (minute: number, more: object) => ({
-    ...event(minute, "ann", "approval.decide"),
-    ...more,
-  });
   const groups = groupEvents([
-    at(60, { choices: { approved: true } }),
-    at(59, { choices: { approved: false } }),
-    at(58, { choices: { approved: true } }),
-    at(57, { choices: { approved: true }, credential: { id: "other" } }),
+    decision(60, { choices: { approved: true } }),
+    decision(59, { choices: { approved: false } }),
+    decision(58, { choices: { approved: true } }),
+    decision(57, { choices: { approved: true }, credential: { id: "other" } }),
   ]);
   const ids = groups.map(({ events }) => events.map(({ eventId }) => eventId));
   expect(ids).toEqual([["60", "58"], ["59"], ["57"]]);

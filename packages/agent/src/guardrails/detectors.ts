@@ -76,9 +76,8 @@ function lengthOf(kind: Detector, match: string, next: string): number {
 function lengthOfCard(match: string, next: string): number {
   const digits: number[] = [];
   let length = 0;
-  for (const [index, character] of [...match].entries()) {
-    if (character === " " || character === "-") continue;
-    digits.push(Number(character));
+  for (const { 0: digit, index } of match.matchAll(/\d/g)) {
+    digits.push(Number(digit));
     const isEnd = !/\d/.test(match[index + 1] ?? next);
     if (isEnd && digits.length >= minCardDigits && hasLuhnDigit(digits)) length = index + 1;
   }
@@ -105,8 +104,8 @@ function lengthOfIban(match: string, next: string): number {
     return !/[A-Za-z0-9]/.test(next) && hasIbanChecksum(compact) ? match.length : 0;
   }
   if (compact.length < count || !hasIbanChecksum(compact.slice(0, count))) return 0;
-  let left = count;
-  return [...match].findIndex((character) => /[A-Z0-9]/.test(character) && --left === 0) + 1;
+  const ends = Array.from(match.matchAll(/[A-Z0-9]/g), ({ index }) => index + 1);
+  return ends[count - 1] ?? 0;
 }
 
 /** Lengths of IBANs by country, as in the registry of SWIFT. */

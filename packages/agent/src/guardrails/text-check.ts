@@ -79,7 +79,8 @@ function* matchesIn(
   const { source, cost } = expression;
   const spans: TextSpan[] = [];
   const places = expression.placesIn(text);
-  for (let from = 0; spans.length <= maxSpans && !(isFirst && spans.length > 0);) {
+  const wanted = isFirst ? 1 : maxSpans + 1;
+  for (let from = 0; spans.length < wanted;) {
     if (!work.affords(cost * (text.length - from))) {
       if (spans.length > 0) {
         spans.push({ start: from, end: text.length, label: "pattern" });

@@ -23,9 +23,10 @@ export function guardedResult(result: ToolResult, guards: readonly GuardVerdict[
 }
 
 function changed(
-  { structured: _, metadata, ...result }: ToolResult,
+  given: ToolResult,
   change: Pick<ToolResult, "content" | "files"> & Partial<Pick<ToolResult, "isError">>,
 ): ToolResult {
+  const { structured: _, metadata, ...result } = given;
   const kept = metadata && {
     ...metadata,
     offloadedArtifactId: "",

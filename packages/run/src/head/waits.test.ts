@@ -17,13 +17,18 @@ const opened: Event = {
 };
 const { TAKEN, ANSWERED } = ClientCallState;
 
-function approval(state: ApprovalState): Event {
-  const value = { approval: { approvalId: "a1", state, call: { name: "publish" } } };
+function approval(state: ApprovalState, approvalId = "a1"): Event {
+  const value = { approval: { approvalId, state, call: { name: "publish" } } };
   return { case: "approval", value };
 }
 
 function usage(costUsd?: number): Event {
   return { case: "usage", value: { model: "m", ...(costUsd !== undefined && { costUsd }) } };
+}
+
+function guarded(...usages: readonly { costUsd?: number }[]): Event {
+  const guards = [{}, ...usages.map((each) => ({ usage: each }))];
+  return { case: "pluginHookFinished", value: { guards } };
 }
 
 function runAfter(...events: readonly Event[]) {
@@ -61,14 +66,10 @@ test("a run waits for a decision until it is made, and for nothing after its end
 });
 
 test("a run that waits for more than clients see still waits when these have ended", () => {
-  const asked = (id: number, state: ApprovalState): Event => ({
-    case: "approval",
-    value: { approval: { approvalId: `a${id}`, state, call: { name: "publish" } } },
-  });
   const ids = Array.from({ length: 25 }, (_, id) => id);
-  const all = ids.map((id) => asked(id, ApprovalState.PENDING));
+  const all = ids.map((id) => approval(ApprovalState.PENDING, `a${id}`));
   expect(runAfter(created, ...all).waitingFor.map(({ id }) => id)).toHaveLength(20);
-  const decided = ids.slice(0, 20).map((id) => asked(id, ApprovalState.APPROVED));
+  const decided = ids.slice(0, 20).map((id) => approval(ApprovalState.APPROVED, `a${id}`));
   const left = runAfter(created, ...all, ...decided).waitingFor;
   expect(left.map(({ id }) => id)).toEqual(["a20", "a21", "a22", "a23", "a24"]);
 });
@@ -77,10 +78,6 @@ test("a run says what it has cost so far, unless a model without a price was cal
   expect(runAfter(created).spentUsd).toBe(0);
   expect(runAfter(created, usage(0.25), usage(0.5)).spentUsd).toBe(0.75);
   expect(runAfter(created, usage(), usage(0.5)).spentUsd).toBeUndefined();
-  const guarded = (...costs: readonly { costUsd?: number }[]): Event => ({
-    case: "pluginHookFinished",
-    value: { guards: [{}, ...costs.map((each) => ({ usage: each }))] },
-  });
   const costs = [{ costUsd: 0.25 }, { costUsd: 0.5 }];
   expect(runAfter(created, usage(0.25), guarded(...costs)).spentUsd).toBe(1);
   expect(runAfter(created, guarded({}), usage(0.5)).spentUsd).toBeUndefined();

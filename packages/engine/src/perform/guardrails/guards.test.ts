@@ -196,20 +196,25 @@ test("guards of the operator's policy hold beside those of the agent, and are na
   );
 });
 
+/** Drives a run of an agent with a spec under a policy that denies a model, and has a part of a rule more. */
+async function drivenWithout(
+  model: string,
+  rule: object,
+  spec: Parameters<GuardedRun["drive"]>[0],
+) {
+  const run = new GuardedRun(hello);
+  const rules = [{ name: "base", deny: { models: [model] }, ...rule }];
+  run.bench.policy = parsePolicyFile(JSON.stringify({ rules }), "policy.yaml");
+  return await run.drive(spec);
+}
+
 // Requirement: RES-13
 test("the policy withholds no model from its own guards", async () => {
   const judge = { name: "j", model: { id: "test:judge", policy: "p" }, action: "stop" };
-  const driven = async (rule: object, spec: Parameters<GuardedRun["drive"]>[0]) => {
-    const run = new GuardedRun(hello);
-    const rules = [{ name: "base", deny: { models: ["test:judge"] }, ...rule }];
-    run.bench.policy = parsePolicyFile(JSON.stringify({ rules }), "policy.yaml");
-    await run.drive(spec);
-    return run;
-  };
-  const own = await driven({ guardrails: { input: [judge] } }, {});
+  const own = await drivenWithout("test:judge", { guardrails: { input: [judge] } }, {});
   expectWhole(await own.bench.events(), RunStatus.COMPLETED);
   expect(own.checked).toEqual(["go"]);
-  const ofAgent = await driven({}, guardrails({ input: [judge] }));
+  const ofAgent = await drivenWithout("test:judge", {}, guardrails({ input: [judge] }));
   expect((await endOf(ofAgent.bench)).error?.message).toContain("withholds the model");
 });
 
