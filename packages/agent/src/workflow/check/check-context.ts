@@ -1,5 +1,7 @@
 import { maxCompileCost } from "../../schema/compile-cost.ts";
 import { suggestion } from "../../tools/catalog-filter.ts";
+import type { TypesOfSchema } from "./type-fit.ts";
+import { typeReader } from "./type-fit.ts";
 import type { WorkflowContext } from "./workflow-context.ts";
 
 /** What one check of a workflow works with. It bounds the work of the check, whatever the workflow is. */
@@ -8,10 +10,14 @@ export interface CheckContext extends WorkflowContext {
   suggest(name: string, known: Iterable<string>): string;
   /** Takes the cost of compiling a schema. Returns whether the schemas of the workflow may still be compiled. */
   mayCompile(cost: number): boolean;
+  /** Returns the types of a schema; unknown ones after the schemas of the workflow and its tools took too much work. */
+  readonly typesOf: TypesOfSchema;
 }
 
 /** How many names are compared with those that exist. */
 const maxSuggestions = 20;
+/** How many schemas are read for their types. */
+const maxTypeSteps = 50_000;
 
 /** Returns the context of one check. */
 export function checkContext(context: WorkflowContext): CheckContext {
@@ -21,5 +27,6 @@ export function checkContext(context: WorkflowContext): CheckContext {
     ...context,
     suggest: (name, known) => (suggestions-- > 0 ? suggestion(name, known) : ""),
     mayCompile: (more) => (cost -= more) >= 0,
+    typesOf: typeReader(maxTypeSteps),
   };
 }

@@ -15,7 +15,7 @@ export function checkEdges(
   workflow: Pick<Workflow, "nodes" | "edges">,
   context: CheckContext,
 ): readonly Violation[] {
-  const { suggest } = context;
+  const { suggest, typesOf } = context;
   const graph = topology(workflow);
   const types = new Map(
     [...graph.nodes].flatMap(([id, node]) => {
@@ -25,12 +25,12 @@ export function checkEdges(
   );
   const taken = new Set<string>();
   const ofEdges = workflow.edges.flatMap((edge, index) =>
-    edgeViolations(edge, `workflow.edges[${index}]`, { graph, types, taken, suggest }),
+    edgeViolations(edge, `workflow.edges[${index}]`, { graph, types, taken, suggest, typesOf }),
   );
   return [...ofEdges, ...cycleViolations(workflow), ...missingInputs(workflow, context, taken)];
 }
 
-interface EdgeContext extends Pick<CheckContext, "suggest"> {
+interface EdgeContext extends Pick<CheckContext, "suggest" | "typesOf"> {
   readonly graph: Topology;
   readonly types: ReadonlyMap<string, NodeType>;
   /** The inputs to which an edge leads, as `<node> <handle>`. */
@@ -118,7 +118,7 @@ function targetViolations(
 function fitViolations(
   edge: WorkflowEdge,
   field: string,
-  { types }: EdgeContext,
+  { types, typesOf }: EdgeContext,
 ): readonly Violation[] {
   const [from, to] = [types.get(edge.source), types.get(edge.target)];
   if (from === undefined || to === undefined || isOrderOnly(edge)) return [];
@@ -126,7 +126,7 @@ function fitViolations(
   const output = from.outputs.find(({ handle }) => handle === named?.handle);
   const input = to.inputs.find(({ handle }) => handle === targetHandleOf(edge, to));
   if (named === undefined || output === undefined || input === undefined) return [];
-  const problem = fitProblem(schemaAt(output.schema, named.path), input.schema);
+  const problem = fitProblem(schemaAt(output.schema, named.path), input.schema, typesOf);
   if (problem === undefined) return [];
   const description = `what node "${edge.source}" gives does not fit the input "${input.handle}" of node "${edge.target}": ${problem}`;
   return [{ field: `${field}.target_handle`, description, reason: "TYPE_MISMATCH" }];

@@ -226,7 +226,7 @@ function constantViolations(
       const description = `the node has no input "${handle}"${context.suggest(handle, ports.keys())}`;
       return [{ field: path, description, reason: "UNKNOWN_HANDLE" }];
     }
-    const description = port && constantProblem(value, port.schema);
+    const description = port && constantProblem(value, port.schema, context.typesOf);
     return description === undefined ? [] : [{ field: path, description, reason: "TYPE_MISMATCH" }];
   });
 }

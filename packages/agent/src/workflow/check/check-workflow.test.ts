@@ -4,6 +4,7 @@ import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import { describe, expect, test } from "vitest";
 import { check } from "../../../test/check.ts";
 import { graphViolations, workflowOf } from "../../../test/workflows.ts";
+import { fitProblem, typeReader } from "./type-fit.ts";
 
 const input = { id: "in", type: "input" };
 const read = { id: "read", type: "tool:read_file" };
@@ -187,6 +188,23 @@ test("the work of a check is bounded, whatever names and schemas a workflow has"
   expect(violations).toContainEqual(
     expect.objectContaining({ field: "workflow.nodes[0].properties.schema", reason: "TOO_LARGE" }),
   );
+});
+
+test("a schema that refers to itself in many ways is read once", () => {
+  const names = Array.from({ length: 110 }, (_, n) => `d${n}`);
+  const anyOf = names.map((name) => ({ $ref: `#/$defs/${name}` }));
+  const schema: JsonObject = {
+    $defs: Object.fromEntries(names.map((name) => [name, { anyOf }])) as JsonObject,
+    anyOf,
+  };
+  const typesOf = typeReader(1_000);
+  expect(fitProblem(schema, { type: "string" }, typesOf)).toBeUndefined();
+  const either = {
+    anyOf: [{ $ref: "#/$defs/n" }, { $ref: "#/$defs/n" }],
+    $defs: { n: { const: 1 } },
+  };
+  expect(fitProblem(either, { type: "string" }, typesOf)).toBe("integer is not string");
+  expect(fitProblem(either, { type: "string" }, typeReader(1))).toBeUndefined();
 });
 
 function longName(n: number): string {
