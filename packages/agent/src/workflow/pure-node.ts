@@ -4,6 +4,7 @@ import { valueProblem } from "../schema/value-problem.ts";
 import { conditionHolds } from "./condition.ts";
 import type { NodeOutputs } from "./node-inputs.ts";
 import { targetOf } from "./node-target.ts";
+import { enteringProblem, joinedProblem } from "./value-limits.ts";
 
 /** What a node without effects gives at once. */
 export type PureOutcome =
@@ -23,7 +24,7 @@ export function pureOutcome(
     case "output":
       return outputs([["value", inputs["value"] ?? null]]);
     case "merge":
-      return outputs([["value", inputs["values"] ?? null]]);
+      return mergeOutcome(node, inputs["values"] ?? null);
     case "condition": {
       const value = inputs["value"] ?? null;
       return outputs([[String(conditionHolds(properties, value)), value]]);
@@ -37,12 +38,18 @@ function outputs(entries: readonly (readonly [string, JsonValue])[]): PureOutcom
   return { kind: "outputs", outputs: new Map(entries) };
 }
 
+function mergeOutcome({ id }: WorkflowNode, value: JsonValue): PureOutcome {
+  const problem = joinedProblem(value);
+  if (problem === undefined) return outputs([["value", value]]);
+  return { kind: "failed", problem: `node "${id}": it cannot join its values: ${problem}` };
+}
+
 function inputOutcome({ id, properties }: WorkflowNode, message: string): PureOutcome {
   const schema = properties?.["schema"];
   if (schema === undefined) return outputs([["value", message]]);
   const value = parsed(message);
   // The rules of specs accept objects only.
-  const problem = valueProblem(schema as JsonObject, value);
+  const problem = enteringProblem(value) ?? valueProblem(schema as JsonObject, value);
   if (problem === undefined) return outputs([["value", value]]);
   return { kind: "failed", problem: `node "${id}": the input of the run does not fit: ${problem}` };
 }

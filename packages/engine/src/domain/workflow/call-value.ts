@@ -3,6 +3,7 @@ import { outputsOfResult } from "@reeve/agent/workflow/call-outputs";
 import type { NodeTarget } from "@reeve/agent/workflow/node-target";
 import { errorHandle } from "@reeve/agent/workflow/node-type";
 import type { NodeOutputs } from "@reeve/agent/workflow/node-inputs";
+import { enteringProblem } from "@reeve/agent/workflow/value-limits";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { ToolResult } from "@reeve/contracts/tool";
 import { approvedCall } from "../calls/approved-call.ts";
@@ -15,7 +16,19 @@ export type CallOutcome =
   | { readonly kind: "failed"; readonly problem: string };
 
 /** Returns what a call gave that has a result. `inputs` are those of its node. */
-export function outcomeOfCall(
+export function outcomeOfCall(...given: Parameters<typeof readOutcome>): CallOutcome {
+  const outcome = readOutcome(...given);
+  if (outcome.kind === "failed") return outcome;
+  for (const [handle, value] of outcome.outputs) {
+    const problem = enteringProblem(value);
+    if (problem !== undefined) {
+      return { kind: "failed", problem: `its output "${handle}" cannot be used: ${problem}` };
+    }
+  }
+  return outcome;
+}
+
+function readOutcome(
   frame: Frame,
   target: NodeTarget,
   call: Call,

@@ -5,6 +5,7 @@ import type { NodeCall } from "@reeve/agent/workflow/node-call";
 import { callOf } from "@reeve/agent/workflow/node-call";
 import type { NodeTarget } from "@reeve/agent/workflow/node-target";
 import { mapTargetOf } from "@reeve/agent/workflow/node-target";
+import { joinedProblem } from "@reeve/agent/workflow/value-limits";
 import { isReservedTool, waitTools } from "@reeve/agent/workflow/wait-tools";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import type { ToolResult } from "@reeve/contracts/tool";
@@ -24,6 +25,10 @@ export function progressOfCalls(
 ): NodeProgress {
   if (target.kind === "map") return progressOfMap(node, given, inputs);
   const [call] = given.calls;
+  const problem = call === undefined ? joinedProblem(inputs) : undefined;
+  if (problem !== undefined) {
+    return { kind: "failed", problem: `its inputs are too large or too deep: ${problem}` };
+  }
   if (call === undefined) return start(node, given, [[0, callOfNode(node, target, inputs)]]);
   if (call.result === undefined) return running;
   return outcomeOfCall(given.frame, target, call, call.result, inputs);

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { textOf } from "@reeve/agent/workflow/node-call";
+import { joinedProblem } from "@reeve/agent/workflow/value-limits";
 import { StepState } from "@reeve/contracts/run";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import { limitsOf } from "../budget/limits.ts";
@@ -41,9 +42,12 @@ const started = { case: "step", value: { state: StepState.STARTED } } as const;
 
 /** Returns why the log cannot have an answer. Undefined: it can. */
 export function answerProblem(answer: JsonValue): string | undefined {
+  const problem = joinedProblem(answer);
+  if (problem !== undefined) return `the answer of the workflow is too large: ${problem}`;
+  if (!isStorable(answer)) return "the answer of the workflow is nested too deeply";
   const bytes = byteLength(textOf(answer));
   if (bytes > maxValueBytes) {
     return `the answer of the workflow has ${bytes} bytes; the limit is ${maxValueBytes}; write it to a file or an artifact instead`;
   }
-  return isStorable(answer) ? undefined : "the answer of the workflow is nested too deeply";
+  return undefined;
 }

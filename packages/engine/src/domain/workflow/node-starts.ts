@@ -22,11 +22,13 @@ export const maxValueBytes = 256 * 1024;
 
 /** Returns why a call cannot have its arguments. Undefined: it can. */
 export function argumentsProblem(args: JsonObject): string | undefined {
+  // First: JSON.stringify throws for what is nested too deeply.
+  if (!isStorable(args)) return "its inputs are nested too deeply; pass them as a text";
   const bytes = byteLength(JSON.stringify(args));
   if (bytes > maxValueBytes) {
     return `its inputs have ${bytes} bytes; the limit is ${maxValueBytes}; pass a file or an artifact instead`;
   }
-  return isStorable(args) ? undefined : "its inputs are nested too deeply; pass them as a text";
+  return undefined;
 }
 
 export function byteLength(text: string): number {

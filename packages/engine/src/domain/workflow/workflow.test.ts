@@ -181,6 +181,38 @@ describe("a node that fails", () => {
     expect(errorOf(run)).toContain("its inputs have 300008 bytes; the limit is 262144");
   });
 
+  test("fails when a value is nested too deeply, wherever it comes from", () => {
+    const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
+    const schema = { type: "array" };
+    const typed = graph({ in: { type: "input", properties: { schema } }, a: search }, "in -> a.q");
+    expect(errorOf(workflowRun(typed, {}, deep))).toContain("nested more than 24 levels deep");
+    const coded = graph(
+      { a: { type: "code", properties: { code: "f()" } }, b: search },
+      "a.result -> b.q",
+    );
+    const run = ends(workflowRun(coded), "a", { structured: { result: deep } });
+    expect(errorOf(run)).toContain("nested more than 24 levels deep");
+  });
+
+  test("fails when joins of joins are too large, without building them", () => {
+    const joins = Object.fromEntries(
+      Array.from({ length: 24 }, (_, n) => [
+        `m${n}`,
+        { type: "merge", properties: { mode: "list" } },
+      ]),
+    );
+    const edges = Array.from({ length: 23 }, (_, n) =>
+      Array.from({ length: 10 }, () => `m${n} -> m${n + 1}`),
+    );
+    const growing = graph(
+      { in: input, ...joins, a: search },
+      "in -> m0",
+      ...edges.flat(),
+      "m23 -> a.q",
+    );
+    expect(errorOf(workflowRun(growing))).toContain("more than 1048576 characters");
+  });
+
   test("ends a workflow at its budget of calls", () => {
     const many = graph({ in: input, a: search, b: search }, "in -> a.q", "a -> b.q");
     const run = workflowRun(many, { budgets: { maxToolCalls: 1 } });
