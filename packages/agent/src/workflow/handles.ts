@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { WorkflowEdge } from "@reeve/contracts/extensions/workflow";
+import { recordIn } from "./json-text.ts";
 import type { NodePort, NodeType } from "./node-type.ts";
 import { afterHandle, errorHandle } from "./node-type.ts";
 
@@ -48,10 +49,11 @@ export function isOrderOnly({ targetHandle }: Pick<WorkflowEdge, "targetHandle">
   return targetHandle === afterHandle;
 }
 
-/** Returns a part of a value. Undefined: it has no such part. */
+/** Returns a part of a value, also of one that is a text in JSON. Undefined: it has no such part. */
 export function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefined {
   let found: JsonValue | undefined = value;
   for (const key of path) {
+    if (typeof found === "string") found = recordIn(found);
     if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
     // The property `length` of a list is its own, too.
     if (Array.isArray(found)) found = /^\d+$/.test(key) ? found[Number(key)] : undefined;

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { WorkflowEdge, WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import { isOrderOnly, sourceHandleOf, targetHandleOf, valueAt } from "./handles.ts";
+import { asInput } from "./json-text.ts";
 import type { NodeType } from "./node-type.ts";
 import type { Topology } from "./topology.ts";
 
@@ -45,7 +46,7 @@ export function inputsOf(node: WorkflowNode, graph: Topology, known: KnownNodes)
       if (hasConstant || isMultiple) continue;
       return { kind: "skipped" };
     }
-    const { value } = passed;
+    const value = asInput(passed.value, type.inputs.find((each) => each.handle === handle)?.schema);
     if (isMultiple) {
       const before = collected.get(handle) ?? [];
       collected.set(handle, [...before, { source: edge.source, value }]);

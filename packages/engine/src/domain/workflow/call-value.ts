@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { outputsOfResult } from "@reeve/agent/workflow/call-outputs";
+import { recordIn } from "@reeve/agent/workflow/json-text";
 import type { NodeTarget } from "@reeve/agent/workflow/node-target";
 import { errorHandle } from "@reeve/agent/workflow/node-type";
 import type { NodeOutputs } from "@reeve/agent/workflow/node-inputs";
@@ -53,7 +54,7 @@ function readOutcome(
       return ended([["result", whole ?? result.content]], whole === undefined ? cutBy : "");
     }
     default:
-      return ended([["result", valueOf(result, cutBy)]], cutBy);
+      return ended([["result", result.structured ?? result.content]], cutBy);
   }
 }
 
@@ -87,34 +88,14 @@ function outcomeOfApproval(call: Call, { isError, content }: ToolResult): CallOu
   return ended([[isError ? "rejected" : "approved", value]]);
 }
 
-/** Returns the value of a result: its record, or else its text, which may be JSON. */
-function valueOf({ structured, content }: ToolResult, cutBy: string): JsonValue {
-  if (structured !== undefined) return structured;
-  return cutBy === "" ? parsedRecord(content) : content;
-}
-
 /** The record of a large result is in its text. */
 function withRecord({
   structured,
   content,
 }: ToolResult): Pick<ToolResult, "content" | "structured"> {
-  const record = structured ?? parsedRecord(content);
+  const record = structured ?? recordIn(content);
   const isRecord = typeof record === "object" && record !== null && !Array.isArray(record);
   return { content, ...(isRecord && { structured: record }) };
-}
-
-/** A text that is a JSON object or list is that; any other text stays one, such as the text `7`. */
-function parsedRecord(text: string): JsonValue {
-  return /^\s*[[{]/.test(text) ? parsed(text) : text;
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    // JSON.parse gives only JSON.
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
 
 /** The notes of results of which the log has only a part. */

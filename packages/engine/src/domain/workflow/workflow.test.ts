@@ -101,9 +101,36 @@ describe("a workflow", () => {
     const run = workflowRun(record);
     ends(run, "a", { structured: { x: [1, { deep: true }] } });
     expect(run.all("toolCall")[1]?.arguments).toEqual({ q: { deep: true } });
-    ends(run, "b", { content: `{"n": 1}` });
+    ends(run, "b", { structured: { n: 1 } });
     expect([endOf(run), answerOf(run)]).toEqual(["completed", `{"n":1}`]);
     expect(run.state.head.structured).toEqual({ n: 1 });
+  });
+
+  test("keeps a text in JSON as it is, and reads it where its parts are needed", () => {
+    const text = `{"id": 12345678901234567890, "of": ["x", "y"]}`;
+    const reading = graph(
+      {
+        a: search,
+        b: search,
+        c: search,
+        each: { type: "map", properties: { node_type: "tool:search" } },
+        out: output,
+      },
+      "a -> b.q",
+      "a.result.of.1 -> c.q",
+      "a.result.of -> each.items",
+      "a -> out",
+    );
+    const run = ends(workflowRun(reading), "a", { content: text });
+    const given = run.all("toolCall").map(({ nodeId, arguments: args }) => [nodeId, args?.["q"]]);
+    expect(given.slice(1)).toEqual([
+      ["b", text],
+      ["c", "y"],
+      ["each", "x"],
+      ["each", "y"],
+    ]);
+    for (const node of ["b", "c", "each", "each 1"]) ends(run, node, { content: "ok" });
+    expect([endOf(run), answerOf(run)]).toEqual(["completed", text]);
   });
 
   test("completes without an answer when no output has a value", () => {
