@@ -4,6 +4,8 @@ import type { Approval, ReviewUsage } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { CostSummarySchema, PluginHookFinished, RunEvent, Usage } from "@reeve/contracts/run";
 import { UsageSchema } from "@reeve/contracts/run";
+import type { ToolCall } from "@reeve/contracts/tool";
+import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { asUint32 } from "./as-uint32.ts";
 import { reachedProvider } from "./reached-provider.ts";
 
@@ -43,7 +45,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "modelCallStarted":
       return { ...spent, llmCalls: spent.llmCalls + 1 };
     case "toolCall":
-      return { ...spent, toolCalls: spent.toolCalls + 1 };
+      return isAnswerOfWorkflow(event.value) ? spent : { ...spent, toolCalls: spent.toolCalls + 1 };
     case "subtask":
       return event.value.ended ? spent : { ...spent, subtasks: spent.subtasks + 1 };
     case "toolResult": {
@@ -90,6 +92,11 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case undefined:
       return spent;
   }
+}
+
+/** Whether a call only records the answer of a workflow: no node of it makes the call. */
+function isAnswerOfWorkflow({ name, nodeId }: ToolCall): boolean {
+  return nodeId !== "" && name === finishSubtaskName;
 }
 
 /**
