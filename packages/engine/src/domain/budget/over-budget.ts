@@ -67,13 +67,32 @@ function exceededByDelegate(
   frame: Frame,
   size: CallSize,
 ): ExceededBudget | undefined {
+  return overDelegate(state, frame, {
+    llmCalls: 1,
+    toolCalls: 0,
+    usd: () => worstCaseUsd(state, frame, size) ?? 0,
+  });
+}
+
+/** Returns the budget of a delegate that one more call of a node of its workflow would exceed. */
+export function exceededDelegate(state: RunState, frame: Frame): ExceededBudget | undefined {
+  return overDelegate(state, frame, { llmCalls: 0, toolCalls: 1, usd: () => 0 });
+}
+
+/** What a delegate is about to use. */
+interface Next {
+  readonly llmCalls: number;
+  readonly toolCalls: number;
+  readonly usd: () => number;
+}
+
+function overDelegate(state: RunState, frame: Frame, next: Next): ExceededBudget | undefined {
   for (const budget of delegateBudgets(state, frame)) {
     const { agentId, limits } = budget;
-    const isCapped = limits.costUsd !== undefined;
-    const costUsd = isCapped ? budget.committedUsd() + (worstCaseUsd(state, frame, size) ?? 0) : 0;
+    const costUsd = limits.costUsd === undefined ? 0 : budget.committedUsd() + next.usd();
     const exceeded = firstOver([
-      ["llm_calls", limits.llmCalls, budget.llmCalls + 1],
-      ["tool_calls", limits.toolCalls, budget.toolCalls],
+      ["llm_calls", limits.llmCalls, budget.llmCalls + next.llmCalls],
+      ["tool_calls", limits.toolCalls, budget.toolCalls + next.toolCalls],
       ["tokens", limits.totalTokens, budget.tokens],
       ["bytes", limits.totalBytes, budget.resultBytes],
       ["cost", limits.costUsd, costUsd],

@@ -78,6 +78,33 @@ describe("nodes with a model", () => {
     expect(errorOf(run)).toContain(`node \\"a\\" failed: no`);
     expect(endOf(run)).toBe("error");
   });
+
+  test("end when the workflow that called them fails, and withdraw what waits", () => {
+    const waiting = graph({
+      ask: { type: "approval", properties: { question: "?" } },
+      wait: { type: "delay", properties: { seconds: 9_000 } },
+    });
+    const outer = graph(
+      { in: input, sub: { type: "workflow:inner" }, a: search },
+      "in -> sub.input",
+      "in -> a.q",
+    );
+    const run = ends(workflowRun(outer, { inner: waiting }), "a", { content: "no", isError: true });
+    expect([endOf(run), errorOf(run)]).toEqual(["error", `node "a" failed: no`]);
+    expect(run.all("approval").at(-1)?.approval?.state).toBe(ApprovalState.WITHDRAWN);
+  });
+
+  test("end when the budgets of their own agent are used up", () => {
+    const inner = graph({ in: input, a: search, b: search }, "in -> a.q", "a -> b.q");
+    const outer = graph({ in: input, sub: { type: "workflow:inner" } }, "in -> sub.input");
+    const run = workflowRun(outer, { inner, innerBudgets: { maxTotalBytes: 1_000n } });
+    ends(run, "a", { content: "x".repeat(2_000) });
+    expect(run.all("toolCall").map(({ nodeId }) => nodeId)).toEqual(["sub", "a"]);
+    expect([endOf(run), errorOf(run)]).toEqual([
+      "error",
+      expect.stringContaining("may use 1000 bytes"),
+    ]);
+  });
 });
 
 test("an agent with a model calls a workflow as it calls any other agent", () => {

@@ -13,6 +13,7 @@ import type { Frame, FrameWorkflow } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { evaluate } from "./evaluate.ts";
+import { failureOf } from "./fail-workflow.ts";
 import { byteLength, maxValueBytes } from "./node-starts.ts";
 
 /** Returns the facts that start the only step of a workflow, or end its frame after it. */
@@ -31,7 +32,8 @@ export function stepOfWorkflow(
   if (refusal !== undefined) {
     return failFrame(state, outsideSteps(frame), guardrailTripped, refusal);
   }
-  const { failure, answer } = evaluate(frame, workflow, limitsOf(state).parallelCalls);
+  const { answer } = evaluate(frame, workflow, limitsOf(state).parallelCalls);
+  const failure = failureOf(state, frame, workflow);
   const problem = failure ?? (answer === undefined ? undefined : answerProblem(answer));
   return problem === undefined
     ? completeFrame(state, frame)

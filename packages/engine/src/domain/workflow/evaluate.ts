@@ -6,6 +6,7 @@ import type { KnownNodes, NodeInputs, NodeOutputs } from "@reeve/agent/workflow/
 import { inputsOf } from "@reeve/agent/workflow/node-inputs";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import type { Call, Frame, FrameWorkflow } from "../state/frame.ts";
+import { notExecuted } from "../stop/stopped-call.ts";
 import { errorOutputs } from "./call-value.ts";
 import type { GivenNode, NodeProgress } from "./node-progress.ts";
 import type { NodeStart } from "./node-starts.ts";
@@ -52,9 +53,18 @@ function evaluated(frame: Frame, workflow: FrameWorkflow, parallelCalls: number)
     if (node.properties?.["on_error"] === "continue") before.add(id, errorOf(progress), "");
     else failures.push(`node "${id}" failed: ${progress.problem}`);
   }
-  const failure = failures[0] ?? refusedAnswer(frame);
+  const failure =
+    failures.find((each) => !isConsequence(each)) ?? failures[0] ?? refusedAnswer(frame);
   const answer = workflow.guardedAnswer?.replacement ?? answerOf(workflow.graph, before.outputsOf);
   return { starts: failure === undefined ? starts : [], failure, answer };
+}
+
+/** Begins why a workflow ends that another one called. */
+export const callerFailed = "the workflow that called it failed: ";
+
+/** Whether a node failed only because the workflow had failed before. */
+function isConsequence(failure: string): boolean {
+  return failure.includes(notExecuted) || failure.includes(callerFailed);
 }
 
 /** The nodes that have ended, of those that come before one. */

@@ -1,14 +1,10 @@
-import { create } from "@bufbuild/protobuf";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { targetOf } from "@reeve/agent/workflow/node-target";
 import { textOf } from "@reeve/agent/workflow/node-call";
-import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
-import { ToolStatus } from "@reeve/contracts/tool";
 import { limitsOf } from "../budget/limits.ts";
-import { exceededWork, overBudget } from "../budget/over-budget.ts";
+import { delegateRefusal, overBudget } from "../budget/over-budget.ts";
 import type { RefusalNow } from "../calls/refusal-now.ts";
-import { refuse } from "../calls/tool-result.ts";
 import { callFacts } from "../calls/turn-facts.ts";
 import { stepCompleted } from "../end-frame.ts";
 import { awaitsAfterTool } from "../plugins/call-hooks.ts";
@@ -18,9 +14,10 @@ import { fact } from "../state/fact.ts";
 import type { Frame, FrameWorkflow } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
-import { notExecuted } from "../stop/stopped-call.ts";
 import type { Evaluation } from "./evaluate.ts";
 import { evaluate } from "./evaluate.ts";
+import { failureOf, refuseWaiting } from "./fail-workflow.ts";
+import { admitStarts } from "./start-nodes.ts";
 import { startedNode } from "./node-starts.ts";
 import { answerProblem } from "./end-workflow.ts";
 
@@ -40,43 +37,35 @@ export function workflowFacts(
   // Plugins see a result before any node does.
   if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
   const evaluation = evaluate(frame, workflow, limitsOf(state).parallelCalls);
-  const moved = nextOfNodes(state, frame, evaluation, nowMs);
+  const failure = failureOf(state, frame, workflow);
+  const moved = nextOfNodes(state, frame, evaluation, { failure, nowMs });
   if (moved.length > 0) return moved;
   if (frame.calls.some(({ result }) => result === undefined)) return [];
   if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) return [];
-  const answered = answerFacts(state, frame, workflow, evaluation);
+  const answered = failure === undefined ? answerFacts(state, frame, workflow, evaluation) : [];
   if (answered.length > 0) return answered;
   if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_END))) return [];
   return [stepCompleted(frame)];
 }
 
-/** Returns the calls that start, or after a failure the refusals of those that have not started. */
+/** Returns the calls that start, or after a failure or over a budget the refusals of those that have not started. */
 function nextOfNodes(
   state: RunState,
   frame: Frame,
-  { starts, failure }: Evaluation,
-  nowMs: number,
+  { starts: ready }: Evaluation,
+  { failure, nowMs }: { readonly failure: string | undefined; readonly nowMs: number },
 ): readonly Fact[] {
   if (failure !== undefined) return refuseWaiting(frame, failure, nowMs);
-  if (starts.length === 0) return [];
-  const exceeded = exceededWork(state, nowMs);
-  if (exceeded !== undefined) return overBudget(state, exceeded);
-  return starts.map((start) => startedNode(state, frame, start));
-}
-
-/** Calls in progress still end: their effects are known then. */
-function refuseWaiting(frame: Frame, failure: string, nowMs: number): readonly Fact[] {
-  const scope = scopeOf(frame);
-  return frame.calls
-    .filter(({ result, startedAtMs }) => result === undefined && startedAtMs === undefined)
-    .flatMap((call) => {
-      const content = `${notExecuted}${failure}`;
-      const refused = refuse(call, scope, content, ToolStatus.ERROR, nowMs);
-      const { approval } = call;
-      if (approval?.state !== ApprovalState.PENDING) return [refused];
-      const withdrawn = create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
-      return [fact(scope, { case: "approval", value: { approval: withdrawn } }), refused];
-    });
+  const admitted = admitStarts(state, frame, ready, nowMs);
+  if (admitted.kind === "starts") {
+    return admitted.starts.map((start) => startedNode(state, frame, start));
+  }
+  const { exceeded } = admitted;
+  if (exceeded.ends === undefined) return overBudget(state, exceeded);
+  // The frame ends after its last call: no fact may follow its end.
+  const refused = refuseWaiting(frame, delegateRefusal(exceeded.ends.agentId, exceeded), nowMs);
+  const isBusy = frame.calls.some(({ result }) => result === undefined);
+  return refused.length > 0 || isBusy ? refused : overBudget(state, exceeded);
 }
 
 /** Returns the answer as text, and as a record if it is one. None once the log has them. */
@@ -84,12 +73,10 @@ function answerFacts(
   state: RunState,
   frame: Frame,
   { graph, guardedAnswer }: FrameWorkflow,
-  { answer, failure }: Evaluation,
+  { answer }: Evaluation,
 ): readonly Fact[] {
   if (guardedAnswer?.refusal !== undefined) return [];
-  if (failure !== undefined || answer === undefined || answerProblem(answer) !== undefined) {
-    return [];
-  }
+  if (answer === undefined || answerProblem(answer) !== undefined) return [];
   const text = textOf(answer);
   const facts: Fact[] = [];
   if (frame.text === "" && text !== "") {

@@ -245,5 +245,24 @@ describe("a node that fails", () => {
     const run = workflowRun(many, { budgets: { maxToolCalls: 1 } });
     ends(run, "a", { content: "1" });
     expect([endOf(run), run.all("error")[0]?.reason]).toEqual(["error", "budget_exceeded"]);
+    expect(run.all("toolCall")).toHaveLength(1);
+  });
+
+  test("starts no more calls than may run at the same time, and than its budget permits", () => {
+    const nodes = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`s${n}`, search]));
+    const wide = graph({ in: input, ...nodes }, ...Object.keys(nodes).map((id) => `in -> ${id}.q`));
+    const run = workflowRun(wide, { budgets: { maxParallel: 3, maxToolCalls: 4 } });
+    expect(openNodes(run)).toEqual(["s0", "s1", "s2"]);
+    ends(ends(run, "s1", { content: "1" }), "s0", { content: "0" });
+    expect(run.all("toolCall").map(({ nodeId }) => nodeId)).toEqual(["s0", "s1", "s2", "s3"]);
+    expect(run.all("error")[0]?.reason).toBe("budget_exceeded");
+  });
+
+  test("does not count the record of its answer as a call", () => {
+    const record = graph({ a: search, out: output }, "a -> out");
+    const run = workflowRun(record, { budgets: { maxToolCalls: 1 } });
+    ends(run, "a", { structured: { n: 1 } });
+    expect([endOf(run), run.state.head.structured]).toEqual(["completed", { n: 1 }]);
+    expect(run.state.head.spent.toolCalls).toBe(1);
   });
 });

@@ -1,7 +1,7 @@
 import type { JsonObject, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { delegateTool } from "@reeve/agent/delegates/delegate-tool";
-import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import type { AgentSpecSchema, BudgetsSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
@@ -30,10 +30,15 @@ const codeTool: MessageInitShape<typeof ToolDescriptorSchema> = {
   inputSchema: { type: "object", properties: { code: { type: "string" } } },
 };
 
+interface InnerSetting {
+  readonly inner?: SpecInit["workflow"];
+  readonly innerBudgets?: MessageInitShape<typeof BudgetsSchema>;
+}
+
 /** Plays a run of a workflow that may call the tools `search` and `execute_code`, and the delegates `finder` and `inner`. */
 export function workflowRun(
   workflow: SpecInit["workflow"],
-  { inner, ...spec }: SpecInit & { readonly inner?: SpecInit["workflow"] } = {},
+  { inner, innerBudgets, ...spec }: SpecInit & InnerSetting = {},
   input = "go",
   plugins: Setting["plugins"] = [],
 ): PlayedRun {
@@ -55,7 +60,12 @@ export function workflowRun(
       prepared: {
         delegates: [
           { agentId: "finder", model: { id: "f" } },
-          { agentId: "inner", model: { id: "i" }, tools: [lookupTool, codeTool] },
+          {
+            agentId: "inner",
+            model: { id: "i" },
+            tools: [lookupTool, codeTool],
+            ...(innerBudgets && { limits: { budgets: innerBudgets } }),
+          },
         ],
       },
     },

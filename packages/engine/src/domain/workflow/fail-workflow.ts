@@ -1,0 +1,41 @@
+import { create } from "@bufbuild/protobuf";
+import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
+import { ToolStatus } from "@reeve/contracts/tool";
+import { limitsOf } from "../budget/limits.ts";
+import { refuse } from "../calls/tool-result.ts";
+import type { Fact } from "../state/fact.ts";
+import { fact } from "../state/fact.ts";
+import type { Frame, FrameWorkflow } from "../state/frame.ts";
+import { scopeOf } from "../state/frame.ts";
+import type { RunState } from "../state/run-state.ts";
+import { notExecuted } from "../stop/stopped-call.ts";
+import { callerFailed, evaluate } from "./evaluate.ts";
+
+/** Returns why a workflow fails: because of a node of it, or of the workflow that called it, which needs it no more. Undefined: it does not. */
+export function failureOf(
+  state: RunState,
+  frame: Frame,
+  workflow: FrameWorkflow,
+): string | undefined {
+  const caller = state.frames.get(frame.subtask?.parent ?? frame.id);
+  if (caller?.workflow !== undefined && caller !== frame && caller.stepOpen) {
+    const outer = failureOf(state, caller, caller.workflow);
+    if (outer !== undefined) return `${callerFailed}${outer}`;
+  }
+  return evaluate(frame, workflow, limitsOf(state).parallelCalls).failure;
+}
+
+/** Returns the refusals of the calls that have not started, and withdraws their approvals. Calls in progress still end: their effects are known then. */
+export function refuseWaiting(frame: Frame, failure: string, nowMs: number): readonly Fact[] {
+  const scope = scopeOf(frame);
+  return frame.calls
+    .filter(({ result, startedAtMs }) => result === undefined && startedAtMs === undefined)
+    .flatMap((call) => {
+      const content = `${notExecuted}${failure}`;
+      const refused = refuse(call, scope, content, ToolStatus.ERROR, nowMs);
+      const { approval } = call;
+      if (approval?.state !== ApprovalState.PENDING) return [refused];
+      const withdrawn = create(ApprovalSchema, { ...approval, state: ApprovalState.WITHDRAWN });
+      return [fact(scope, { case: "approval", value: { approval: withdrawn } }), refused];
+    });
+}
