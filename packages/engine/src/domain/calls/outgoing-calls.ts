@@ -17,7 +17,7 @@ import { admitCalls, isSubagent, scheduleCalls } from "./schedule-calls.ts";
  * those of a workflow.
  */
 export function parallelCallLimit(state: RunState, frame: Frame): number {
-  if (frame.workflow !== undefined) return limitsOf(state).parallelCalls;
+  if (frame.workflow !== undefined) return parallelCallsIn(state, frame);
   return capabilitiesOf(state, frame)?.parallelToolCalls === false
     ? 1
     : parallelCallsIn(state, frame);

@@ -138,6 +138,8 @@ function remembered(state: RunState, { parentId }: RunEvent): RunState {
   const frame = state.frames.get(parentId);
   if (frame === undefined || frame.stepOpen || frame.pendingMemory.size === 0) return state;
   const memory = new Map([...state.memory, ...frame.pendingMemory]);
+  // The answer of a workflow still follows from the whole answers of its nodes.
+  if (frame.workflow !== undefined) return { ...state, memory };
   return { ...withFrame(state, { ...frame, pendingMemory: new Map() }), memory };
 }
 

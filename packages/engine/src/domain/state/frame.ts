@@ -75,7 +75,7 @@ export interface Frame {
   readonly text: string;
   /**
    * The outcomes of the open step's subtasks, by key of the memory. They become readable in the next step, so that what a
-   * subtask sees does not depend on how fast its siblings are.
+   * subtask sees does not depend on how fast its siblings are. A workflow keeps them: it has one step.
    */
   readonly pendingMemory: ReadonlyMap<string, string>;
   /** How a subtask ended. */

@@ -3,7 +3,7 @@ import { textOf } from "@reeve/agent/workflow/node-call";
 import { joinedProblem } from "@reeve/agent/workflow/value-limits";
 import { StepState } from "@reeve/contracts/run";
 import { isStorable } from "@reeve/contracts/rules/nesting";
-import { limitsOf } from "../budget/limits.ts";
+import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { exceededWork, overBudget } from "../budget/over-budget.ts";
 import { completeFrame, failFrame, outsideSteps } from "../end-frame.ts";
 import { guardrailTripped } from "../guardrails/guard-stop.ts";
@@ -32,7 +32,7 @@ export function stepOfWorkflow(
   if (refusal !== undefined) {
     return failFrame(state, outsideSteps(frame), guardrailTripped, refusal);
   }
-  const { answer } = evaluate(frame, workflow, limitsOf(state).parallelCalls);
+  const { answer } = evaluate(frame, workflow, parallelCallsIn(state, frame));
   const failure = failureOf(state, frame, workflow);
   const problem = failure ?? (answer === undefined ? undefined : answerProblem(answer));
   return problem === undefined

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
-import { limitsOf } from "../budget/limits.ts";
+import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { refuse } from "../calls/tool-result.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -22,7 +22,7 @@ export function failureOf(
     const outer = failureOf(state, caller, caller.workflow);
     if (outer !== undefined) return `${callerFailed}${outer}`;
   }
-  return evaluate(frame, workflow, limitsOf(state).parallelCalls).failure;
+  return evaluate(frame, workflow, parallelCallsIn(state, frame)).failure;
 }
 
 /** Returns the refusals of the calls that have not started, and withdraws their approvals. Calls in progress still end: their effects are known then. */

@@ -1,6 +1,7 @@
 import { isWaitNode } from "@reeve/agent/workflow/wait-tools";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { delegateBudgets } from "../budget/delegate-budget.ts";
+import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { ExceededBudget } from "../budget/over-budget.ts";
 import { exceededDelegate, exceededWork } from "../budget/over-budget.ts";
@@ -27,7 +28,7 @@ export function admitStarts(
   const exceeded =
     exceededWork(state, nowMs) ?? exceededCalls(state) ?? exceededDelegate(state, frame);
   if (exceeded !== undefined) return { kind: "exceeded", exceeded };
-  const room = limitsOf(state).parallelCalls - inProgress(frame);
+  const room = parallelCallsIn(state, frame) - inProgress(frame);
   const left = delegateBudgets(state, frame).map(
     ({ limits, toolCalls }) => limits.toolCalls - toolCalls,
   );

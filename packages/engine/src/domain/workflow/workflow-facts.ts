@@ -2,7 +2,7 @@ import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { targetOf } from "@reeve/agent/workflow/node-target";
 import { textOf } from "@reeve/agent/workflow/node-call";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
-import { limitsOf } from "../budget/limits.ts";
+import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { delegateRefusal, overBudget } from "../budget/over-budget.ts";
 import type { RefusalNow } from "../calls/refusal-now.ts";
 import { callFacts } from "../calls/turn-facts.ts";
@@ -36,7 +36,7 @@ export function workflowFacts(
   if (ofCalls.length > 0) return ofCalls;
   // Plugins see a result before any node does.
   if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
-  const evaluation = evaluate(frame, workflow, limitsOf(state).parallelCalls);
+  const evaluation = evaluate(frame, workflow, parallelCallsIn(state, frame));
   const failure = failureOf(state, frame, workflow);
   const moved = nextOfNodes(state, frame, evaluation, { failure, nowMs });
   if (moved.length > 0) return moved;

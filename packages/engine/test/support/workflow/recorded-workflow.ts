@@ -13,6 +13,7 @@ const whole = graph(
     in: { type: "input", properties: { schema: { type: "array" } } },
     each: { type: "map", properties: { node_type: "tool:search", max_parallel: 2 } },
     find: { type: "agent:finder" },
+    check: { type: "condition", properties: { operator: "contains", operand: "answer" } },
     sum: { type: "code", properties: { code: "len(inputs['items'])" } },
     say: { type: "model", properties: { instructions: "Say it." } },
     ask: { type: "approval", properties: { question: "Go on?" } },
@@ -30,12 +31,15 @@ const whole = graph(
   "wait -> sub.input",
   "sub -> all",
   "find -> all",
+  "find -> check",
   "sum.result -> all",
   "say -> all",
   "all -> out",
 );
 
-/** A workflow with every kind of node that calls something, up to its end. */
+/** A workflow with every kind of node that calls something, and with an answer that is cut, up to its end. */
 export function recordedWorkflow(): PlayedRun {
-  return playToEnd(workflowRun(whole, { inner }, `["a","b","c"]`));
+  return playToEnd(
+    workflowRun(whole, { inner, budgets: { maxResultBytes: 1_000 } }, `["a","b","c"]`),
+  );
 }

@@ -141,10 +141,11 @@ export function acts(run: PlayedRun): boolean {
 function performed(run: PlayedRun, effect: Effect): void {
   switch (effect.kind) {
     case "call_model": {
-      const text = unitsOf(frameOf(run.state, effect.frame)).flatMap((unit) =>
-        unit.kind === "user" ? [unit.text] : [],
-      );
-      run.says(`answer to ${text.join(" ")}`, effect.frame).turnIn(effect.frame);
+      const frame = frameOf(run.state, effect.frame);
+      const text = unitsOf(frame).flatMap((unit) => (unit.kind === "user" ? [unit.text] : []));
+      const answer = `answer to ${text.join(" ")}`;
+      const isLong = frame.delegate?.agentId === "finder";
+      run.says(isLong ? answer.repeat(100) : answer, effect.frame).turnIn(effect.frame);
       return;
     }
     case "call_tool": {
@@ -186,7 +187,7 @@ export function historyOf(events: readonly RunEvent[]): readonly string[] {
       }
       case "toolResult": {
         const { callId = "", content = "" } = event.value.result ?? {};
-        return [`${nodes.get(callId)} = ${content}`];
+        return [`${nodes.get(callId)} = ${content.replace(/task:\S+/, "task")}`];
       }
       case "text":
         if (isVoided(events, envelope)) return [];
