@@ -78,6 +78,7 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -58,6 +58,7 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
     case "modelRetryDue":
     case "tokensCounted":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -233,6 +233,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "modelRetryDue":
     case "tokensCounted":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "runEnding":
     case "messageSubmitted":
     case "memoryWritten":

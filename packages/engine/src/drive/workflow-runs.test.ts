@@ -86,6 +86,9 @@ test("a workflow whose worker died at any event continues to an equal history, a
     sub: "1",
     each: ["1", "1", "1"],
   });
+  const kinds = history.map(({ event }) => event.case);
+  expect(kinds.filter((kind) => kind === "workflowPrepared")).toHaveLength(1);
+  expect(kinds.indexOf("workflowPrepared")).toBeLessThan(kinds.indexOf("runPrepared"));
   for (let survived = 1; survived < history.length; survived++) {
     const next = bench();
     await next.log.append(key, emptyTail, history.slice(0, survived), never);

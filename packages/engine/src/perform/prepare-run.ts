@@ -21,6 +21,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
 import { preparedDelegate } from "./delegates/prepared-delegate.ts";
 import { assertPlugins } from "./plugins/assert-plugins.ts";
+import { workflowPrepared } from "../domain/workflow/workflow-prepared.ts";
 import { pinnedPlugins } from "./plugins/pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
 
@@ -85,7 +86,7 @@ async function prepared(
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });
-  return [preparation, ...pinnedPlugins(spec, resolved)];
+  return [...workflowPrepared(created), preparation, ...pinnedPlugins(spec, resolved)];
 }
 
 /** Waits for skills that the gateway knew when the run started, and that this process sees later. */

@@ -18,6 +18,7 @@ import type { Frame } from "../../src/domain/state/frame.ts";
 import { plannerId, rootId } from "../../src/domain/state/frame.ts";
 import type { RunState } from "../../src/domain/state/run-state.ts";
 import { frameOf, hasEnded, initialState } from "../../src/domain/state/run-state.ts";
+import { workflowPrepared } from "../../src/domain/workflow/workflow-prepared.ts";
 import { clientTraceOf, traceOf } from "./trace-of.ts";
 
 export interface Setting {
@@ -54,9 +55,12 @@ export class PlayedLog {
       case: "runCreated",
       value: { tenant: "acme", agentId: "tester", spec: agent, input: "go", ...created },
     });
+    const { created: accepted } = this.state.head;
+    const withWorkflows = accepted === undefined ? [] : workflowPrepared(accepted);
     this.write(
       { case: "runClaimed", value: { worker: "w1", epoch: 1, dispatchSequence: 1n } },
       { case: "status", value: { status: RunStatus.STARTING } },
+      ...withWorkflows.map(({ event }) => event),
       {
         case: "runPrepared",
         value: create(RunPreparedSchema, {

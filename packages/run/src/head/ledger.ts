@@ -79,6 +79,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "runEnding":
     case "messageSubmitted":
     case "messageInjected":

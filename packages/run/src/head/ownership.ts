@@ -82,6 +82,7 @@ export function applyToOwnership<Owned extends Ownership>(
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -70,6 +70,7 @@ export function applyToAnswer<Answered extends RunAnswer>(
     case "toolCallStarted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "mcpProgress":

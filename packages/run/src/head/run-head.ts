@@ -147,6 +147,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "modelRetryDue":
     case "tokensCounted":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "memoryWritten":

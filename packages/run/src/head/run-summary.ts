@@ -152,6 +152,7 @@ function applied<Summarized extends RunSummary>(
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -133,6 +133,7 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "runEnding":
       return history;
   }

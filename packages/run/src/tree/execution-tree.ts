@@ -78,6 +78,7 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

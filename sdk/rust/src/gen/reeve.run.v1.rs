@@ -32,7 +32,7 @@ pub struct RunEvent {
     /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
-        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57"
+        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70"
     )]
     pub event: ::core::option::Option<run_event::Event>,
 }
@@ -150,6 +150,9 @@ pub mod run_event {
         /// The run is about to end, and plugins have hooks for that.
         #[prost(message, tag = "57")]
         RunEnding(super::RunEnding),
+        /// Agents of the run have workflows.
+        #[prost(message, tag = "70")]
+        WorkflowPrepared(super::WorkflowPrepared),
     }
 }
 /// A part of the answer.
@@ -813,6 +816,18 @@ pub struct TokensCounted {
     /// Why the provider gave no count. Empty if it gave one.
     #[prost(string, tag = "2")]
     pub error: ::prost::alloc::string::String,
+}
+/// Agents of the run have workflows, which make their calls instead of a model. It precedes
+/// `run_prepared`; a run without workflows has none. Worker versions that know no workflows do not know
+/// this fact either, so they leave the run to newer ones.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkflowPrepared {
+    /// Whether the agent of the run has a workflow.
+    #[prost(bool, tag = "1")]
+    pub own: bool,
+    /// Ids of the delegates of the run that have workflows.
+    #[prost(string, repeated, tag = "2")]
+    pub delegate_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The plugins of the operator that take part in the run, in the order of the plan. The run keeps these
 /// versions. It follows `run_prepared`; a run without such plugins has none.

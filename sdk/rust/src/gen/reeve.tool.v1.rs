@@ -192,6 +192,10 @@ pub struct ToolResultMetadata {
     /// with which the call ran. Empty if no plugin did.
     #[prost(string, tag = "18")]
     pub rewritten_by: ::prost::alloc::string::String,
+    /// How much the result has of what the tool returned. Unspecified in results of versions that did not
+    /// record it, and in those of tools of the runtime.
+    #[prost(enumeration = "ResultExtent", tag = "60")]
+    pub extent: i32,
 }
 /// Content of files of a workspace to which an approval is bound.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -668,6 +672,43 @@ impl PermissionClass {
             "PERMISSION_CLASS_SUBAGENT" => Some(Self::Subagent),
             "PERMISSION_CLASS_SECRETS" => Some(Self::Secrets),
             "PERMISSION_CLASS_EXECUTE" => Some(Self::Execute),
+            _ => None,
+        }
+    }
+}
+/// How much a result has of what its tool returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum ResultExtent {
+    /// Not recorded.
+    Unspecified = 0,
+    /// All of it.
+    Whole = 1,
+    /// Only a part: the text, or a text of the record, was too long.
+    Part = 2,
+    /// The whole text. The record was too large, and is not in the result.
+    RecordDropped = 3,
+}
+impl ResultExtent {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Unspecified => "RESULT_EXTENT_UNSPECIFIED",
+            Self::Whole => "RESULT_EXTENT_WHOLE",
+            Self::Part => "RESULT_EXTENT_PART",
+            Self::RecordDropped => "RESULT_EXTENT_RECORD_DROPPED",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "RESULT_EXTENT_UNSPECIFIED" => Some(Self::Unspecified),
+            "RESULT_EXTENT_WHOLE" => Some(Self::Whole),
+            "RESULT_EXTENT_PART" => Some(Self::Part),
+            "RESULT_EXTENT_RECORD_DROPPED" => Some(Self::RecordDropped),
             _ => None,
         }
     }

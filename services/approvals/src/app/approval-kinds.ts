@@ -27,6 +27,7 @@ export const approvalKinds = kindsIn({
   tokensCounted: false,
   clientCall: false,
   pluginsPinned: false,
+  workflowPrepared: false,
   pluginHookFinished: false,
   runEnding: false,
   messageSubmitted: false,

@@ -44,6 +44,7 @@ const memoryKinds = kindsIn({
   tokensCounted: false,
   clientCall: false,
   pluginsPinned: false,
+  workflowPrepared: false,
   pluginHookFinished: false,
   runEnding: false,
   messageInjected: false,

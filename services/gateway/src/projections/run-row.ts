@@ -39,6 +39,7 @@ export const rowKinds = kindsIn({
   modelRetryDue: false,
   tokensCounted: false,
   pluginsPinned: false,
+  workflowPrepared: false,
   // The models of guards cost something.
   pluginHookFinished: true,
   runEnding: false,

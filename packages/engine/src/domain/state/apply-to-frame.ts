@@ -140,6 +140,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "costSummary":
     case "treeStored":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case undefined:

@@ -73,6 +73,7 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case "costSummary":
     case "treeStored":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case undefined:

@@ -88,6 +88,7 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case "tokensCounted":
     case "clientCall":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":
@@ -154,6 +155,7 @@ const isProgress: KindTable = {
   tokensCounted: true,
   clientCall: true,
   pluginsPinned: false,
+  workflowPrepared: false,
   pluginHookFinished: true,
   runEnding: false,
   messageSubmitted: true,

@@ -80,6 +80,7 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case "modelRetryDue":
     case "tokensCounted":
     case "pluginsPinned":
+    case "workflowPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case "messageInjected":

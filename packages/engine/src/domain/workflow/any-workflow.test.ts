@@ -97,7 +97,7 @@ test("every workflow ends in order, also after its worker was lost, and its stat
       expect(applyAll(initialState, run.events)).toEqual(run.state);
       const ids = run.all("toolCall").map(({ callId }) => callId);
       expect(new Set(ids).size).toBe(ids.length);
-      const survived = 4 + (at % (run.events.length - 4));
+      const survived = 5 + (at % (run.events.length - 5));
       const next = new PlayedRun({}, {}, run.events.slice(0, survived)).claimedAnew();
       expectOrder(played(next, chosen).events);
     }),

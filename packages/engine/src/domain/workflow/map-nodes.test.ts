@@ -41,9 +41,9 @@ describe("a map", () => {
     ends(run, "each", { content: "A" });
     expect([endOf(run), answerOf(run)]).toEqual(["completed", `["A","B","C"]`]);
     expect(run.all("toolCall").map(({ callId }) => callId)).toEqual([
-      "run_test-5-1000",
-      "run_test-5-1001",
-      "run_test-5-1002",
+      "run_test-6-1000",
+      "run_test-6-1001",
+      "run_test-6-1002",
     ]);
   });
 

@@ -37,8 +37,8 @@ describe("a workflow", () => {
     ends(run, "b", { content: "found b" });
     expect([endOf(run), answerOf(run)]).toEqual(["completed", "found b"]);
     expect(run.all("toolCall")).toMatchObject([
-      { callId: "run_test-5-1000", nodeId: "a", arguments: { q: "paris" } },
-      { callId: "run_test-5-2000", nodeId: "b", arguments: { q: "found a" } },
+      { callId: "run_test-6-1000", nodeId: "a", arguments: { q: "paris" } },
+      { callId: "run_test-6-2000", nodeId: "b", arguments: { q: "found a" } },
     ]);
     expect(run.all("treeStored")[0]?.tree?.nodes.map(({ nodeId }) => nodeId)).toEqual(["a", "b"]);
     expect(run.all("modelCallStarted")).toEqual([]);

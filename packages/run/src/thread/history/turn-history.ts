@@ -101,6 +101,7 @@ export function turnHistory(
       case "tokensCounted":
       case "clientCall":
       case "pluginsPinned":
+      case "workflowPrepared":
       case "runEnding":
       case "messageSubmitted":
       case "memoryWritten":

@@ -856,6 +856,7 @@ type RunEvent struct {
 	//	*RunEvent_PluginsPinned
 	//	*RunEvent_PluginHookFinished
 	//	*RunEvent_RunEnding
+	//	*RunEvent_WorkflowPrepared
 	Event         isRunEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1278,6 +1279,15 @@ func (x *RunEvent) GetRunEnding() *RunEnding {
 	return nil
 }
 
+func (x *RunEvent) GetWorkflowPrepared() *WorkflowPrepared {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_WorkflowPrepared); ok {
+			return x.WorkflowPrepared
+		}
+	}
+	return nil
+}
+
 type isRunEvent_Event interface {
 	isRunEvent_Event()
 }
@@ -1462,6 +1472,11 @@ type RunEvent_RunEnding struct {
 	RunEnding *RunEnding `protobuf:"bytes,57,opt,name=run_ending,json=runEnding,proto3,oneof"`
 }
 
+type RunEvent_WorkflowPrepared struct {
+	// Agents of the run have workflows.
+	WorkflowPrepared *WorkflowPrepared `protobuf:"bytes,70,opt,name=workflow_prepared,json=workflowPrepared,proto3,oneof"`
+}
+
 func (*RunEvent_Text) isRunEvent_Event() {}
 
 func (*RunEvent_Reasoning) isRunEvent_Event() {}
@@ -1533,6 +1548,8 @@ func (*RunEvent_PluginsPinned) isRunEvent_Event() {}
 func (*RunEvent_PluginHookFinished) isRunEvent_Event() {}
 
 func (*RunEvent_RunEnding) isRunEvent_Event() {}
+
+func (*RunEvent_WorkflowPrepared) isRunEvent_Event() {}
 
 // A part of the answer.
 type Text struct {
@@ -4153,6 +4170,63 @@ func (x *TokensCounted) GetError() string {
 	return ""
 }
 
+// Agents of the run have workflows, which make their calls instead of a model. It precedes
+// `run_prepared`; a run without workflows has none. Worker versions that know no workflows do not know
+// this fact either, so they leave the run to newer ones.
+type WorkflowPrepared struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the agent of the run has a workflow.
+	Own bool `protobuf:"varint,1,opt,name=own,proto3" json:"own,omitempty"`
+	// Ids of the delegates of the run that have workflows.
+	DelegateIds   []string `protobuf:"bytes,2,rep,name=delegate_ids,json=delegateIds,proto3" json:"delegate_ids,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkflowPrepared) Reset() {
+	*x = WorkflowPrepared{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkflowPrepared) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkflowPrepared) ProtoMessage() {}
+
+func (x *WorkflowPrepared) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkflowPrepared.ProtoReflect.Descriptor instead.
+func (*WorkflowPrepared) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *WorkflowPrepared) GetOwn() bool {
+	if x != nil {
+		return x.Own
+	}
+	return false
+}
+
+func (x *WorkflowPrepared) GetDelegateIds() []string {
+	if x != nil {
+		return x.DelegateIds
+	}
+	return nil
+}
+
 // The plugins of the operator that take part in the run, in the order of the plan. The run keeps these
 // versions. It follows `run_prepared`; a run without such plugins has none.
 type PluginsPinned struct {
@@ -4165,7 +4239,7 @@ type PluginsPinned struct {
 
 func (x *PluginsPinned) Reset() {
 	*x = PluginsPinned{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4177,7 +4251,7 @@ func (x *PluginsPinned) String() string {
 func (*PluginsPinned) ProtoMessage() {}
 
 func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[32]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4190,7 +4264,7 @@ func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginsPinned.ProtoReflect.Descriptor instead.
 func (*PluginsPinned) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{32}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *PluginsPinned) GetPlugins() []*PinnedPlugin {
@@ -4217,7 +4291,7 @@ type PinnedPlugin struct {
 
 func (x *PinnedPlugin) Reset() {
 	*x = PinnedPlugin{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4229,7 +4303,7 @@ func (x *PinnedPlugin) String() string {
 func (*PinnedPlugin) ProtoMessage() {}
 
 func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4242,7 +4316,7 @@ func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedPlugin.ProtoReflect.Descriptor instead.
 func (*PinnedPlugin) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *PinnedPlugin) GetPlugin() *v13.OfferedPlugin {
@@ -4286,7 +4360,7 @@ type PinnedGuardrails struct {
 
 func (x *PinnedGuardrails) Reset() {
 	*x = PinnedGuardrails{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4298,7 +4372,7 @@ func (x *PinnedGuardrails) String() string {
 func (*PinnedGuardrails) ProtoMessage() {}
 
 func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4311,7 +4385,7 @@ func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedGuardrails.ProtoReflect.Descriptor instead.
 func (*PinnedGuardrails) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *PinnedGuardrails) GetSections() []*GuardSection {
@@ -4343,7 +4417,7 @@ type GuardSection struct {
 
 func (x *GuardSection) Reset() {
 	*x = GuardSection{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4355,7 +4429,7 @@ func (x *GuardSection) String() string {
 func (*GuardSection) ProtoMessage() {}
 
 func (x *GuardSection) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4368,7 +4442,7 @@ func (x *GuardSection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardSection.ProtoReflect.Descriptor instead.
 func (*GuardSection) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *GuardSection) GetPolicyRule() string {
@@ -4405,7 +4479,7 @@ type GuardModel struct {
 
 func (x *GuardModel) Reset() {
 	*x = GuardModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4417,7 +4491,7 @@ func (x *GuardModel) String() string {
 func (*GuardModel) ProtoMessage() {}
 
 func (x *GuardModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4430,7 +4504,7 @@ func (x *GuardModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardModel.ProtoReflect.Descriptor instead.
 func (*GuardModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *GuardModel) GetReference() string {
@@ -4473,7 +4547,7 @@ type PluginHookFinished struct {
 
 func (x *PluginHookFinished) Reset() {
 	*x = PluginHookFinished{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4485,7 +4559,7 @@ func (x *PluginHookFinished) String() string {
 func (*PluginHookFinished) ProtoMessage() {}
 
 func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4498,7 +4572,7 @@ func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginHookFinished.ProtoReflect.Descriptor instead.
 func (*PluginHookFinished) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PluginHookFinished) GetPluginId() string {
@@ -4587,7 +4661,7 @@ type GuardVerdict struct {
 
 func (x *GuardVerdict) Reset() {
 	*x = GuardVerdict{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4599,7 +4673,7 @@ func (x *GuardVerdict) String() string {
 func (*GuardVerdict) ProtoMessage() {}
 
 func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4612,7 +4686,7 @@ func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardVerdict.ProtoReflect.Descriptor instead.
 func (*GuardVerdict) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *GuardVerdict) GetGuard() string {
@@ -4705,7 +4779,7 @@ type TextRedaction struct {
 
 func (x *TextRedaction) Reset() {
 	*x = TextRedaction{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4717,7 +4791,7 @@ func (x *TextRedaction) String() string {
 func (*TextRedaction) ProtoMessage() {}
 
 func (x *TextRedaction) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4730,7 +4804,7 @@ func (x *TextRedaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextRedaction.ProtoReflect.Descriptor instead.
 func (*TextRedaction) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *TextRedaction) GetText() uint32 {
@@ -4774,7 +4848,7 @@ type RunEnding struct {
 
 func (x *RunEnding) Reset() {
 	*x = RunEnding{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4786,7 +4860,7 @@ func (x *RunEnding) String() string {
 func (*RunEnding) ProtoMessage() {}
 
 func (x *RunEnding) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4799,7 +4873,7 @@ func (x *RunEnding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunEnding.ProtoReflect.Descriptor instead.
 func (*RunEnding) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RunEnding) GetStatus() RunStatus {
@@ -4830,7 +4904,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4842,7 +4916,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4855,7 +4929,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -4905,7 +4979,7 @@ type ClientCallChanged struct {
 
 func (x *ClientCallChanged) Reset() {
 	*x = ClientCallChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4917,7 +4991,7 @@ func (x *ClientCallChanged) String() string {
 func (*ClientCallChanged) ProtoMessage() {}
 
 func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4930,7 +5004,7 @@ func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCallChanged.ProtoReflect.Descriptor instead.
 func (*ClientCallChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ClientCallChanged) GetCallId() string {
@@ -5030,7 +5104,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5042,7 +5116,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5055,7 +5129,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -5083,7 +5157,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5095,7 +5169,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5108,7 +5182,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -5133,7 +5207,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5145,7 +5219,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5158,7 +5232,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -5193,7 +5267,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5205,7 +5279,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5218,7 +5292,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -5254,7 +5328,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5266,7 +5340,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5279,7 +5353,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -5367,7 +5441,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5379,7 +5453,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5392,7 +5466,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -5473,7 +5547,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5485,7 +5559,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5498,7 +5572,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -5536,7 +5610,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5548,7 +5622,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5561,7 +5635,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -5601,7 +5675,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5613,7 +5687,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5626,7 +5700,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -5673,7 +5747,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5685,7 +5759,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5698,7 +5772,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -5726,7 +5800,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xc3\x14\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x92\x15\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -5784,7 +5858,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0eplugins_pinned\x187 \x01(\v2\x1b.reeve.run.v1.PluginsPinnedH\x00R\rpluginsPinned\x12T\n" +
 	"\x14plugin_hook_finished\x188 \x01(\v2 .reeve.run.v1.PluginHookFinishedH\x00R\x12pluginHookFinished\x128\n" +
 	"\n" +
-	"run_ending\x189 \x01(\v2\x17.reeve.run.v1.RunEndingH\x00R\trunEndingB\a\n" +
+	"run_ending\x189 \x01(\v2\x17.reeve.run.v1.RunEndingH\x00R\trunEnding\x12M\n" +
+	"\x11workflow_prepared\x18F \x01(\v2\x1e.reeve.run.v1.WorkflowPreparedH\x00R\x10workflowPreparedB\a\n" +
 	"\x05event\"\x1a\n" +
 	"\x04Text\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"\x1f\n" +
@@ -6008,7 +6083,10 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\aattempt\x18\x01 \x01(\rR\aattempt\"H\n" +
 	"\rTokensCounted\x12!\n" +
 	"\finput_tokens\x18\x01 \x01(\rR\vinputTokens\x12\x14\n" +
-	"\x05error\x18\x02 \x01(\tR\x05error\"E\n" +
+	"\x05error\x18\x02 \x01(\tR\x05error\"G\n" +
+	"\x10WorkflowPrepared\x12\x10\n" +
+	"\x03own\x18\x01 \x01(\bR\x03own\x12!\n" +
+	"\fdelegate_ids\x18\x02 \x03(\tR\vdelegateIds\"E\n" +
 	"\rPluginsPinned\x124\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1a.reeve.run.v1.PinnedPluginR\aplugins\"\xda\x01\n" +
 	"\fPinnedPlugin\x125\n" +
@@ -6227,7 +6305,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 55)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -6273,67 +6351,68 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*ModelCallStarted)(nil),         // 41: reeve.run.v1.ModelCallStarted
 	(*ModelRetryDue)(nil),            // 42: reeve.run.v1.ModelRetryDue
 	(*TokensCounted)(nil),            // 43: reeve.run.v1.TokensCounted
-	(*PluginsPinned)(nil),            // 44: reeve.run.v1.PluginsPinned
-	(*PinnedPlugin)(nil),             // 45: reeve.run.v1.PinnedPlugin
-	(*PinnedGuardrails)(nil),         // 46: reeve.run.v1.PinnedGuardrails
-	(*GuardSection)(nil),             // 47: reeve.run.v1.GuardSection
-	(*GuardModel)(nil),               // 48: reeve.run.v1.GuardModel
-	(*PluginHookFinished)(nil),       // 49: reeve.run.v1.PluginHookFinished
-	(*GuardVerdict)(nil),             // 50: reeve.run.v1.GuardVerdict
-	(*TextRedaction)(nil),            // 51: reeve.run.v1.TextRedaction
-	(*RunEnding)(nil),                // 52: reeve.run.v1.RunEnding
-	(*ToolCallStarted)(nil),          // 53: reeve.run.v1.ToolCallStarted
-	(*ClientCallChanged)(nil),        // 54: reeve.run.v1.ClientCallChanged
-	(*MemoryWritten)(nil),            // 55: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 56: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 57: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 58: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 59: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 60: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 61: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 62: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 63: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 64: reeve.run.v1.Dispatch
-	nil,                              // 65: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 66: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 67: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 68: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 69: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 70: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 71: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 72: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 73: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 74: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 75: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 76: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 77: google.protobuf.Struct
-	(*v15.ContentPart)(nil),          // 78: reeve.content.v1.ContentPart
-	(*v1.ToolDescriptor)(nil),        // 79: reeve.tool.v1.ToolDescriptor
-	(*v11.HistoryMessage)(nil),       // 80: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 81: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 82: reeve.agent.v1.ProviderCapabilities
-	(*v13.Limits)(nil),               // 83: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 84: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 85: reeve.agent.v1.ResolutionPlan
-	(*v13.SkillDescriptor)(nil),      // 86: reeve.agent.v1.SkillDescriptor
-	(v1.PermissionBehavior)(0),       // 87: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 88: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 89: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 90: google.protobuf.Value
-	(v16.HookPhase)(0),               // 91: reeve.plugin.v1.HookPhase
-	(*v16.RunHookResponse)(nil),      // 92: reeve.plugin.v1.RunHookResponse
-	(*v12.ReviewUsage)(nil),          // 93: reeve.approval.v1.ReviewUsage
-	(*v1.PermissionDecision)(nil),    // 94: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 95: reeve.thread.v1.ExecutionTree
+	(*WorkflowPrepared)(nil),         // 44: reeve.run.v1.WorkflowPrepared
+	(*PluginsPinned)(nil),            // 45: reeve.run.v1.PluginsPinned
+	(*PinnedPlugin)(nil),             // 46: reeve.run.v1.PinnedPlugin
+	(*PinnedGuardrails)(nil),         // 47: reeve.run.v1.PinnedGuardrails
+	(*GuardSection)(nil),             // 48: reeve.run.v1.GuardSection
+	(*GuardModel)(nil),               // 49: reeve.run.v1.GuardModel
+	(*PluginHookFinished)(nil),       // 50: reeve.run.v1.PluginHookFinished
+	(*GuardVerdict)(nil),             // 51: reeve.run.v1.GuardVerdict
+	(*TextRedaction)(nil),            // 52: reeve.run.v1.TextRedaction
+	(*RunEnding)(nil),                // 53: reeve.run.v1.RunEnding
+	(*ToolCallStarted)(nil),          // 54: reeve.run.v1.ToolCallStarted
+	(*ClientCallChanged)(nil),        // 55: reeve.run.v1.ClientCallChanged
+	(*MemoryWritten)(nil),            // 56: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 57: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 58: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 59: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 60: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 61: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 62: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 63: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 64: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 65: reeve.run.v1.Dispatch
+	nil,                              // 66: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 67: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 68: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 69: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 70: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 71: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 72: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 73: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 74: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 75: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 76: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 77: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 78: google.protobuf.Struct
+	(*v15.ContentPart)(nil),          // 79: reeve.content.v1.ContentPart
+	(*v1.ToolDescriptor)(nil),        // 80: reeve.tool.v1.ToolDescriptor
+	(*v11.HistoryMessage)(nil),       // 81: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 82: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 83: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 84: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 85: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 86: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 87: reeve.agent.v1.SkillDescriptor
+	(v1.PermissionBehavior)(0),       // 88: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 89: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 90: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 91: google.protobuf.Value
+	(v16.HookPhase)(0),               // 92: reeve.plugin.v1.HookPhase
+	(*v16.RunHookResponse)(nil),      // 93: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 94: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 95: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 96: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	67,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	68,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	68,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	69,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	13,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	14,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	69,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	70,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	70,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	71,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	15,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	16,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	17,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -6352,107 +6431,108 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	34,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	35,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
 	41,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	59,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	60,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	61,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	62,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	53,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	55,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	56,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	58,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	60,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	61,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	62,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	63,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	54,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	56,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	57,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	59,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
 	42,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
 	43,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	54,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
-	44,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
-	49,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
-	52,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
-	71,  // 39: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,   // 40: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,   // 41: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,   // 42: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	72,  // 43: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	73,  // 44: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,   // 45: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	74,  // 46: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	72,  // 47: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	75,  // 48: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	65,  // 49: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	32,  // 50: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	31,  // 51: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	30,  // 52: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	76,  // 53: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	77,  // 54: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	29,  // 55: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	78,  // 56: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
-	79,  // 57: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
-	74,  // 58: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	80,  // 59: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	57,  // 60: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	66,  // 61: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,   // 62: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,   // 63: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	67,  // 64: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
-	81,  // 65: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	82,  // 66: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	79,  // 67: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	81,  // 68: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	83,  // 69: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	80,  // 70: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	82,  // 71: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	84,  // 72: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 73: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 74: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	85,  // 75: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	36,  // 76: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	86,  // 77: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	81,  // 78: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	82,  // 79: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	79,  // 80: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	83,  // 81: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	84,  // 82: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 83: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 84: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	86,  // 85: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	39,  // 86: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	38,  // 87: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	87,  // 88: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	88,  // 89: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	81,  // 90: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	82,  // 91: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 92: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	45,  // 93: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	89,  // 94: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	90,  // 95: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	46,  // 96: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
-	47,  // 97: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
-	48,  // 98: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
-	90,  // 99: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
-	81,  // 100: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
-	91,  // 101: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	92,  // 102: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	50,  // 103: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
-	8,   // 104: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
-	9,   // 105: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
-	51,  // 106: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
-	93,  // 107: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
-	2,   // 108: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	94,  // 109: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	10,  // 110: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	77,  // 111: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	67,  // 112: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	77,  // 113: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	57,  // 114: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	11,  // 115: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	95,  // 116: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	68,  // 117: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	68,  // 118: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	72,  // 119: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	12,  // 120: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	121, // [121:121] is the sub-list for method output_type
-	121, // [121:121] is the sub-list for method input_type
-	121, // [121:121] is the sub-list for extension type_name
-	121, // [121:121] is the sub-list for extension extendee
-	0,   // [0:121] is the sub-list for field type_name
+	55,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	45,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
+	50,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
+	53,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
+	44,  // 39: reeve.run.v1.RunEvent.workflow_prepared:type_name -> reeve.run.v1.WorkflowPrepared
+	72,  // 40: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,   // 41: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,   // 42: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,   // 43: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	73,  // 44: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	74,  // 45: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,   // 46: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	75,  // 47: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	73,  // 48: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	76,  // 49: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	66,  // 50: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	32,  // 51: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	31,  // 52: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	30,  // 53: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	77,  // 54: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	78,  // 55: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	29,  // 56: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	79,  // 57: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	80,  // 58: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	75,  // 59: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	81,  // 60: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	58,  // 61: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	67,  // 62: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,   // 63: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,   // 64: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	68,  // 65: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	82,  // 66: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	83,  // 67: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	80,  // 68: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	82,  // 69: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	84,  // 70: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	81,  // 71: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	83,  // 72: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	85,  // 73: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 74: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 75: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	86,  // 76: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	36,  // 77: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	87,  // 78: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	82,  // 79: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	83,  // 80: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	80,  // 81: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	84,  // 82: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	85,  // 83: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 84: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 85: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	87,  // 86: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 87: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 88: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	88,  // 89: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	89,  // 90: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	82,  // 91: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	83,  // 92: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 93: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	46,  // 94: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	90,  // 95: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	91,  // 96: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	47,  // 97: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	48,  // 98: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	49,  // 99: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	91,  // 100: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	82,  // 101: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	92,  // 102: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	93,  // 103: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	51,  // 104: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 105: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 106: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	52,  // 107: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	94,  // 108: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 109: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	95,  // 110: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 111: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	78,  // 112: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	68,  // 113: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	78,  // 114: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	58,  // 115: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 116: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	96,  // 117: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	69,  // 118: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	69,  // 119: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	73,  // 120: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 121: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	122, // [122:122] is the sub-list for method output_type
+	122, // [122:122] is the sub-list for method input_type
+	122, // [122:122] is the sub-list for extension type_name
+	122, // [122:122] is the sub-list for extension extendee
+	0,   // [0:122] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -6497,6 +6577,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 		(*RunEvent_PluginsPinned)(nil),
 		(*RunEvent_PluginHookFinished)(nil),
 		(*RunEvent_RunEnding)(nil),
+		(*RunEvent_WorkflowPrepared)(nil),
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
@@ -6508,7 +6589,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      12,
-			NumMessages:   55,
+			NumMessages:   56,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -170,6 +170,63 @@ func (PermissionClass) EnumDescriptor() ([]byte, []int) {
 	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{1}
 }
 
+// How much a result has of what its tool returned.
+type ResultExtent int32
+
+const (
+	// Not recorded.
+	ResultExtent_RESULT_EXTENT_UNSPECIFIED ResultExtent = 0
+	// All of it.
+	ResultExtent_RESULT_EXTENT_WHOLE ResultExtent = 1
+	// Only a part: the text, or a text of the record, was too long.
+	ResultExtent_RESULT_EXTENT_PART ResultExtent = 2
+	// The whole text. The record was too large, and is not in the result.
+	ResultExtent_RESULT_EXTENT_RECORD_DROPPED ResultExtent = 3
+)
+
+// Enum value maps for ResultExtent.
+var (
+	ResultExtent_name = map[int32]string{
+		0: "RESULT_EXTENT_UNSPECIFIED",
+		1: "RESULT_EXTENT_WHOLE",
+		2: "RESULT_EXTENT_PART",
+		3: "RESULT_EXTENT_RECORD_DROPPED",
+	}
+	ResultExtent_value = map[string]int32{
+		"RESULT_EXTENT_UNSPECIFIED":    0,
+		"RESULT_EXTENT_WHOLE":          1,
+		"RESULT_EXTENT_PART":           2,
+		"RESULT_EXTENT_RECORD_DROPPED": 3,
+	}
+)
+
+func (x ResultExtent) Enum() *ResultExtent {
+	p := new(ResultExtent)
+	*p = x
+	return p
+}
+
+func (x ResultExtent) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (ResultExtent) Descriptor() protoreflect.EnumDescriptor {
+	return file_reeve_tool_v1_tool_proto_enumTypes[2].Descriptor()
+}
+
+func (ResultExtent) Type() protoreflect.EnumType {
+	return &file_reeve_tool_v1_tool_proto_enumTypes[2]
+}
+
+func (x ResultExtent) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use ResultExtent.Descriptor instead.
+func (ResultExtent) EnumDescriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+}
+
 // What a permission rule decides about a call.
 type PermissionBehavior int32
 
@@ -211,11 +268,11 @@ func (x PermissionBehavior) String() string {
 }
 
 func (PermissionBehavior) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[2].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[3].Descriptor()
 }
 
 func (PermissionBehavior) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[2]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[3]
 }
 
 func (x PermissionBehavior) Number() protoreflect.EnumNumber {
@@ -224,7 +281,7 @@ func (x PermissionBehavior) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use PermissionBehavior.Descriptor instead.
 func (PermissionBehavior) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{2}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
 }
 
 // How a call ended.
@@ -277,11 +334,11 @@ func (x ToolStatus) String() string {
 }
 
 func (ToolStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[3].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[4].Descriptor()
 }
 
 func (ToolStatus) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[3]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[4]
 }
 
 func (x ToolStatus) Number() protoreflect.EnumNumber {
@@ -290,7 +347,7 @@ func (x ToolStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ToolStatus.Descriptor instead.
 func (ToolStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{3}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
 }
 
 // Status of the approval of a call.
@@ -338,11 +395,11 @@ func (x ApprovalStatus) String() string {
 }
 
 func (ApprovalStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[4].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[5].Descriptor()
 }
 
 func (ApprovalStatus) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[4]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[5]
 }
 
 func (x ApprovalStatus) Number() protoreflect.EnumNumber {
@@ -351,7 +408,7 @@ func (x ApprovalStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use ApprovalStatus.Descriptor instead.
 func (ApprovalStatus) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{4}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{5}
 }
 
 // Whether a question was answered.
@@ -395,11 +452,11 @@ func (x AnswerAction) String() string {
 }
 
 func (AnswerAction) Descriptor() protoreflect.EnumDescriptor {
-	return file_reeve_tool_v1_tool_proto_enumTypes[5].Descriptor()
+	return file_reeve_tool_v1_tool_proto_enumTypes[6].Descriptor()
 }
 
 func (AnswerAction) Type() protoreflect.EnumType {
-	return &file_reeve_tool_v1_tool_proto_enumTypes[5]
+	return &file_reeve_tool_v1_tool_proto_enumTypes[6]
 }
 
 func (x AnswerAction) Number() protoreflect.EnumNumber {
@@ -408,7 +465,7 @@ func (x AnswerAction) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use AnswerAction.Descriptor instead.
 func (AnswerAction) EnumDescriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{5}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{6}
 }
 
 // Request of `ListTools`. Empty.
@@ -964,7 +1021,10 @@ type ToolResultMetadata struct {
 	OffloadedArtifactSha256 string `protobuf:"bytes,17,opt,name=offloaded_artifact_sha256,json=offloadedArtifactSha256,proto3" json:"offloaded_artifact_sha256,omitempty"`
 	// Id of the plugin that replaced the arguments of the model. `edited_arguments` has the start of those
 	// with which the call ran. Empty if no plugin did.
-	RewrittenBy   string `protobuf:"bytes,18,opt,name=rewritten_by,json=rewrittenBy,proto3" json:"rewritten_by,omitempty"`
+	RewrittenBy string `protobuf:"bytes,18,opt,name=rewritten_by,json=rewrittenBy,proto3" json:"rewritten_by,omitempty"`
+	// How much the result has of what the tool returned. Unspecified in results of versions that did not
+	// record it, and in those of tools of the runtime.
+	Extent        ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1123,6 +1183,13 @@ func (x *ToolResultMetadata) GetRewrittenBy() string {
 		return x.RewrittenBy
 	}
 	return ""
+}
+
+func (x *ToolResultMetadata) GetExtent() ResultExtent {
+	if x != nil {
+		return x.Extent
+	}
+	return ResultExtent_RESULT_EXTENT_UNSPECIFIED
 }
 
 // Content of files of a workspace to which an approval is bound.
@@ -2705,7 +2772,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
 	"structured\x120\n" +
-	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\"\x9f\a\n" +
+	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\"\xd4\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2730,7 +2797,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\acontent\x18\x0f \x01(\v2\x1b.reeve.tool.v1.BoundContentR\acontent\x12'\n" +
 	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\x12:\n" +
 	"\x19offloaded_artifact_sha256\x18\x11 \x01(\tR\x17offloadedArtifactSha256\x12!\n" +
-	"\frewritten_by\x18\x12 \x01(\tR\vrewrittenBy\"V\n" +
+	"\frewritten_by\x18\x12 \x01(\tR\vrewrittenBy\x123\n" +
+	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\"V\n" +
 	"\fBoundContent\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12.\n" +
 	"\x05files\x18\x02 \x03(\v2\x18.reeve.tool.v1.BoundFileR\x05files\"\xbc\x01\n" +
@@ -2864,7 +2932,12 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x1ePERMISSION_CLASS_EDITOR_MUTATE\x10\x05\x12\x1d\n" +
 	"\x19PERMISSION_CLASS_SUBAGENT\x10\x06\x12\x1c\n" +
 	"\x18PERMISSION_CLASS_SECRETS\x10\a\x12\x1c\n" +
-	"\x18PERMISSION_CLASS_EXECUTE\x10\b*\x93\x01\n" +
+	"\x18PERMISSION_CLASS_EXECUTE\x10\b*\x80\x01\n" +
+	"\fResultExtent\x12\x1d\n" +
+	"\x19RESULT_EXTENT_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13RESULT_EXTENT_WHOLE\x10\x01\x12\x16\n" +
+	"\x12RESULT_EXTENT_PART\x10\x02\x12 \n" +
+	"\x1cRESULT_EXTENT_RECORD_DROPPED\x10\x03*\x93\x01\n" +
 	"\x12PermissionBehavior\x12#\n" +
 	"\x1fPERMISSION_BEHAVIOR_UNSPECIFIED\x10\x00\x12\x1b\n" +
 	"\x17PERMISSION_BEHAVIOR_ASK\x10\x01\x12\x1d\n" +
@@ -2905,102 +2978,104 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 	return file_reeve_tool_v1_tool_proto_rawDescData
 }
 
-var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 6)
+var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
 var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
 	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
-	(PermissionBehavior)(0),       // 2: reeve.tool.v1.PermissionBehavior
-	(ToolStatus)(0),               // 3: reeve.tool.v1.ToolStatus
-	(ApprovalStatus)(0),           // 4: reeve.tool.v1.ApprovalStatus
-	(AnswerAction)(0),             // 5: reeve.tool.v1.AnswerAction
-	(*ListToolsRequest)(nil),      // 6: reeve.tool.v1.ListToolsRequest
-	(*ListToolsResponse)(nil),     // 7: reeve.tool.v1.ListToolsResponse
-	(*ToolDescriptor)(nil),        // 8: reeve.tool.v1.ToolDescriptor
-	(*ClientExecution)(nil),       // 9: reeve.tool.v1.ClientExecution
-	(*ToolCall)(nil),              // 10: reeve.tool.v1.ToolCall
-	(*ToolResult)(nil),            // 11: reeve.tool.v1.ToolResult
-	(*ToolResultMetadata)(nil),    // 12: reeve.tool.v1.ToolResultMetadata
-	(*BoundContent)(nil),          // 13: reeve.tool.v1.BoundContent
-	(*BoundFile)(nil),             // 14: reeve.tool.v1.BoundFile
-	(*PermissionDecision)(nil),    // 15: reeve.tool.v1.PermissionDecision
-	(*PermissionRule)(nil),        // 16: reeve.tool.v1.PermissionRule
-	(*FileChange)(nil),            // 17: reeve.tool.v1.FileChange
-	(*ToolProgress)(nil),          // 18: reeve.tool.v1.ToolProgress
-	(*ToolCatalog)(nil),           // 19: reeve.tool.v1.ToolCatalog
-	(*SandboxFeatures)(nil),       // 20: reeve.tool.v1.SandboxFeatures
-	(*ToolCallRequest)(nil),       // 21: reeve.tool.v1.ToolCallRequest
-	(*Workspace)(nil),             // 22: reeve.tool.v1.Workspace
-	(*WorkspaceFile)(nil),         // 23: reeve.tool.v1.WorkspaceFile
-	(*ToolSettings)(nil),          // 24: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 25: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 26: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 27: reeve.tool.v1.Question
-	(*Answer)(nil),                // 28: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 29: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 30: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 31: google.protobuf.Struct
-	(*durationpb.Duration)(nil),   // 32: google.protobuf.Duration
-	(*v1.FilePart)(nil),           // 33: reeve.content.v1.FilePart
-	(*timestamppb.Timestamp)(nil), // 34: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 35: google.protobuf.ListValue
+	(ResultExtent)(0),             // 2: reeve.tool.v1.ResultExtent
+	(PermissionBehavior)(0),       // 3: reeve.tool.v1.PermissionBehavior
+	(ToolStatus)(0),               // 4: reeve.tool.v1.ToolStatus
+	(ApprovalStatus)(0),           // 5: reeve.tool.v1.ApprovalStatus
+	(AnswerAction)(0),             // 6: reeve.tool.v1.AnswerAction
+	(*ListToolsRequest)(nil),      // 7: reeve.tool.v1.ListToolsRequest
+	(*ListToolsResponse)(nil),     // 8: reeve.tool.v1.ListToolsResponse
+	(*ToolDescriptor)(nil),        // 9: reeve.tool.v1.ToolDescriptor
+	(*ClientExecution)(nil),       // 10: reeve.tool.v1.ClientExecution
+	(*ToolCall)(nil),              // 11: reeve.tool.v1.ToolCall
+	(*ToolResult)(nil),            // 12: reeve.tool.v1.ToolResult
+	(*ToolResultMetadata)(nil),    // 13: reeve.tool.v1.ToolResultMetadata
+	(*BoundContent)(nil),          // 14: reeve.tool.v1.BoundContent
+	(*BoundFile)(nil),             // 15: reeve.tool.v1.BoundFile
+	(*PermissionDecision)(nil),    // 16: reeve.tool.v1.PermissionDecision
+	(*PermissionRule)(nil),        // 17: reeve.tool.v1.PermissionRule
+	(*FileChange)(nil),            // 18: reeve.tool.v1.FileChange
+	(*ToolProgress)(nil),          // 19: reeve.tool.v1.ToolProgress
+	(*ToolCatalog)(nil),           // 20: reeve.tool.v1.ToolCatalog
+	(*SandboxFeatures)(nil),       // 21: reeve.tool.v1.SandboxFeatures
+	(*ToolCallRequest)(nil),       // 22: reeve.tool.v1.ToolCallRequest
+	(*Workspace)(nil),             // 23: reeve.tool.v1.Workspace
+	(*WorkspaceFile)(nil),         // 24: reeve.tool.v1.WorkspaceFile
+	(*ToolSettings)(nil),          // 25: reeve.tool.v1.ToolSettings
+	(*ToolCallJournal)(nil),       // 26: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 27: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 28: reeve.tool.v1.Question
+	(*Answer)(nil),                // 29: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 30: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 31: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 32: google.protobuf.Struct
+	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
+	(*v1.FilePart)(nil),           // 34: reeve.content.v1.FilePart
+	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 36: google.protobuf.ListValue
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
-	8,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	31, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	9,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	32, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
-	9,  // 4: reeve.tool.v1.ToolDescriptor.client:type_name -> reeve.tool.v1.ClientExecution
-	32, // 5: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
-	31, // 6: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
-	31, // 7: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	31, // 8: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
-	12, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	31, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	33, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
-	3,  // 12: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	34, // 13: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	34, // 14: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	4,  // 15: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	31, // 16: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	17, // 17: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	15, // 18: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	13, // 19: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	14, // 20: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	14, // 21: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	2,  // 22: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	2,  // 23: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	8,  // 24: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	34, // 25: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	20, // 26: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	10, // 27: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	22, // 28: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	24, // 29: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	34, // 30: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	13, // 31: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	23, // 32: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	35, // 33: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	35, // 34: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	32, // 35: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	32, // 36: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	26, // 37: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	34, // 38: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	29, // 39: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	18, // 40: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	11, // 41: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	30, // 42: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	27, // 43: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	28, // 44: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	31, // 45: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	5,  // 46: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	31, // 47: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	6,  // 48: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	7,  // 49: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	49, // [49:50] is the sub-list for method output_type
-	48, // [48:49] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	10, // 4: reeve.tool.v1.ToolDescriptor.client:type_name -> reeve.tool.v1.ClientExecution
+	33, // 5: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
+	32, // 6: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
+	32, // 7: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	32, // 8: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	13, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
+	32, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	34, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
+	4,  // 12: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	35, // 13: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	35, // 14: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	5,  // 15: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	32, // 16: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	18, // 17: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	16, // 18: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	14, // 19: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	2,  // 20: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
+	15, // 21: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	15, // 22: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	3,  // 23: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	3,  // 24: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	9,  // 25: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	35, // 26: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	21, // 27: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	11, // 28: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	23, // 29: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	25, // 30: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	35, // 31: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 32: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	24, // 33: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	36, // 34: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	36, // 35: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	33, // 36: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	33, // 37: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	27, // 38: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	35, // 39: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	30, // 40: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	19, // 41: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	12, // 42: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	31, // 43: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	28, // 44: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	29, // 45: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	32, // 46: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	6,  // 47: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	32, // 48: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	7,  // 49: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	8,  // 50: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	50, // [50:51] is the sub-list for method output_type
+	49, // [49:50] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
@@ -3023,7 +3098,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
-			NumEnums:      6,
+			NumEnums:      7,
 			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,

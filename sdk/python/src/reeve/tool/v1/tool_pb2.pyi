@@ -34,6 +34,13 @@ class PermissionClass(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PERMISSION_CLASS_SECRETS: _ClassVar[PermissionClass]
     PERMISSION_CLASS_EXECUTE: _ClassVar[PermissionClass]
 
+class ResultExtent(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RESULT_EXTENT_UNSPECIFIED: _ClassVar[ResultExtent]
+    RESULT_EXTENT_WHOLE: _ClassVar[ResultExtent]
+    RESULT_EXTENT_PART: _ClassVar[ResultExtent]
+    RESULT_EXTENT_RECORD_DROPPED: _ClassVar[ResultExtent]
+
 class PermissionBehavior(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     PERMISSION_BEHAVIOR_UNSPECIFIED: _ClassVar[PermissionBehavior]
@@ -79,6 +86,10 @@ PERMISSION_CLASS_EDITOR_MUTATE: PermissionClass
 PERMISSION_CLASS_SUBAGENT: PermissionClass
 PERMISSION_CLASS_SECRETS: PermissionClass
 PERMISSION_CLASS_EXECUTE: PermissionClass
+RESULT_EXTENT_UNSPECIFIED: ResultExtent
+RESULT_EXTENT_WHOLE: ResultExtent
+RESULT_EXTENT_PART: ResultExtent
+RESULT_EXTENT_RECORD_DROPPED: ResultExtent
 PERMISSION_BEHAVIOR_UNSPECIFIED: PermissionBehavior
 PERMISSION_BEHAVIOR_ASK: PermissionBehavior
 PERMISSION_BEHAVIOR_ALLOW: PermissionBehavior
@@ -184,7 +195,7 @@ class ToolResult(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
-    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256", "rewritten_by")
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256", "rewritten_by", "extent")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -203,6 +214,7 @@ class ToolResultMetadata(_message.Message):
     CONTENT_CHANGED_FIELD_NUMBER: _ClassVar[int]
     OFFLOADED_ARTIFACT_SHA256_FIELD_NUMBER: _ClassVar[int]
     REWRITTEN_BY_FIELD_NUMBER: _ClassVar[int]
+    EXTENT_FIELD_NUMBER: _ClassVar[int]
     status: ToolStatus
     started_at: _timestamp_pb2.Timestamp
     completed_at: _timestamp_pb2.Timestamp
@@ -221,7 +233,8 @@ class ToolResultMetadata(_message.Message):
     content_changed: bool
     offloaded_artifact_sha256: str
     rewritten_by: str
-    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ..., content_changed: _Optional[bool] = ..., offloaded_artifact_sha256: _Optional[str] = ..., rewritten_by: _Optional[str] = ...) -> None: ...
+    extent: ResultExtent
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ..., content_changed: _Optional[bool] = ..., offloaded_artifact_sha256: _Optional[str] = ..., rewritten_by: _Optional[str] = ..., extent: _Optional[_Union[ResultExtent, str]] = ...) -> None: ...
 
 class BoundContent(_message.Message):
     __slots__ = ("digest", "files")
