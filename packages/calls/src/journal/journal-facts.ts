@@ -6,6 +6,7 @@ import type { FileChange, Question, ToolCall, ToolCallFact } from "@reeve/contra
 import {
   CallStartedSchema,
   QuestionSchema,
+  ResultExtent,
   ToolCallFactSchema,
   ToolProgressSchema,
   ToolResultMetadataSchema,
@@ -65,6 +66,7 @@ export function resultFact(
     workspaceRevision,
     ...(result.boundContent && { content: result.boundContent }),
     contentChanged: result.contentChanged ?? false,
+    extent: result.extent ?? ResultExtent.WHOLE,
   });
   const value = create(ToolResultSchema, {
     callId,

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { FilePart } from "@reeve/contracts/content/parts";
-import type { BoundContent, ToolDescriptor } from "@reeve/contracts/tool";
+import type { BoundContent, ResultExtent, ToolDescriptor } from "@reeve/contracts/tool";
 import type { EndReason, Sandbox } from "@reeve/sandbox/port";
 import type { CallSettings } from "../settings/tool-settings.ts";
 
@@ -73,6 +73,8 @@ export interface CallResult {
   readonly executionTimeMs?: number;
   /** The artifact that holds what `content` does not show. Absent: `content` shows everything. */
   readonly artifact?: { readonly artifactId: string; readonly sha256: string };
+  /** How much the result has of what the tool returned. Absent: all of it. */
+  readonly extent?: ResultExtent;
   /** The content of the files that the call names, before it. Absent: it was not inspected. */
   readonly boundContent?: BoundContent;
   /** Whether the call was not executed, because its approval is bound to another content. */

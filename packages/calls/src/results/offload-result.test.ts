@@ -3,7 +3,12 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { timestampNow } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import { ToolCallFactSchema, ToolCallRequestSchema, ToolCallSchema } from "@reeve/contracts/tool";
+import {
+  ResultExtent,
+  ToolCallFactSchema,
+  ToolCallRequestSchema,
+  ToolCallSchema,
+} from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
@@ -60,6 +65,7 @@ describe("a text", () => {
     const result = await offloaded({ content: "short", structured: { a: 1 } }, artifacts);
     expect(result).toMatchObject({ content: "short", structured: { a: 1 } });
     expect(result.artifact?.artifactId).toBeUndefined();
+    expect(result.extent).toBeUndefined();
     expect(await artifacts.list("acme", never)).toEqual([]);
   });
 
@@ -70,6 +76,7 @@ describe("a text", () => {
     const result = await offloaded({ content }, artifacts);
     expect(Buffer.byteLength(result.content)).toBeLessThanOrEqual(2_000);
     expect(result.content).toMatch(/^begin .*10010 bytes in all; call retrieve_artifact .* end$/s);
+    expect(result.extent).toBe(ResultExtent.PART);
     expect(result.content).toContain(result.artifact?.artifactId);
     expect(await storedText(artifacts, result.artifact?.artifactId)).toBe(content);
     const sha256 = createHash("sha256").update(content).digest("hex");
@@ -141,6 +148,7 @@ describe("a record", () => {
       `short\n[artifacts: the structured result is ${result.artifact?.artifactId}]`,
     );
     expect(result.structured).toBeUndefined();
+    expect(result.extent).toBe(ResultExtent.RECORD_DROPPED);
     expect(JSON.parse(await storedText(artifacts, result.artifact?.artifactId))).toEqual(
       structured,
     );

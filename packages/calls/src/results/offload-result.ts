@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
+import { ResultExtent } from "@reeve/contracts/tool";
 import type { CallResult } from "../ports/tool.ts";
 import { callSettings } from "../settings/tool-settings.ts";
 import { fitRecord } from "./fit-record.ts";
@@ -37,6 +38,7 @@ export async function offloadResult(
       ...files,
       content: note + content + stored.note,
       ...(fits && structured !== undefined && { structured }),
+      ...(!fits && { extent: ResultExtent.RECORD_DROPPED }),
       ...(artifact && { artifact }),
     };
   }
@@ -51,6 +53,7 @@ export async function offloadResult(
     ...others,
     ...files,
     ...cut,
+    extent: ResultExtent.PART,
     content: note + cut.content,
     ...(artifact && { artifact }),
   };

@@ -7,6 +7,7 @@ import type { NodeOutputs } from "@reeve/agent/workflow/node-inputs";
 import { enteringProblem } from "@reeve/agent/workflow/value-limits";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { ToolResult } from "@reeve/contracts/tool";
+import { ResultExtent } from "@reeve/contracts/tool";
 import { approvedCall } from "../calls/approved-call.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import { taskKey } from "../subtasks/outcome.ts";
@@ -43,8 +44,20 @@ function readOutcome(
   switch (kind) {
     case "delay":
       return ended([["value", inputs["value"] ?? null]]);
-    case "code":
-      return { kind: "ended", outputs: outputsOfResult(target, withRecord(result)), cutBy };
+    case "code": {
+      const known = withRecord(result);
+      // Nodes that read a part find it in the text.
+      if (cutBy !== "" && known.structured === undefined) {
+        return ended(
+          [
+            ["result", known.content],
+            ["stdout", known.content],
+          ],
+          cutBy,
+        );
+      }
+      return { kind: "ended", outputs: outputsOfResult(target, known), cutBy };
+    }
     case "agent":
     case "workflow":
     case "model": {
@@ -98,16 +111,31 @@ function withRecord({
   return { content, ...(isRecord && { structured: record }) };
 }
 
+/** Returns what says that a result is only a part of what the tool gave. Empty: it is the whole. */
+function whatCut(result: ToolResult): string {
+  if (!isPart(result)) return "";
+  const artifact = result.metadata?.offloadedArtifactId ?? "";
+  return artifact === "" ? "the rest is lost" : `artifact ${artifact} has the whole`;
+}
+
+function isPart(result: ToolResult): boolean {
+  switch (result.metadata?.extent) {
+    case ResultExtent.WHOLE:
+      return false;
+    case ResultExtent.PART:
+    case ResultExtent.RECORD_DROPPED:
+      return true;
+    default:
+      return hasNote(result);
+  }
+}
+
 /** The notes of results of which the log has only a part. */
 const cutNote = /\[(?:cut: )?\d+ bytes in all[;,] /;
 
-/** Returns what says that a result is only a part of what the tool gave. Empty: it is the whole. */
-function whatCut({ structured, content, metadata }: ToolResult): string {
-  const artifact = metadata?.offloadedArtifactId ?? "";
-  const isPart =
-    structured === undefined
-      ? cutNote.test(content)
-      : artifact !== "" && typeof structured["offloaded"] === "string";
-  if (!isPart) return "";
-  return artifact === "" ? "the rest is lost" : `artifact ${artifact} has the whole`;
+/** Whether a result that does not record its extent says that it is a part. */
+function hasNote({ structured, content, metadata }: ToolResult): boolean {
+  return structured === undefined
+    ? cutNote.test(content)
+    : metadata?.offloadedArtifactId !== "" && typeof structured["offloaded"] === "string";
 }

@@ -1,3 +1,4 @@
+import { ResultExtent } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import type { PlayedRun } from "../../../test/support/run-player.ts";
@@ -200,6 +201,31 @@ describe("a node that fails", () => {
     );
     const reading = graph({ a: search, b: { type: "agent:finder" } }, "a -> b.prompt");
     expect(openNodes(ends(workflowRun(reading), "a", cut))).toEqual(["b"]);
+  });
+
+  test.each([
+    ["a cut record without an artifact", { structured: { offloaded: "…" } }, ResultExtent.PART],
+    ["a text whose record was dropped", { content: "short" }, ResultExtent.RECORD_DROPPED],
+  ])("fails when it needs the whole of %s", (_, result, extent) => {
+    const passing = graph({ a: search, b: search }, "a -> b.q");
+    const run = ends(workflowRun(passing), "a", { ...result, extent });
+    expect(errorOf(run)).toContain(`it needs the whole result of node "a"`);
+    const code = { type: "code", properties: { code: "f()" } };
+    const computed = graph(
+      { a: code, b: search, out: output },
+      "a.result -> b.q",
+      "a.result -> out",
+    );
+    expect(errorOf(ends(workflowRun(computed), "a", { ...result, extent }))).toContain(
+      `it needs the whole result of node "a"`,
+    );
+  });
+
+  test("takes a whole result that quotes the note of one that was cut", () => {
+    const passing = graph({ a: search, b: search }, "a -> b.q");
+    const content = "[99999 bytes in all, kept as artifact art_1]";
+    const run = ends(workflowRun(passing), "a", { content, extent: ResultExtent.WHOLE });
+    expect(openNodes(run)).toEqual(["b"]);
   });
 
   test("fails when its inputs are too large for the log", () => {

@@ -5,7 +5,7 @@ import type { AgentSpecSchema, BudgetsSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { ToolDescriptorSchema } from "@reeve/contracts/tool";
+import type { ResultExtent, ToolDescriptorSchema } from "@reeve/contracts/tool";
 import { ToolResultSchema } from "@reeve/contracts/tool";
 import { outputOf } from "@reeve/run/head/run-of";
 import { toolResultFact } from "../../../src/domain/calls/tool-result.ts";
@@ -88,20 +88,20 @@ function nameOf({ nodeId, itemIndex }: { readonly nodeId: string; readonly itemI
 export function ends(
   run: PlayedRun,
   node: string,
-  { content = "", structured, isError = false, artifact = "" }: PlayedResult,
+  { content = "", structured, isError = false, artifact = "", extent }: PlayedResult,
 ): PlayedRun {
   for (const frame of run.state.frames.values()) {
     const call = frame.calls.find((each) => nameOf(each.call) === node && !each.result);
     if (call === undefined) continue;
     const { callId, name } = call.call;
-    const metadata = { offloadedArtifactId: artifact };
+    const metadata = { offloadedArtifactId: artifact, ...(extent && { extent }) };
     const result = create(ToolResultSchema, {
       callId,
       name,
       content,
       isError,
       ...(structured && { structured }),
-      ...(artifact !== "" && { metadata }),
+      ...((artifact !== "" || extent !== undefined) && { metadata }),
     });
     return run.append([toolResultFact(call, scopeOf(frame), result, run.nowMs)]);
   }
@@ -113,6 +113,7 @@ export interface PlayedResult {
   readonly structured?: JsonObject;
   readonly isError?: boolean;
   readonly artifact?: string;
+  readonly extent?: ResultExtent;
 }
 
 /** Returns the answer of the run as a client sees it. */
