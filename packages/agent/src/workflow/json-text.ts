@@ -20,6 +20,11 @@ export function recordIn(text: string): JsonValue | undefined {
 /** How many schemas are read to find out whether an input takes texts. */
 const maxSteps = 100;
 
+/** Whether a schema says that it takes texts. */
+export function takesText(schema: JsonObject): boolean {
+  return typeReader(maxSteps)(schema)?.has("string") === true;
+}
+
 /** Returns a value as an input takes it: a text in JSON is read for an input that takes no texts. */
 export function asInput(value: JsonValue, schema: JsonObject | undefined): JsonValue {
   if (typeof value !== "string" || schema === undefined) return value;

@@ -116,6 +116,11 @@ describe("a node without an effect", () => {
     });
   });
 
+  test.each(["42", "true", "[1]", "hello"])("gives the text %s to a schema of texts", (text) => {
+    const given = outcome({ schema: { type: "string" } }, text);
+    expect(given).toMatchObject({ outputs: new Map([["value", text]]) });
+  });
+
   test("passes its value to one branch", () => {
     const node = nodeOf({
       id: "if",

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import { valueProblem } from "../schema/value-problem.ts";
 import { conditionHolds } from "./condition.ts";
+import { takesText } from "./json-text.ts";
 import type { NodeOutputs } from "./node-inputs.ts";
 import { targetOf } from "./node-target.ts";
 import { enteringProblem, joinedProblem } from "./value-limits.ts";
@@ -47,9 +48,13 @@ function mergeOutcome({ id }: WorkflowNode, value: JsonValue): PureOutcome {
 function inputOutcome({ id, properties }: WorkflowNode, message: string): PureOutcome {
   const schema = properties?.["schema"];
   if (schema === undefined) return outputs([["value", message]]);
-  const value = parsed(message);
   // The rules of specs accept objects only.
-  const problem = enteringProblem(value) ?? valueProblem(schema as JsonObject, value);
+  const known = schema as JsonObject;
+  if (takesText(known) && valueProblem(known, message) === undefined) {
+    return outputs([["value", message]]);
+  }
+  const value = parsed(message);
+  const problem = enteringProblem(value) ?? valueProblem(known, value);
   if (problem === undefined) return outputs([["value", value]]);
   return { kind: "failed", problem: `node "${id}": the input of the run does not fit: ${problem}` };
 }
