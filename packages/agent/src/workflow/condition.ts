@@ -19,12 +19,32 @@ const comparisons: Readonly<Record<Operator, (value: JsonValue, operand: JsonVal
     (regexMatcher(operand).matcher?.matches(value) ?? false),
 };
 
+/** The most steps that an expression may take for one text: a worker does nothing else meanwhile. */
+const maxSteps = 10_000_000;
+
+/** Returns why a condition cannot be decided for a value. Undefined: it can. */
+export function conditionProblem(properties: JsonObject, value: JsonValue): string | undefined {
+  const { operator, operand } = properties;
+  const text = comparedPart(properties, value);
+  if (operator !== "matches" || typeof operand !== "string" || typeof text !== "string") {
+    return undefined;
+  }
+  const { cost = 0 } = regexMatcher(operand).matcher ?? {};
+  return cost * text.length > maxSteps
+    ? `the text has ${text.length} characters, too many for /${operand}/`
+    : undefined;
+}
+
+function comparedPart({ path }: JsonObject, value: JsonValue): JsonValue {
+  const keys = typeof path === "string" && path !== "" ? path.split(".") : [];
+  return valueAt(value, keys) ?? null;
+}
+
 /** Whether the condition that a node's properties state holds for a value. A part of the value that is missing is null. */
 export function conditionHolds(properties: JsonObject, value: JsonValue): boolean {
-  const { path, operator, operand = null } = properties;
-  const keys = typeof path === "string" && path !== "" ? path.split(".") : [];
+  const { operator, operand = null } = properties;
   const compare = Object.entries(comparisons).find(([name]) => name === operator)?.[1];
-  return compare?.(valueAt(value, keys) ?? null, operand) ?? false;
+  return compare?.(comparedPart(properties, value), operand) ?? false;
 }
 
 /** Returns why the operand of a condition cannot be compared with. Undefined: it can. */

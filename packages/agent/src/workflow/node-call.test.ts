@@ -103,6 +103,15 @@ test.each<[string, JsonValue, JsonValue, boolean]>([
   expect(conditionHolds({ operator, operand, path: "x.0" }, { x: [value] })).toBe(holds);
 });
 
+test("a condition fails for a text that would take too much work", () => {
+  const properties = { operator: "matches", operand: "(a|b){200}c" };
+  const node = nodeOf({ id: "if", type: "condition", properties });
+  expect(pureOutcome(node, { value: "ab".repeat(100_000) }, "")).toMatchObject({
+    kind: "failed",
+    problem: expect.stringContaining("200000 characters, too many for") as string,
+  });
+});
+
 describe("a node without an effect", () => {
   test("gives the input of the run: a text, or a value that fits its schema", () => {
     const schema = { type: "object", required: ["a"] };

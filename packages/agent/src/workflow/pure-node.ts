@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import { valueProblem } from "../schema/value-problem.ts";
-import { conditionHolds } from "./condition.ts";
+import { conditionHolds, conditionProblem } from "./condition.ts";
 import { takesText } from "./json-text.ts";
 import type { NodeOutputs } from "./node-inputs.ts";
 import { targetOf } from "./node-target.ts";
@@ -28,6 +28,8 @@ export function pureOutcome(
       return mergeOutcome(node, inputs["values"] ?? null);
     case "condition": {
       const value = inputs["value"] ?? null;
+      const problem = conditionProblem(properties, value);
+      if (problem !== undefined) return { kind: "failed", problem };
       return outputs([[String(conditionHolds(properties, value)), value]]);
     }
     default:
