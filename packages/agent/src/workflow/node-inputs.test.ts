@@ -18,9 +18,10 @@ function stateOf(
   n: { readonly type: string; readonly properties?: object },
   edges: readonly string[],
   known: Readonly<Record<string, NodeOutputs>>,
+  source: Parameters<typeof workflowOf>[0][number] = a,
 ) {
   const node = { id: "n", ...n } as Parameters<typeof workflowOf>[0][number];
-  const graph = topology(workflowOf([a, b, node], ...edges));
+  const graph = topology(workflowOf([source, b, node], ...edges));
   const found = graph.nodes.get("n");
   if (found === undefined) throw new Error("the workflow has no node n");
   return inputsOf(found, graph, {
@@ -46,6 +47,13 @@ describe("a node", () => {
       expect(stateOf(code, [edge], { a: skipped })).toEqual({ kind: "skipped" });
     },
   );
+
+  test("that only waits for an output is skipped with it", () => {
+    const output = { id: "a", type: "output" };
+    const state = (known: NodeOutputs) => stateOf(code, ["a -> n.$after"], { a: known }, output);
+    expect(state(skipped)).toEqual({ kind: "skipped" });
+    expect(state(gives("value", 1))).toEqual({ kind: "ready", inputs: {} });
+  });
 
   test("takes its constant for an edge that has no value, and the value of an edge otherwise", () => {
     const withDefault = { type: "code", properties: { code: "3", inputs: { x: 0 } } };

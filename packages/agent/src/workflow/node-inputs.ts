@@ -88,11 +88,9 @@ function valueOf(edge: WorkflowEdge, graph: Topology, known: KnownNodes): EdgeVa
   const source = graph.nodes.get(edge.source);
   const type = source && known.typeOf(source);
   const outputs = known.outputsOf(edge.source) ?? new Map();
-  // An edge of a node without outputs, such as an output, can only order.
+  // Every node that has ended has a value, also an output: only one that was skipped has none.
   if (isOrderOnly(edge) && edge.sourceHandle === "") {
-    return outputs.size === 0 && type?.outputs.length !== 0
-      ? { kind: "none" }
-      : { kind: "some", value: null };
+    return outputs.size === 0 ? { kind: "none" } : { kind: "some", value: null };
   }
   const named = type && sourceHandleOf(edge, type);
   if (named === undefined) return { kind: "none" };
