@@ -36,6 +36,11 @@ export function targetHandleOf(
   return targetHandle === "" ? mainInput(inputs)?.handle : targetHandle;
 }
 
+/** Whether an input beside those of a type may have a name: no dots and no control characters, at most 128 characters. */
+export function isInputName(name: string): boolean {
+  return /^[^.\p{Cc}]{1,128}$/u.test(name) && name !== "__proto__";
+}
+
 /** Returns the only input, or else the only required one. */
 export function mainInput(inputs: readonly NodePort[]): NodePort | undefined {
   const [only, another] = inputs;

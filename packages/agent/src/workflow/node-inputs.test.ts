@@ -48,6 +48,11 @@ describe("a node", () => {
     },
   );
 
+  test("has inputs of any name", () => {
+    const state = stateOf(code, ["a.result -> n.__proto__"], { a: gives("result", 1) });
+    expect(state.kind === "ready" && Object.entries(state.inputs)).toEqual([["__proto__", 1]]);
+  });
+
   test("that only waits for an output is skipped with it", () => {
     const output = { id: "a", type: "output" };
     const state = (known: NodeOutputs) => stateOf(code, ["a -> n.$after"], { a: known }, output);

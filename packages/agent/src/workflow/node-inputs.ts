@@ -34,7 +34,8 @@ export function inputsOf(node: WorkflowNode, graph: Topology, known: KnownNodes)
   if (type === undefined) return failed(node, `its type "${node.type}" does not exist`);
   const edges = graph.edgesTo(node.id);
   if (edges.some(({ source }) => known.outputsOf(source) === undefined)) return { kind: "waiting" };
-  const inputs: JsonObject = { ...constantsOf(node) };
+  // Without a prototype: a handle may have the name of a property of all objects.
+  const inputs = Object.assign(Object.create(null) as JsonObject, constantsOf(node));
   const collected = new Map<string, Passed[]>();
   for (const edge of edges) {
     const passed = valueOf(edge, graph, known);

@@ -1,6 +1,6 @@
 import type { Workflow, WorkflowEdge } from "@reeve/contracts/extensions/workflow";
 import type { Violation } from "@reeve/platform/failure";
-import { isOrderOnly, sourceHandleOf, targetHandleOf } from "../handles.ts";
+import { isInputName, isOrderOnly, sourceHandleOf, targetHandleOf } from "../handles.ts";
 import { nodeTypeOf } from "../node-catalog.ts";
 import { constantsOf } from "../node-inputs.ts";
 import type { NodeType } from "../node-type.ts";
@@ -106,6 +106,10 @@ function targetViolations(
   if (port === undefined && !type.takesOtherInputs) {
     const description = `node "${edge.target}" has no input "${handle}"; its inputs are: ${known}`;
     return [{ field: path, description, reason: "UNKNOWN_HANDLE" }];
+  }
+  if (port === undefined && !isInputName(handle)) {
+    const description = `"${handle}" is no name of an input: use no dots and no control characters`;
+    return [{ field: path, description, reason: "MALFORMED" }];
   }
   const key = `${edge.target} ${handle}`;
   const isTaken = taken.has(key);

@@ -5,6 +5,7 @@ import { compileSchema } from "../../schema/compile-schema.ts";
 import { answerSchemaProblem, schemaProblem } from "../../schema/schema-problem.ts";
 import { compileCost } from "../../schema/compile-cost.ts";
 import { operandProblem } from "../condition.ts";
+import { isInputName } from "../handles.ts";
 import { toolOf } from "../node-call.ts";
 import { calledTypeOf, itemInputOf, nodeTypeOf } from "../node-catalog.ts";
 import { constantsOf } from "../node-inputs.ts";
@@ -225,6 +226,10 @@ function constantViolations(
     if (port === undefined && !takesOtherInputs) {
       const description = `the node has no input "${handle}"${context.suggest(handle, ports.keys())}`;
       return [{ field: path, description, reason: "UNKNOWN_HANDLE" }];
+    }
+    if (port === undefined && !isInputName(handle)) {
+      const description = "is no name of an input: use no dots and no control characters";
+      return [{ field: path, description, reason: "MALFORMED" }];
     }
     const description = port && constantProblem(value, port.schema, context.typesOf);
     return description === undefined ? [] : [{ field: path, description, reason: "TYPE_MISMATCH" }];

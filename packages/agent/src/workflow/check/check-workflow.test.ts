@@ -152,6 +152,15 @@ describe("a workflow", () => {
     expect(graphViolations(part)).toEqual([]);
   });
 
+  test("has inputs with names that every language and log can have", () => {
+    const named = code({ code: "1", inputs: { "a.b": 1, "a b": 2 } });
+    const workflow = workflowOf([input, named], "in -> n.__proto__", "in -> n.constructor");
+    expect(graphViolations(workflow, { permissionClasses: ["execute"] })).toEqual([
+      "nodes[1].properties.inputs.a.b: MALFORMED",
+      "edges[0].target_handle: MALFORMED",
+    ]);
+  });
+
   test("needs a model exactly if a node calls it, and contradicts a plan and a schema of the answer", () => {
     const plain = workflowOf([input, output], "in -> out");
     const asks = workflowOf([{ id: "m", type: "model", properties: { inputs: { prompt: "Hi" } } }]);
