@@ -301,6 +301,10 @@ test("workflows are checked, listed apart from other agents, and exported as the
   const { stdout } = await reeve("workflows", "export", "flow");
   writeFileSync(flow, stdout);
   expect((await reeve("workflows", "validate", "-f", flow)).stdout).toContain("is valid");
+  writeFileSync(flow, "id: plain\nmodel: default\n");
+  const plain = await reeve("workflows", "validate", "-f", flow);
+  expect(plain.code).toBe(2);
+  expect(plain.stderr).toContain(`the agent "plain" has no workflow`);
   expect((await reeve("workflows", "nodes", "todo", "--agent", "flow")).stdout).toMatch(
     /^tool:add_todo +safe +tool +text\* /m,
   );

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Agent } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
+import type { AgentSpec } from "@reeve/contracts/agent";
 import {
   AgentSchema,
   SpecViolationSchema,
@@ -65,7 +66,11 @@ function inFile(violation: Violation): Violation {
   return { ...violation, field: violation.field.replace(/^spec\./, "") };
 }
 
-export function validateCommand(context: Context): Command {
+/** `accept` throws if the command is not for the agent. */
+export function validateCommand(
+  context: Context,
+  accept: (spec: AgentSpec) => void = () => {},
+): Command {
   const command = new Command("validate")
     .description("Check an agent spec and list everything that is wrong with it. Stores nothing.")
     .requiredOption("-f, --file <path>", "agent spec, as YAML or JSON; - reads standard input")
@@ -74,6 +79,7 @@ export function validateCommand(context: Context): Command {
     withClient(context, command, async (reeve) => {
       const { terminal } = context;
       const { spec, violations } = await openAgentFile(file, context.terminal);
+      if (violations.length === 0) accept(spec);
       const checked = await reeve.agents.validate(spec, context);
       const all = mergeViolations(violations, checked.violations);
       const result = {
@@ -116,7 +122,11 @@ function listCommand(context: Context): Command {
   );
 }
 
-export function getCommand(context: Context): Command {
+/** `accept` throws if the command is not for the agent. */
+export function getCommand(
+  context: Context,
+  accept: (spec: AgentSpec) => void = () => {},
+): Command {
   const command = new Command("get")
     .description("Print the spec of an agent as YAML.")
     .argument("<agent>", "id of the agent")
@@ -125,6 +135,7 @@ export function getCommand(context: Context): Command {
     withClient(context, command, async (reeve) => {
       const agent = await reeve.agents.get(agentId, context);
       if (agent.spec === undefined) return;
+      accept(agent.spec);
       const text = json === true ? jsonLine(AgentSchema, agent) : await formatAgentFile(agent.spec);
       context.terminal.out(text);
     }),

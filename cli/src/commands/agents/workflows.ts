@@ -1,4 +1,5 @@
 import type { Agent } from "@reeve/client";
+import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentSchema } from "@reeve/contracts/agent";
 import type { NodeType } from "@reeve/contracts/extensions/workflow";
 import { NodeTypeSchema } from "@reeve/contracts/extensions/workflow";
@@ -6,16 +7,17 @@ import { PermissionClassSchema } from "@reeve/contracts/tool";
 import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
+import { UsageError } from "../../exit-code.ts";
 import { oneLine } from "../../render/plain-text.ts";
 import { getCommand, validateCommand } from "../agents.ts";
 import { printList } from "../print-list.ts";
 
 /** Lists, checks, and exports workflows, which are agents with a graph. */
 export function workflowsCommand(context: Context): Command {
-  const validate = validateCommand(context).description(
+  const validate = validateCommand(context, assertWorkflow).description(
     "Check the file of a workflow and list everything that is wrong with it. Stores nothing.",
   );
-  const exported = getCommand(context)
+  const exported = getCommand(context, assertWorkflow)
     .name("export")
     .description("Print a workflow as the YAML file from which `reeve agents apply` stores it.");
   return new Command("workflows")
@@ -26,6 +28,13 @@ export function workflowsCommand(context: Context): Command {
     .addCommand(nodesCommand(context))
     .addCommand(validate)
     .addCommand(exported);
+}
+
+/** Throws a UsageError if an agent has no workflow. */
+function assertWorkflow({ id, workflow }: AgentSpec): void {
+  if (workflow !== undefined) return;
+  const name = oneLine(id, 63);
+  throw new UsageError(`the agent "${name}" has no workflow; use \`reeve agents\` for it`);
 }
 
 function listCommand(context: Context): Command {
