@@ -6,7 +6,7 @@ export const routeBreaks: readonly Break[] = [
     "routes",
     "a service without a route",
     (find) => find("GRPCRoute", "grpc").spec.rules[0].matches.pop(),
-    "does not route to reeve.tool.v1.WorkspaceService",
+    "does not route to reeve.workflow.v1.WorkflowService",
   ],
   [
     "routes",

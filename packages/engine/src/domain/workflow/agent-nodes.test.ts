@@ -97,7 +97,7 @@ describe("nodes with a model", () => {
   test("end when the budgets of their own agent are used up", () => {
     const inner = graph({ in: input, a: search, b: search }, "in -> a.q", "a -> b.q");
     const outer = graph({ in: input, sub: { type: "workflow:inner" } }, "in -> sub.input");
-    const run = workflowRun(outer, { inner, innerBudgets: { maxTotalBytes: 1_000n } });
+    const run = workflowRun(outer, { inner, innerBudgets: { maxTotalBytes: 1_000 } });
     ends(run, "a", { content: "x".repeat(2_000) });
     expect(run.all("toolCall").map(({ nodeId }) => nodeId)).toEqual(["sub", "a"]);
     expect([endOf(run), errorOf(run)]).toEqual([
