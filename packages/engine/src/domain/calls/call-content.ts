@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { unansweredCalls } from "./unanswered-calls.ts";
 import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import type { BoundContent } from "@reeve/contracts/tool";
 import { BoundContentSchema, BoundFileSchema, ToolStatus } from "@reeve/contracts/tool";
@@ -36,9 +37,10 @@ export function awaitsGate(state: RunState, frame: Frame, pending: Call): boolea
  * Returns the calls among which those are chosen that run next: for a workflow, those that could run now. Its calls have no order among
  * each other, so that none waits for one that has ended, or that waits for a person.
  */
-export function schedulableCalls({ calls, tools, workflow }: Frame): readonly Call[] {
+export function schedulableCalls(frame: Frame): readonly Call[] {
+  const { calls, tools, workflow } = frame;
   if (workflow === undefined) return calls;
-  return calls.filter((call) => {
+  return unansweredCalls(frame).filter((call) => {
     const tool = tools.get(call.call.name);
     return tool !== undefined && !isWaitNode(tool) && !isAskUser(tool) && isCleared(call);
   });

@@ -10,6 +10,7 @@ import { awaitsStart } from "../plugins/call-hooks.ts";
 import type { RunState } from "../state/run-state.ts";
 import { liveFrames } from "../state/run-state.ts";
 import type { OutgoingCall } from "./schedule-calls.ts";
+import { unansweredCalls } from "./unanswered-calls.ts";
 import { admitCalls, isSubagent, scheduleCalls } from "./schedule-calls.ts";
 
 /**
@@ -25,9 +26,7 @@ export function parallelCallLimit(state: RunState, frame: Frame): number {
 
 /** Returns the calls of the whole run that need an effect and have no result. */
 export function openCalls(state: RunState): readonly OutgoingCall[] {
-  return liveFrames(state).flatMap((frame) =>
-    outgoing(frame, frame.calls).filter(({ call }) => call.result === undefined),
-  );
+  return liveFrames(state).flatMap((frame) => outgoing(frame, unansweredCalls(frame)));
 }
 
 /** Returns the open calls that have started. */

@@ -9,6 +9,7 @@ import { voidRefused } from "../guardrails/refused-turn.ts";
 import { clientCallFacts, isClientTool } from "../client-calls/client-calls.ts";
 import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
+import { unansweredCalls } from "./unanswered-calls.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
 import { awaitsAfterTool, awaitsStart } from "../plugins/call-hooks.ts";
 import { awaitsHooks, stepPoint } from "../plugins/hook-points.ts";
@@ -43,7 +44,7 @@ export function turnFacts(
   }
   const ofCalls = callFacts(state, frame, nowMs, refusalNow);
   if (ofCalls.length > 0) return ofCalls;
-  if (frame.calls.some(({ result }) => result === undefined)) return [];
+  if (unansweredCalls(frame).length > 0) return [];
   if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
   if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_END))) return [];
   // The planner records no steps.
@@ -57,10 +58,10 @@ export function callFacts(
   nowMs: number,
   refusalNow: RefusalNow,
 ): readonly Fact[] {
-  const gated = frame.calls.flatMap((call) => gateCall(state, frame, call, nowMs));
+  const unanswered = unansweredCalls(frame);
+  const gated = unanswered.flatMap((call) => gateCall(state, frame, call, nowMs));
   if (gated.length > 0) return gated;
-  for (const call of frame.calls) {
-    if (call.result !== undefined) continue;
+  for (const call of unanswered) {
     const facts = ownFacts(state, frame, call, { nowMs, refusalNow });
     if (facts.length > 0) return facts;
   }

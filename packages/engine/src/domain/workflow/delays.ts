@@ -1,6 +1,7 @@
 import { isDelayNode } from "@reeve/agent/workflow/wait-tools";
 import { approvedCall } from "../calls/approved-call.ts";
 import { awaitsGate } from "../calls/call-content.ts";
+import { unansweredCalls } from "../calls/unanswered-calls.ts";
 import { isCleared } from "../calls/gate-call.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -20,7 +21,7 @@ export function openDelays(state: RunState): readonly OpenDelay[] {
   return liveFrames(state).flatMap((frame) =>
     frame.workflow === undefined || !frame.stepOpen
       ? []
-      : frame.calls
+      : unansweredCalls(frame)
           .filter((call) => isOpen(state, frame, call))
           .map((call) => ({ frame, call, dueAtMs: dueAtMs(call) })),
   );

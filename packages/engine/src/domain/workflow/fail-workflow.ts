@@ -3,6 +3,7 @@ import { ApprovalSchema, ApprovalState } from "@reeve/contracts/approval";
 import { ToolStatus } from "@reeve/contracts/tool";
 import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { refuse } from "../calls/tool-result.ts";
+import { unansweredCalls } from "../calls/unanswered-calls.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, FrameWorkflow } from "../state/frame.ts";
@@ -28,8 +29,8 @@ export function failureOf(
 /** Returns the refusals of the calls that have not started, and withdraws their approvals. Calls in progress still end: their effects are known then. */
 export function refuseWaiting(frame: Frame, failure: string, nowMs: number): readonly Fact[] {
   const scope = scopeOf(frame);
-  return frame.calls
-    .filter(({ result, startedAtMs }) => result === undefined && startedAtMs === undefined)
+  return unansweredCalls(frame)
+    .filter(({ startedAtMs }) => startedAtMs === undefined)
     .flatMap((call) => {
       const content = `${notExecuted}${failure}`;
       const refused = refuse(call, scope, content, ToolStatus.ERROR, nowMs);

@@ -5,6 +5,7 @@ import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { limitsOf } from "../budget/limits.ts";
 import type { ExceededBudget } from "../budget/over-budget.ts";
 import { exceededDelegate, exceededWork } from "../budget/over-budget.ts";
+import { unansweredCalls } from "../calls/unanswered-calls.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import type { NodeStart } from "./node-starts.ts";
@@ -47,7 +48,7 @@ function exceededCalls(state: RunState): ExceededBudget | undefined {
 }
 
 function inProgress(frame: Frame): number {
-  return frame.calls.filter((call) => call.result === undefined && !isWaiting(frame, call)).length;
+  return unansweredCalls(frame).filter((call) => !isWaiting(frame, call)).length;
 }
 
 function isWaiting({ tools }: Frame, { call, approval, clientCall }: Call): boolean {

@@ -5,6 +5,7 @@ import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { delegateRefusal, overBudget } from "../budget/over-budget.ts";
 import type { RefusalNow } from "../calls/refusal-now.ts";
+import { unansweredCalls } from "../calls/unanswered-calls.ts";
 import { callFacts } from "../calls/turn-facts.ts";
 import { stepCompleted } from "../end-frame.ts";
 import { awaitsAfterTool } from "../plugins/call-hooks.ts";
@@ -40,7 +41,7 @@ export function workflowFacts(
   const failure = failureOf(state, frame, workflow);
   const moved = nextOfNodes(state, frame, evaluation, { failure, nowMs });
   if (moved.length > 0) return moved;
-  if (frame.calls.some(({ result }) => result === undefined)) return [];
+  if (unansweredCalls(frame).length > 0) return [];
   if (awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) return [];
   const answered = failure === undefined ? answerFacts(state, frame, workflow, evaluation) : [];
   if (answered.length > 0) return answered;
@@ -64,7 +65,7 @@ function nextOfNodes(
   if (exceeded.ends === undefined) return overBudget(state, exceeded);
   // The frame ends after its last call: no fact may follow its end.
   const refused = refuseWaiting(frame, delegateRefusal(exceeded.ends.agentId, exceeded), nowMs);
-  const isBusy = frame.calls.some(({ result }) => result === undefined);
+  const isBusy = unansweredCalls(frame).length > 0;
   return refused.length > 0 || isBusy ? refused : overBudget(state, exceeded);
 }
 
