@@ -77,7 +77,7 @@ export function shownText({ texts, json }: GuardSubject): string {
 }
 
 /** A text in a value. */
-export interface TextInside {
+interface TextInside {
   readonly text: string;
   /** Whether it is a string, which can be replaced. */
   readonly isString: boolean;

@@ -94,7 +94,7 @@ export interface FrameWorkflow {
 }
 
 /** The answer of a workflow in place of its own, or why it has none. */
-export type GuardedAnswer =
+type GuardedAnswer =
   | { readonly replacement: JsonValue; readonly refusal?: undefined }
   | { readonly refusal: string; readonly replacement?: undefined };
 
