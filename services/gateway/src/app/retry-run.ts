@@ -24,7 +24,8 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 import { assertOwnMemories } from "./memories-of-others.ts";
 import { runExists } from "./run-exists.ts";
 import { runKeyOf, runNotFound } from "./read-run.ts";
-import { createRun, knownRun, resolvable } from "./start-run.ts";
+import { createRun, knownRun } from "./runs/create-run.ts";
+import { resolvable } from "./start-run.ts";
 
 /**
  * The new run may have the id of an earlier one that was deleted, of which toolhosts still know unfinished calls. Its own calls
