@@ -110,6 +110,7 @@ describe("nodes with a model", () => {
 test("an agent with a model calls a workflow as it calls any other agent", () => {
   const inner = graph({ in: input, a: search, out: output }, "in -> a.q", "a -> out");
   const run = workflowRun(undefined, { inner });
+  expect(run.all("workflowPrepared")).toMatchObject([{ own: false, delegateIds: ["inner"] }]);
   run.turn({ name: "agent_run_inner", args: { prompt: "tea" } });
   expect(openNodes(run, run.subtasks[0])).toEqual(["a"]);
   ends(run, "a", { content: "green" });
