@@ -10,7 +10,7 @@ import { withinBounds } from "./plugins/within-bounds.ts";
 import type { Fact } from "./state/fact.ts";
 import { stamp } from "./state/fact.ts";
 import { withLatestApproval } from "./calls/review/review-call.ts";
-import { withdrawQuestions } from "./calls/questions.ts";
+import { withdrawQuestions } from "./calls/questions/questions.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded } from "./state/run-state.ts";
 import { without } from "./state/worked-time.ts";

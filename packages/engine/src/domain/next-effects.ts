@@ -15,7 +15,7 @@ import { needsCount } from "./model/needs-count.ts";
 import { retryDelayMs } from "./model/retry-delay.ts";
 import { openCalls, callsInProgress, parallelCallLimit } from "./calls/outgoing-calls.ts";
 import { dueReview } from "./calls/review/review-call.ts";
-import { answeredQuestions } from "./calls/questions.ts";
+import { answeredQuestions } from "./calls/questions/questions.ts";
 import type { OutgoingCall } from "./calls/schedule-calls.ts";
 import { scheduleCalls } from "./calls/schedule-calls.ts";
 import { awaitsModelHooks } from "./plugins/hook-points.ts";

@@ -4,7 +4,7 @@ import { ToolCallFactSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
-import { answerOf } from "../domain/calls/questions.ts";
+import { answerOf } from "../domain/calls/questions/questions.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "./call-tool.ts";

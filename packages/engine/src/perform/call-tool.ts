@@ -23,7 +23,7 @@ import type { Frame } from "../domain/state/frame.ts";
 import { resultBytesIn } from "../domain/budget/frame-caps.ts";
 import type { Effect } from "../domain/next-effects.ts";
 import type { Refusal } from "../domain/calls/refusal-now.ts";
-import { requestAnswer } from "../domain/calls/questions.ts";
+import { requestAnswer } from "../domain/calls/questions/questions.ts";
 import type { RunState } from "../domain/state/run-state.ts";
 import { frameOf } from "../domain/state/run-state.ts";
 import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";

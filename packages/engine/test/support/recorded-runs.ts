@@ -8,7 +8,7 @@ import {
 import { ModelCallPurpose, OwnerFate, RunStatus, TodoStatus } from "@reeve/contracts/run";
 import { QuestionSchema } from "@reeve/contracts/tool";
 import { buildBatch } from "../../src/domain/build-batch.ts";
-import { requestAnswer } from "../../src/domain/calls/questions.ts";
+import { requestAnswer } from "../../src/domain/calls/questions/questions.ts";
 import { endRun } from "../../src/domain/end-run.ts";
 import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import { scopeOf } from "../../src/domain/state/frame.ts";

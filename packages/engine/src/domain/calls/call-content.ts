@@ -11,8 +11,9 @@ import type { RunState } from "../state/run-state.ts";
 import { boundPreviews, withoutPreviews } from "./bound-previews.ts";
 import { decidersOf } from "./deciders-of.ts";
 import { isWaitNode } from "@reeve/agent/workflow/wait-tools";
-import { isAskUser } from "./ask-user.ts";
-import { gateOf, isBoundToFiles, isCleared, requestApproval } from "./gate-call.ts";
+import { isAskUser } from "./questions/ask-user.ts";
+import { gateOf, isBoundToFiles, isCleared } from "./gate-call.ts";
+import { requestApproval } from "./request-approval.ts";
 import { refuse } from "./tool-result.ts";
 
 /** What is left in a batch of the log for the facts of approvals. */

@@ -3,7 +3,7 @@ import { limitsOf } from "../budget/limits.ts";
 import type { Frame } from "../state/frame.ts";
 import { withHeldCalls } from "./call-content.ts";
 import { capabilitiesOf } from "../model/model-of.ts";
-import { isAskUser } from "./ask-user.ts";
+import { isAskUser } from "./questions/ask-user.ts";
 import { isWaitNode } from "@reeve/agent/workflow/wait-tools";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import { awaitsStart } from "../plugins/call-hooks.ts";

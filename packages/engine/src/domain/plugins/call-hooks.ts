@@ -1,5 +1,5 @@
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
-import { isAskUser } from "../calls/ask-user.ts";
+import { isAskUser } from "../calls/questions/ask-user.ts";
 import { isPure } from "../runtime-tools/run-runtime-tool.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";

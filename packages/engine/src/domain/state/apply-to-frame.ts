@@ -19,7 +19,7 @@ import { plannerId } from "./frame.ts";
 import { withNewest, withUnit } from "./units.ts";
 import { isStopped } from "../stop/stopped-call.ts";
 import { isFinished } from "../subtasks/finish-subtask.ts";
-import { recordQuestion } from "../calls/questions.ts";
+import { recordQuestion } from "../calls/questions/questions.ts";
 
 /** Applies one event to a frame. Returns the same frame for events that do not concern it. */
 export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {

@@ -3,10 +3,10 @@ import type { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ApprovalState, ApprovalSource, GateKind } from "@reeve/contracts/approval";
 import { ApprovalStatus, ToolStatus } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
-import { expectOrder } from "../../../test/support/event-order.ts";
-import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
-import { workedMs } from "../state/worked-time.ts";
-import { nextEffects, openWaits } from "../next-effects.ts";
+import { expectOrder } from "../../../../test/support/event-order.ts";
+import { PlayedRun, subtask } from "../../../../test/support/run-player.ts";
+import { workedMs } from "../../state/worked-time.ts";
+import { nextEffects, openWaits } from "../../next-effects.ts";
 
 const { APPROVED, PENDING, REJECTED, TIMED_OUT } = ApprovalState;
 type Spec = Exclude<MessageInitShape<typeof AgentSpecSchema>, { readonly $typeName: string }>;

@@ -5,12 +5,12 @@ import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalSchema, ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question } from "@reeve/contracts/tool";
 import { AnswerAction, AnswerSchema } from "@reeve/contracts/tool";
-import { delegatesOfCall } from "../delegates/callers-of.ts";
-import type { Fact, Scope } from "../state/fact.ts";
-import { fact } from "../state/fact.ts";
-import type { Call } from "../state/frame.ts";
-import type { RunState } from "../state/run-state.ts";
-import { liveFrames } from "../state/run-state.ts";
+import { delegatesOfCall } from "../../delegates/callers-of.ts";
+import type { Fact, Scope } from "../../state/fact.ts";
+import { fact } from "../../state/fact.ts";
+import type { Call } from "../../state/frame.ts";
+import type { RunState } from "../../state/run-state.ts";
+import { liveFrames } from "../../state/run-state.ts";
 
 /** How long a person has to answer. The server that asks keeps a connection open meanwhile. */
 const defaultMs = 600_000;

@@ -9,19 +9,19 @@ import type { AlternativeSchema, ApprovalSchema } from "@reeve/contracts/approva
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
-import { resultBytesIn } from "../budget/frame-caps.ts";
-import { limitsOf } from "../budget/limits.ts";
-import { delegatesOfCall } from "../delegates/callers-of.ts";
-import type { Fact, Scope } from "../state/fact.ts";
-import { fact } from "../state/fact.ts";
-import { workingAgent } from "../delegates/working-agent.ts";
-import type { Call, Frame } from "../state/frame.ts";
-import { scopeOf } from "../state/frame.ts";
-import type { RunState } from "../state/run-state.ts";
+import { resultBytesIn } from "../../budget/frame-caps.ts";
+import { limitsOf } from "../../budget/limits.ts";
+import { delegatesOfCall } from "../../delegates/callers-of.ts";
+import type { Fact, Scope } from "../../state/fact.ts";
+import { fact } from "../../state/fact.ts";
+import { workingAgent } from "../../delegates/working-agent.ts";
+import type { Call, Frame } from "../../state/frame.ts";
+import { scopeOf } from "../../state/frame.ts";
+import type { RunState } from "../../state/run-state.ts";
 import { questionFor } from "./ask-user-question.ts";
-import { classOfCall } from "./class-of-call.ts";
-import { decisionProblem } from "./decision-problem.ts";
-import { refuse, toolResultFact } from "./tool-result.ts";
+import { classOfCall } from "../class-of-call.ts";
+import { decisionProblem } from "../decision-problem.ts";
+import { refuse, toolResultFact } from "../tool-result.ts";
 
 /** Whether the calls of a tool are questions to people, which nothing executes. */
 export function isAskUser({ name, source }: ToolDescriptor): boolean {

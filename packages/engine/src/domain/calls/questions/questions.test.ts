@@ -4,10 +4,10 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ApprovalState, DecisionSchema } from "@reeve/contracts/approval";
 import { AnswerAction, QuestionSchema } from "@reeve/contracts/tool";
 import { describe, expect, test } from "vitest";
-import { scopeOf } from "../state/frame.ts";
-import { nextEffects, openWaits } from "../next-effects.ts";
+import { scopeOf } from "../../state/frame.ts";
+import { nextEffects, openWaits } from "../../next-effects.ts";
 import { answerOf, requestAnswer } from "./questions.ts";
-import { PlayedRun } from "../../../test/support/run-player.ts";
+import { PlayedRun } from "../../../../test/support/run-player.ts";
 
 const { APPROVED, PENDING, REJECTED, TIMED_OUT, WITHDRAWN } = ApprovalState;
 
