@@ -90,8 +90,9 @@ export class AnnouncedCatalog {
     const lacksSkills = skills.length === 0 && own.skills.length > 0;
     const lacksPlugins = plugins.length === 0 && own.plugins.length > 0;
     if (!lacksSkills && !lacksPlugins) return;
+    // The rest is of the runtime that wrote last, which may have newer settings.
     const restored = {
-      ...own,
+      ...row.record,
       skills: lacksSkills ? own.skills : skills,
       plugins: lacksPlugins ? own.plugins : plugins,
     };

@@ -13,7 +13,7 @@ async function* bytes() {
   yield Uint8Array.from([1, 2]);
 }
 
-test("the memory for the files of a request is free while the answer arrives", async () => {
+test("the memory for the files of a request is held until the answer has ended: its provider keeps the request", async () => {
   const artifacts = new MemoryArtifactStore({ maxBytes: 10 });
   const draft = { name: "p", mediaType: "image/png", runId: "" };
   const { artifactId } = await artifacts.put("acme", draft, bytes(), signal);
@@ -58,6 +58,7 @@ test("the memory for the files of a request is free while the answer arrives", a
   await Array.fromAsync(callModel(run.state, effect, parts as unknown as RunPorts, signal));
   expect(seen).toEqual([
     { files: 1, free: 90 },
-    { files: 0, free: 100 },
+    { files: 1, free: 90 },
   ]);
+  expect(fileMemory.available).toBe(100);
 });

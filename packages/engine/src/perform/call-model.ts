@@ -46,8 +46,6 @@ export async function* callModel(
     const whole = { text: new WholeCharacters(), reasoning: new WholeCharacters() };
     const sent = { ...request, ...loaded.files, owner: ownerOf(state) };
     for await (const part of called.stream(sent, signal)) {
-      // The provider has the whole request. The answer may take minutes.
-      loaded[Symbol.dispose]();
       if (part.kind === "turn") {
         const taken: ReceivedTurn = {
           call,

@@ -17,7 +17,8 @@ type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };
 const copies = 5;
 
 /**
- * Returns the bytes of the files in a request. Waits until this process has memory for them, of which one tenant gets at most half. A file that was deleted, or that is damaged, is
+ * Returns the bytes of the files in a request. Waits until this process has memory for them, of which one tenant gets at most half, or one larger
+ * request. A file that was deleted, or that is damaged, is
  * missing. Throws a ModelFailure that may be retried if the store does not answer.
  */
 export async function loadFiles(

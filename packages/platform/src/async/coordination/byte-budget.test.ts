@@ -16,10 +16,15 @@ test("parties of an owner wait until there are enough bytes, in the order in whi
   expect(budget.available).toBe(20);
 });
 
-test("an owner has at most half, and others do not wait behind it", async () => {
+test("a party that needs more than all bytes gets all of them", async () => {
   const budget = new ByteBudget(10);
   using _ = await budget.acquire("acme", 1_000, neverAborts);
-  expect(budget.available).toBe(5);
+  expect(budget.available).toBe(0);
+});
+
+test("an owner has at most half, and others do not wait behind it", async () => {
+  const budget = new ByteBudget(10);
+  using _ = await budget.acquire("acme", 5, neverAborts);
   const leaving = new AbortController();
   const behind = budget.acquire("acme", 1, leaving.signal);
   using other = await budget.acquire("globex", 5, neverAborts);

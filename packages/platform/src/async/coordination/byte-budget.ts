@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * A number of bytes that the parties of several owners share, of which one owner has at most half. They wait in the order in which they
- * came, so that a large one is not overtaken; nobody waits for those of an owner that has its share.
+ * A number of bytes that the parties of several owners share, of which one owner has at most half, or one party that needs more. They
+ * wait in the order in which they came, so that a large one is not overtaken; nobody waits for those of an owner that has its share.
  */
 export class ByteBudget {
   readonly maxBytes: number;
@@ -33,12 +33,12 @@ export class ByteBudget {
   }
 
   /**
-   * Waits for bytes, which disposing releases. A party that needs more than the share of its owner waits for all of the share. Rejects with the
-   * signal's reason when the signal aborts first. Do not race the returned promise against something else: the bytes would be lost.
+   * Waits for bytes, which disposing releases. A party that needs more than all bytes waits for all of them. Rejects with the signal's
+   * reason when the signal aborts first. Do not race the returned promise against something else: the bytes would be lost.
    */
   async acquire(owner: string, neededBytes: number, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();
-    const bytes = Math.min(neededBytes, this.#maxShare);
+    const bytes = Math.min(neededBytes, this.maxBytes);
     const { promise, resolve: start, reject } = Promise.withResolvers<void>();
     const waiting: Waiting = { owner, bytes, start };
     this.#waiting.add(waiting);
@@ -71,7 +71,8 @@ export class ByteBudget {
     for (const next of this.#waiting) {
       const { owner, bytes } = next;
       if (full.has(owner)) continue;
-      if ((this.#ofOwners.get(owner) ?? 0) + bytes > this.#maxShare) {
+      const held = this.#ofOwners.get(owner) ?? 0;
+      if (held > 0 && held + bytes > this.#maxShare) {
         full.add(owner);
         continue;
       }
