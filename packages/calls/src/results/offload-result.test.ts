@@ -154,6 +154,18 @@ describe("a record", () => {
     );
   });
 
+  test("that is too large beside its whole JSON as text loses nothing", async () => {
+    const structured = { list: Array.from({ length: 3_000 }, (_, index) => index % 10) };
+    const content = JSON.stringify(structured);
+    const result = await offloaded({ content, structured }, store(), { resultBytes: 50_000 });
+    expect([result.content, result.structured, result.extent, result.artifact]).toEqual([
+      content,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   test("whose text is its JSON, in whatever format, is not stored twice", async () => {
     const artifacts = store();
     const structured = { list: Array.from({ length: 1_000 }, (_, index) => index) };

@@ -38,7 +38,8 @@ export async function offloadResult(
       ...files,
       content: note + content + stored.note,
       ...(fits && structured !== undefined && { structured }),
-      ...(!fits && { extent: ResultExtent.RECORD_DROPPED }),
+      // The text of a record that has it whole is no loss.
+      ...(!fits && !isRecord && { extent: ResultExtent.RECORD_DROPPED }),
       ...(artifact && { artifact }),
     };
   }

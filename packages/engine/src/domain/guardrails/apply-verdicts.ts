@@ -11,6 +11,7 @@ import { initialUnits, userUnit } from "../state/conversation.ts";
 import type { Frame, Unit } from "../state/frame.ts";
 import { plannerId, rootId } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { frameOfEvent } from "../state/run-state.ts";
 import { withResult } from "./guarded-call.ts";
 import { redactedInput } from "./run-input.ts";
 import { withAnswerVerdicts, workflowAnswer } from "./workflow-answer.ts";
@@ -19,18 +20,18 @@ import { unitsFrom, unitsOf, withNewest } from "../state/units.ts";
 /** Changes what models read by the verdicts of guards. What happens to calls and to the run follows from the answer of the hook. */
 export function applyVerdicts(
   state: RunState,
-  { parentId, stepNumber }: RunEvent,
+  envelope: RunEvent,
   finished: PluginHookFinished,
 ): RunState {
   const { guards, callId } = finished;
   const [first] = guards;
-  const frame = state.frames.get(parentId);
+  const frame = frameOfEvent(state, envelope);
   if (first === undefined || frame === undefined) return state;
   const redactions = guards.flatMap((each) => each.redactions);
   switch (first.target) {
     case GuardTarget.INPUT:
       if (redactions.length === 0) return state;
-      return stepNumber === 0
+      return envelope.stepNumber === 0
         ? withInput(state, redactions)
         : withFrame(state, withMessages(frame, redactions));
     case GuardTarget.OUTPUT:

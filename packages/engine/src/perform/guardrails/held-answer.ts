@@ -70,7 +70,10 @@ export async function heldAnswerFacts(
     }
   });
   const ended = hookFact(state, frame, checked);
-  if (checked.outcome === undefined) return [...turn, ended];
+  if (checked.outcome === undefined) {
+    // Nobody looked at it: later turns of the thread must not read it.
+    return [...turn.map((each) => withReplacements(each, undefined)), ended];
+  }
   const { verdicts, redacted } = checked.outcome;
   const isRefused = verdicts.some(
     ({ action }) => action === GuardAction.REFUSE || action === GuardAction.STOP,
