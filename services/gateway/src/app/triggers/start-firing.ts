@@ -104,7 +104,7 @@ export async function startFiring(
     const problem = `run ${open} of the trigger has not ended`;
     return ended(firing, { outcome: FiringOutcome.SKIPPED, problem, nowMs });
   };
-  const { added } = await addFiring(ports, { key, uid, firing }, choose, signal);
+  const { kind, added } = await addFiring(ports, { key, uid, firing }, choose, signal);
   if (added.outcome !== FiringOutcome.STARTING) return added;
   let settled: Firing;
   try {
@@ -114,23 +114,37 @@ export async function startFiring(
     if (isFull(error)) await withdrawFiring(ports, { key, uid, firing: added }, signal);
     throw error;
   }
-  await settleFiring(ports, { key, uid, firing: settled }, signal);
+  if (kind !== "lost") await settleFiring(ports, { key, uid, firing: settled }, signal);
   return settled;
 }
 
-/** Records a firing that starts no run. */
+/** A firing that is decided to start no run. */
+export interface UnstartedFiring {
+  readonly key: TriggerKey;
+  readonly uid: string;
+  readonly firing: Firing;
+  /** The id of the request that an attempt may have made before. Empty: there was none. */
+  readonly requestId: string;
+}
+
+/**
+ * Records a firing that starts no run, or that it started one, if an attempt that nobody saw end did. Returns what it recorded. Throws a
+ * Failure if it cannot tell.
+ */
 export async function recordFiring(
   ports: TriggerPorts,
-  { key, uid, firing }: { readonly key: TriggerKey; readonly uid: string; readonly firing: Firing },
+  { key, uid, firing, requestId }: UnstartedFiring,
   signal: AbortSignal,
-): Promise<void> {
-  const { kind } = await addFiring(
-    ports,
-    { key, uid, firing },
-    () => Promise.resolve(firing),
-    signal,
-  );
-  if (kind === "known") await settleFiring(ports, { key, uid, firing }, signal);
+): Promise<Firing> {
+  const { tenant } = key;
+  const run = firingRunIdOf(tenant, requestId);
+  const hasStarted =
+    requestId !== "" && (await isStarted(ports.gateway, { tenant, run }, requestId, signal));
+  const recorded = hasStarted ? startedAs(firing, run, ports.clock.now()) : firing;
+  const choose = () => Promise.resolve(recorded);
+  const { kind } = await addFiring(ports, { key, uid, firing: recorded }, choose, signal);
+  if (kind === "known") await settleFiring(ports, { key, uid, firing: recorded }, signal);
+  return recorded;
 }
 
 /** Returns a firing as it ended. */
@@ -165,15 +179,15 @@ async function start(
   const { runId } = firing;
   try {
     await startRunAs(gateway, credential, { request, requestId, run: runId }, signal);
-    return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
+    return startedAs(firing, runId, nowMs);
   } catch (error) {
     if (mayPass(error)) throw error;
+    // Another attempt started the run, perhaps at the same time, or from an earlier version of the trigger.
+    if (await isStarted(gateway, { tenant, run: runId }, requestId, signal)) {
+      return startedAs(firing, runId, nowMs);
+    }
     // Its sender sends it again; a time of a schedule does not come again.
     if (firing.cause === FiringCause.WEBHOOK && isFull(error)) throw error;
-    // An attempt that nobody saw end started the run, perhaps from an earlier version of the trigger, or another body.
-    if (isReused(error) && (await isStarted(gateway, { tenant, run: runId }, requestId, signal))) {
-      return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
-    }
     return ended(firing, { outcome: FiringOutcome.FAILED, problem: problemOf(error), nowMs });
   }
 }
@@ -183,8 +197,8 @@ export function isFull(error: unknown): error is Failure {
   return error instanceof Failure && error.reason === ErrorReason.QUOTA_EXCEEDED;
 }
 
-function isReused(error: unknown): boolean {
-  return error instanceof Failure && error.reason === ErrorReason.REQUEST_ID_REUSED;
+function startedAs(firing: Firing, runId: string, nowMs: number): Firing {
+  return ended(firing, { outcome: FiringOutcome.STARTED, problem: "", nowMs, runId });
 }
 
 /** Whether the run of a firing exists, and is recorded as that of its request. */

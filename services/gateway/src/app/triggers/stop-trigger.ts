@@ -55,7 +55,7 @@ export async function ownerCredential(
   return undefined;
 }
 
-/** Returns pending firings that record what was decided, and start no run. */
+/** Returns pending firings that start no run. They keep their requests: an attempt that nobody saw end may have started a run. */
 export function withoutStarts(
   pending: readonly PendingFiring[],
   problem: string,
@@ -63,9 +63,9 @@ export function withoutStarts(
 ): PendingFiring[] {
   return pending.map((each) => {
     const { firing, requestId } = each;
-    if (firing === undefined || requestId === "") return each;
+    if (firing?.outcome !== FiringOutcome.STARTING) return each;
     const failed = ended(firing, { outcome: FiringOutcome.FAILED, problem, nowMs });
-    return create(PendingFiringSchema, { firing: failed });
+    return create(PendingFiringSchema, { firing: failed, requestId });
   });
 }
 

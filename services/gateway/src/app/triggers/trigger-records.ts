@@ -80,7 +80,9 @@ export interface FiringOfTrigger {
 export type Added =
   | { readonly kind: "added" }
   /** The firing is already there: a repeated request. */
-  | { readonly kind: "known"; readonly firing: Firing };
+  | { readonly kind: "known" }
+  /** The history had the firing, and dropped it since. */
+  | { readonly kind: "lost" };
 
 /**
  * Adds a firing to the history of its trigger, once. `choose` sees the firings before it, and may throw; it returns undefined
@@ -96,9 +98,9 @@ export async function addFiring(
     const row = await firings.get(firingsKey({ ...key }), signal);
     const before = row?.record.uid === uid ? row.record.firings : [];
     const known = before.find(({ firingId }) => firingId === firing.firingId);
-    if (known !== undefined) return { kind: "known", firing: known, added: known };
+    if (known !== undefined) return { kind: "known", added: known };
     const added = await choose(before);
-    if (added === undefined) return { kind: "known", firing, added: firing };
+    if (added === undefined) return { kind: "lost", added: firing };
     const after = create(TriggerFiringsSchema, { uid, firings: lastOf([...before, added]) });
     if (await write(firings, firingsKey({ ...key }), row, after, signal)) {
       return { kind: "added", added };
@@ -119,40 +121,51 @@ export function hasRun({ outcome }: Firing): boolean {
   return outcome === FiringOutcome.STARTED || outcome === FiringOutcome.STARTING;
 }
 
-/** Records how a firing ended that is being started. Does nothing if the history has lost it. */
+/**
+ * Records how a firing ended that the history had while it was being started. Adds it again if a concurrent attempt withdrew it. A
+ * firing that has started its run replaces any other outcome of it.
+ */
 export async function settleFiring(
-  ports: Pick<TriggerPorts, "firings">,
+  { firings }: Pick<TriggerPorts, "firings">,
   { key, uid, firing }: FiringOfTrigger,
   signal: AbortSignal,
 ): Promise<void> {
-  await replaceOpen(ports, { key, uid, firing }, [firing], signal);
+  const settle = (before: readonly Firing[]) => {
+    const index = before.findIndex(({ firingId }) => firingId === firing.firingId);
+    const outcome = before[index]?.outcome;
+    if (outcome === undefined) return lastOf([...before, firing]);
+    const isStart = firing.outcome === FiringOutcome.STARTED && outcome !== FiringOutcome.STARTED;
+    return isStart || outcome === FiringOutcome.STARTING ? before.with(index, firing) : undefined;
+  };
+  await changeFirings({ firings }, { key, uid }, settle, signal);
 }
 
 /** Removes a firing that is being started from the history, so that it can be started again. Does nothing if the history has lost it. */
 export async function withdrawFiring(
-  ports: Pick<TriggerPorts, "firings">,
+  { firings }: Pick<TriggerPorts, "firings">,
   { key, uid, firing }: FiringOfTrigger,
   signal: AbortSignal,
 ): Promise<void> {
-  await replaceOpen(ports, { key, uid, firing }, [], signal);
+  const isOpen = ({ firingId, outcome }: Firing) =>
+    firingId === firing.firingId && outcome === FiringOutcome.STARTING;
+  const withdraw = (before: readonly Firing[]) =>
+    before.some(isOpen) ? before.filter((each) => !isOpen(each)) : undefined;
+  await changeFirings({ firings }, { key, uid }, withdraw, signal);
 }
 
-async function replaceOpen(
+/** Changes the history of a trigger, unless it was deleted. `change` returns undefined for no change. */
+async function changeFirings(
   { firings }: Pick<TriggerPorts, "firings">,
-  { key, uid, firing }: FiringOfTrigger,
-  by: readonly Firing[],
+  { key, uid }: Omit<FiringOfTrigger, "firing">,
+  change: (before: readonly Firing[]) => readonly Firing[] | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await firings.get(firingsKey({ ...key }), signal);
     if (row === undefined || row.record.uid !== uid) return;
-    const isOpen = ({ firingId, outcome }: Firing) =>
-      firingId === firing.firingId && outcome === FiringOutcome.STARTING;
-    if (!row.record.firings.some(isOpen)) return;
-    const after = create(TriggerFiringsSchema, {
-      uid,
-      firings: row.record.firings.flatMap((each) => (isOpen(each) ? by : [each])),
-    });
+    const changed = change(row.record.firings);
+    if (changed === undefined) return;
+    const after = create(TriggerFiringsSchema, { uid, firings: [...changed] });
     if (await write(firings, firingsKey({ ...key }), row, after, signal)) return;
   }
   throw changedConcurrently(key.trigger);

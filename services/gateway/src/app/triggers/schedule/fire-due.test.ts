@@ -208,6 +208,28 @@ test("a firing that has not started when its trigger is paused starts no run", a
   expect((await stateOf(ports))?.pending).toEqual([]);
 });
 
+// Requirement: TRIG-1
+test("a firing whose run has started when its trigger is paused is recorded with its run", async () => {
+  const ports = await memoryTriggers();
+  await storeTrigger(ports);
+  ports.nowMs = startMs + hourMs;
+  // The gateway dies after it has added the firing to the history and started the run.
+  const dying = { ...ports, firings: dyingTable(ports.firings, { left: 1 }) };
+  await expect(fireDue(dying, nightly, never)).rejects.toThrow(unavailable);
+  expect(ports.gateway.dispatch.length).toBe(1);
+  await pauseTrigger(ports, nightly, never);
+  ports.nowMs += 15_000;
+  await fireDue(ports, nightly, never);
+  const [firing] = await firingsOf(ports);
+  expect(firing).toMatchObject({ outcome: FiringOutcome.STARTED, problem: "" });
+  expect((await createdBy(ports, firing?.runId ?? ""))?.startedBy).toBe("ann");
+  await resumeTrigger(ports, ann, "nightly", never);
+  ports.nowMs = startMs + 2 * hourMs;
+  await fireDue(ports, nightly, never);
+  expect((await firingsOf(ports)).at(-1)?.outcome).toBe(FiringOutcome.SKIPPED);
+  expect(ports.gateway.dispatch.length).toBe(1);
+});
+
 test("times that pass while a trigger is paused are not missed", async () => {
   const ports = await memoryTriggers();
   await storeTrigger(ports);

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
+import type { Firing, PendingFiring, TriggerRecord } from "@reeve/contracts/trigger";
 import {
   FiringCause,
   FiringOutcome,
@@ -8,6 +8,8 @@ import {
   PendingFiringSchema,
 } from "@reeve/contracts/trigger";
 import { systemSubjects } from "@reeve/jetstream/audit/system-acts";
+import { firingRunIdOf } from "@reeve/run/commands/run-id";
+import type { UnstartedFiring } from "../start-firing.ts";
 import {
   ended,
   firingIdOf,
@@ -126,38 +128,62 @@ async function complete(
   const { uid } = record;
   const firing = pending.firing ?? create(FiringSchema);
   const { firingId } = firing;
-  if (pending.requestId === "") {
-    await recordFiring(ports, { key, uid, firing }, signal);
+  const { requestId } = pending;
+  const perform = async (fire: () => Promise<Firing>) => {
+    const run = firingRunIdOf(key.tenant, requestId);
+    const resources = [
+      { kind: "trigger", id: key.trigger },
+      { kind: "run", id: run },
+    ];
+    const act = { tenant: key.tenant, subject: systemSubjects.triggers, action: "trigger.fire" };
+    await ports.recordAct({ ...act, resources, actId: firingId }, async () => {
+      const { outcome } = await fire();
+      return outcome === FiringOutcome.STARTED;
+    });
+  };
+  const isLate = () => {
+    const nowMs = ports.clock.now();
+    const claimedMs = firing.firedAt === undefined ? nowMs : timestampMs(firing.firedAt);
+    return nowMs - claimedMs >= maxPendingMs;
+  };
+  if (firing.outcome !== FiringOutcome.STARTING) {
+    await perform(() => recordEnd(ports, { key, uid, firing, requestId }, isLate(), signal));
     return await drop(ports, { key, firingId }, signal);
   }
   const credential = await ownerCredential(ports, { key, record }, signal);
   // The trigger has another owner, or its pending firings start no run: either is looked at next.
   if (credential === undefined) return;
-  const nowMs = ports.clock.now();
   try {
-    const resources = [
-      { kind: "trigger", id: key.trigger },
-      { kind: "run", id: firing.runId },
-    ];
-    const act = { tenant: key.tenant, subject: systemSubjects.triggers, action: "trigger.fire" };
-    await ports.recordAct({ ...act, resources, actId: firingId }, async () => {
-      const { outcome } = await startFiring(ports, { key, record, pending, credential }, signal);
-      return outcome === FiringOutcome.STARTED;
-    });
+    await perform(() => startFiring(ports, { key, record, pending, credential }, signal));
   } catch (error) {
     signal.throwIfAborted();
-    const claimedMs = firing.firedAt === undefined ? nowMs : timestampMs(firing.firedAt);
-    if (mayPass(error) && nowMs - claimedMs < maxPendingMs) throw error;
+    if (mayPass(error) && !isLate()) throw error;
     const problem = `was tried for ${Math.round(maxPendingMs / 60_000)} minutes, and may have started: ${problemOf(error)}`;
     const failed = ended(firing, {
       outcome: FiringOutcome.FAILED,
       problem,
-      nowMs,
+      nowMs: ports.clock.now(),
       runId: firing.runId,
     });
-    await recordFiring(ports, { key, uid, firing: failed }, signal);
+    await recordEnd(ports, { key, uid, firing: failed, requestId }, true, signal);
   }
   await drop(ports, { key, firingId }, signal);
+}
+
+/** Records a firing that starts no run. With `isLate`, also if nothing tells whether an attempt started one. */
+async function recordEnd(
+  ports: TriggerPorts,
+  unstarted: UnstartedFiring,
+  isLate: boolean,
+  signal: AbortSignal,
+): Promise<Firing> {
+  try {
+    return await recordFiring(ports, unstarted, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isLate) throw error;
+    return await recordFiring(ports, { ...unstarted, requestId: "" }, signal);
+  }
 }
 
 /** Removes a completed firing from the pending ones. */

@@ -135,6 +135,54 @@ test("a webhook for which a quota has no room starts its run when it is sent aga
 });
 
 // Requirement: TRIG-4
+test.each(["before it looks for the run", "after it has found no run"])(
+  "a webhook without room in a quota leaves the run that another gateway starts %s",
+  async (moment) => {
+    const ports = await memoryTriggers();
+    const { webhookSecret } = await storeTrigger(ports, { ...hook, onOverlap: OnOverlap.SKIP });
+    const isBefore = moment.startsWith("before");
+    const isStarted = Promise.withResolvers<void>();
+    const isAnswered = Promise.withResolvers<void>();
+    let other: Promise<Received> | undefined;
+    const startElsewhere = async () => {
+      const settle = async () => {
+        isStarted.resolve();
+        await isAnswered.promise;
+      };
+      other ??= send({ ...ports, firings: beforeUpdates(ports.firings, settle) }, webhookSecret);
+      await isStarted.promise;
+    };
+    const admit = async () => {
+      if (isBefore) await startElsewhere();
+      throw new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, "10 runs are open");
+    };
+    const gateway = { ...ports.gateway, runQuotas: { ...ports.gateway.runQuotas, admit } };
+    const full = { ...ports, gateway, firings: beforeUpdates(ports.firings, startElsewhere) };
+    expect((await send(full, webhookSecret)).kind).toBe(isBefore ? "fired" : "full");
+    isAnswered.resolve();
+    expect(await other).toMatchObject({ firing: { outcome: FiringOutcome.STARTED } });
+    expect(await firingsOf(ports)).toMatchObject([{ outcome: FiringOutcome.STARTED }]);
+    const next = await send(ports, webhookSecret, { id: "msg_2" });
+    expect(next).toMatchObject({ firing: { outcome: FiringOutcome.SKIPPED } });
+    expect(ports.gateway.dispatch.length).toBe(1);
+  },
+);
+
+/** Returns a table that waits for `wait` before each update. */
+function beforeUpdates<Table extends object>(table: Table, wait: () => Promise<void>): Table {
+  return new Proxy(table, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return async (...given: readonly unknown[]) => {
+        if (name === "update") await wait();
+        return (await Reflect.apply(member, target, given)) as unknown;
+      };
+    },
+  });
+}
+
+// Requirement: TRIG-4
 test("nothing tells a wrong signature from a trigger, or a tenant, that does not exist", async () => {
   const { ports, secret } = await withHook();
   const wrong = `whsec_${Buffer.alloc(32).toString("base64")}`;
