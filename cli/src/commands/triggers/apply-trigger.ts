@@ -9,6 +9,8 @@ export interface AppliedTrigger {
   readonly action: "created" | "updated" | "unchanged";
   /** The secret of a new trigger with a webhook; else "". */
   readonly webhookSecret: string;
+  /** Whether the secrets of a webhook are not valid anymore, because the trigger had another owner. */
+  readonly isSecretGone: boolean;
 }
 
 /** Makes a trigger equal to a spec: creates it, updates it, or leaves it as it is. */
@@ -19,14 +21,16 @@ export async function applyTrigger(
 ): Promise<AppliedTrigger> {
   const known = await findTrigger(reeve, spec.triggerId, options);
   if (known === undefined) {
-    return { action: "created", ...(await reeve.triggers.create(spec, options)) };
+    const created = await reeve.triggers.create(spec, options);
+    return { action: "created", isSecretGone: false, ...created };
   }
   if (known.spec !== undefined && equals(TriggerSpecSchema, known.spec, spec)) {
-    return { action: "unchanged", trigger: known, webhookSecret: "" };
+    return { action: "unchanged", trigger: known, webhookSecret: "", isSecretGone: false };
   }
   const { revision } = known;
   const trigger = await reeve.triggers.update(spec, { revision, ...options });
-  return { action: "updated", trigger, webhookSecret: "" };
+  const isSecretGone = trigger.hookPath !== "" && known.owner?.subject !== trigger.owner?.subject;
+  return { action: "updated", trigger, webhookSecret: "", isSecretGone };
 }
 
 async function findTrigger(

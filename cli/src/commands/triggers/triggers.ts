@@ -58,7 +58,7 @@ function listCommand(context: Context): Command {
 function applyCommand(context: Context): Command {
   const command = new Command("apply")
     .description(
-      "Create or update triggers from files. You become the owner of what changes: its runs are yours.",
+      "Create or update triggers from files. You become the owner of what changes: its runs are yours, and secrets of another owner are not valid anymore.",
     )
     .requiredOption("-f, --file <path...>", "triggers, as YAML or JSON; - reads standard input");
   return command.action(({ file }: { readonly file: readonly string[] }) =>
@@ -68,8 +68,13 @@ function applyCommand(context: Context): Command {
       const specs = [];
       for (const path of file) specs.push(await readTriggerFile(path, terminal));
       for (const spec of specs) {
-        const { trigger, action, webhookSecret } = await applyTrigger(reeve, spec, { signal });
+        const applied = await applyTrigger(reeve, spec, { signal });
+        const { trigger, action, webhookSecret } = applied;
         terminal.out(`${oneLine(spec.triggerId, 63)} ${action}\n`);
+        if (applied.isSecretGone) {
+          const command = `reeve triggers rotate-secret ${spec.triggerId}`;
+          terminal.note(`the secret of the owner before is not valid anymore: ${command}\n`);
+        }
         if (webhookSecret === "") continue;
         terminal.out(`address  ${trigger.hookPath}\nsecret   ${webhookSecret}\n`);
         terminal.note("the secret is not shown again\n");
@@ -143,7 +148,7 @@ function pauseCommand(context: Context): Command {
 function resumeCommand(context: Context): Command {
   const command = withTrigger(
     "resume",
-    "Let a trigger fire again, from its next time on. You become its owner: its runs are yours.",
+    "Let a trigger fire again, from its next time on. You become its owner: its runs are yours, and secrets of another owner are not valid anymore.",
   );
   return command.action((triggerId: string) =>
     withClient(context, command, async (reeve) => {
@@ -156,7 +161,7 @@ function resumeCommand(context: Context): Command {
 function rotateCommand(context: Context): Command {
   const command = withTrigger(
     "rotate-secret",
-    "Print a new secret for the webhooks of a trigger. The one before stays valid for a day.",
+    "Print a new secret for the webhooks of a trigger. You become its owner. The secret before stays valid for a day, unless it was of another owner.",
   );
   return command.action((triggerId: string) =>
     withClient(context, command, async (reeve) => {

@@ -160,6 +160,7 @@ pub struct TriggerRecord {
     #[prost(string, tag = "3")]
     pub uid: ::prost::alloc::string::String,
     /// Secrets that sign its webhooks, the newest first. At most two: the one before stays valid for a day.
+    /// All were issued to the owner. Empty if it has a schedule, or another owner since the last one.
     #[prost(message, repeated, tag = "4")]
     pub secrets: ::prost::alloc::vec::Vec<WebhookSecret>,
     /// Firings that were decided and are not completed. They are completed in this order.
@@ -433,7 +434,7 @@ pub struct UpdateTriggerRequest {
 /// Response of `UpdateTrigger`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct UpdateTriggerResponse {
-    /// The trigger.
+    /// The trigger. If it had another owner, the secrets of its webhook are not valid anymore.
     #[prost(message, optional, tag = "1")]
     pub trigger: ::core::option::Option<Trigger>,
 }
@@ -505,7 +506,7 @@ pub struct ResumeTriggerRequest {
 /// Response of `ResumeTrigger`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ResumeTriggerResponse {
-    /// The trigger.
+    /// The trigger. If it had another owner, the secrets of its webhook are not valid anymore.
     #[prost(message, optional, tag = "1")]
     pub trigger: ::core::option::Option<Trigger>,
 }
@@ -540,7 +541,8 @@ pub struct RotateTriggerSecretRequest {
 /// Response of `RotateTriggerSecret`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RotateTriggerSecretResponse {
-    /// The new secret, which is never returned again.
+    /// The new secret, which is never returned again. It is the only valid one if the trigger had another owner;
+    /// otherwise the one before is valid for another day.
     #[prost(string, tag = "1")]
     pub webhook_secret: ::prost::alloc::string::String,
 }
@@ -817,7 +819,8 @@ pub mod trigger_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Lets a trigger fire again, from its next time on. The caller becomes its owner.
+        /// Lets a trigger fire again, from its next time on. The caller becomes its owner. If the owner was another
+        /// one, the secrets of a webhook are not valid anymore: rotate them for a new one.
         pub async fn resume_trigger(
             &mut self,
             request: impl tonic::IntoRequest<super::ResumeTriggerRequest>,
@@ -872,8 +875,9 @@ pub mod trigger_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
-        /// becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
+        /// Replaces the secret of a trigger with a webhook. The caller becomes the owner of the trigger. The
+        /// secret before stays valid for a day; if the owner was another one, it is not valid anymore. Returns
+        /// FAILED_PRECONDITION if the trigger has no webhook.
         pub async fn rotate_trigger_secret(
             &mut self,
             request: impl tonic::IntoRequest<super::RotateTriggerSecretRequest>,

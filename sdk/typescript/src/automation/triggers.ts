@@ -39,7 +39,10 @@ export class Triggers {
     return { trigger: trigger ?? create(TriggerSchema), webhookSecret };
   }
 
-  /** Replaces the spec of a trigger. `revision` is the one that the caller has seen; default: any. */
+  /**
+   * Replaces the spec of a trigger. `revision` is the one that the caller has seen; default: any. The caller becomes the owner. If the
+   * trigger had another one, the secrets of its webhook are not valid anymore.
+   */
   async update(
     spec: SpecInit,
     { revision = 0, ...options }: CallOptions & { readonly revision?: number } = {},
@@ -83,7 +86,9 @@ export class Triggers {
     return trigger ?? create(TriggerSchema);
   }
 
-  /** Lets a trigger fire again. The caller becomes its owner. */
+  /**
+   * Lets a trigger fire again. The caller becomes its owner. If it had another one, the secrets of its webhook are not valid anymore.
+   */
   async resume(triggerId: string, options: CallOptions = {}): Promise<Trigger> {
     const { trigger } = await this.#requests.repeatable(
       ({ triggers }, call) => triggers.resumeTrigger({ triggerId }, call),
@@ -104,7 +109,10 @@ export class Triggers {
     return firing ?? create(FiringSchema);
   }
 
-  /** Replaces the secret of a trigger with a webhook, and returns it. The one before stays valid for a day. */
+  /**
+   * Replaces the secret of a trigger with a webhook, and returns it. The caller becomes the owner. The secret before stays valid for a
+   * day, unless the trigger had another owner.
+   */
   async rotateSecret(triggerId: string, options: CallOptions = {}): Promise<string> {
     const { webhookSecret } = await this.#requests.once(
       ({ triggers }, call) => triggers.rotateTriggerSecret({ triggerId }, call),

@@ -7,6 +7,7 @@ import type {
   Firing,
   Trigger,
   TriggerFirings,
+  TriggerOwner,
   TriggerRecord,
   TriggerSpec,
 } from "@reeve/contracts/trigger";
@@ -37,7 +38,7 @@ import {
   triggerNotFound,
 } from "./trigger-records.ts";
 import type { IssuedSecret } from "./webhook/webhook-secrets.ts";
-import { issueSecret, rotated } from "./webhook/webhook-secrets.ts";
+import { issueSecret, ownedBy, rotated } from "./webhook/webhook-secrets.ts";
 
 const { key: firingsKey } = bucketOf(TriggerFiringsSchema);
 
@@ -84,7 +85,10 @@ export async function createTrigger(
   return { trigger: record.trigger ?? trigger, webhookSecret: issued?.text ?? "" };
 }
 
-/** Replaces the spec of a trigger. The caller becomes its owner. Throws a Failure if its revision is another one. */
+/**
+ * Replaces the spec of a trigger. The caller becomes its owner, and secrets of another owner lose their validity. Throws a Failure if its
+ * revision is another one.
+ */
 export async function updateTrigger(
   ports: TriggerPorts,
   caller: Credential,
@@ -106,12 +110,11 @@ export async function updateTrigger(
       spec,
       revision: trigger.revision + 1,
       updatedAt: timestampFromMs(nowMs),
-      owner: ownerOf(caller, nowMs),
     };
     // Another input does not move the next firing, which may be due already.
     return hasSameSource(trigger.spec, spec) ? updated : withNextFiring(updated, nowMs);
   };
-  return await replaceTrigger(ports, key, change, signal);
+  return await takeTrigger(ports, key, ownerOf(caller, nowMs), change, signal);
 }
 
 /** Pauses a trigger. A firing that was decided, and that no gateway has started within seconds, starts no run. */
@@ -131,7 +134,7 @@ export async function pauseTrigger(
   return withLastFiring(record, await readFirings(ports, key, record.uid, signal));
 }
 
-/** Lets a trigger fire again. The caller becomes its owner. */
+/** Lets a trigger fire again. The caller becomes its owner, and secrets of another owner lose their validity. */
 export async function resumeTrigger(
   ports: TriggerPorts,
   caller: Credential,
@@ -140,18 +143,17 @@ export async function resumeTrigger(
 ): Promise<Trigger> {
   const nowMs = ports.clock.now();
   const change = (trigger: Trigger) => {
-    const owner = ownerOf(caller, nowMs);
     // A time of an active trigger that is due stays due.
-    if (trigger.state === TriggerState.ACTIVE) return { ...trigger, owner };
-    const resumed = { ...trigger, owner, state: TriggerState.ACTIVE, stopReason: "" };
-    return withNextFiring(resumed, nowMs);
+    if (trigger.state === TriggerState.ACTIVE) return trigger;
+    return withNextFiring({ ...trigger, state: TriggerState.ACTIVE, stopReason: "" }, nowMs);
   };
-  return await replaceTrigger(ports, { tenant: caller.tenant, trigger: triggerId }, change, signal);
+  const key = { tenant: caller.tenant, trigger: triggerId };
+  return await takeTrigger(ports, key, ownerOf(caller, nowMs), change, signal);
 }
 
 /**
  * Replaces the secret of a trigger, and returns its text. The caller becomes its owner: a sender that has the text starts runs of the
- * owner, so that nobody may get the text for runs of another person.
+ * owner, so that nobody may get the text for runs of another person. The secret before stays valid for a day if the owner is the same.
  */
 export async function rotateSecret(
   ports: TriggerPorts,
@@ -161,11 +163,10 @@ export async function rotateSecret(
 ): Promise<string> {
   const nowMs = ports.clock.now();
   const { secret, text } = issueSecret();
-  const change = ({ trigger, secrets, ...rest }: TriggerRecord) => {
-    if (trigger === undefined || secrets.length === 0) throw withoutWebhook(triggerId);
-    const owner = ownerOf(caller, nowMs);
-    const changed = { trigger: { ...trigger, owner }, secrets: rotated(secrets, secret, nowMs) };
-    return withOwnerFound({ ...rest, ...changed });
+  const change = (before: TriggerRecord) => {
+    if (before.trigger?.spec?.source.case !== "webhook") throw withoutWebhook(triggerId);
+    const taken = ownedBy(before, ownerOf(caller, nowMs));
+    return withOwnerFound({ ...taken, secrets: rotated(taken.secrets, secret, nowMs) });
   };
   await changeTrigger(ports, { tenant: caller.tenant, trigger: triggerId }, change, signal);
   return text;
@@ -220,17 +221,19 @@ export async function listTriggers(
   return { ...page, items };
 }
 
-/** Changes the trigger of a record. The change may throw. */
-async function replaceTrigger(
+/** Makes a caller the owner of a trigger, and changes it. The change may throw. */
+async function takeTrigger(
   ports: TriggerPorts,
   key: TriggerKey,
+  owner: TriggerOwner,
   change: (before: Trigger) => Trigger,
   signal: AbortSignal,
 ): Promise<Trigger> {
   const record = await changeTrigger(
     ports,
     key,
-    (before) => before.trigger && withOwnerFound({ ...before, trigger: change(before.trigger) }),
+    ({ trigger, ...rest }) =>
+      trigger && withOwnerFound(ownedBy({ ...rest, trigger: change(trigger) }, owner)),
     signal,
   );
   const firings = await readFirings(ports, key, record.uid, signal);

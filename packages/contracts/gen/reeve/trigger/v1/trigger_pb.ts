@@ -391,6 +391,7 @@ export type TriggerRecord = Message<"reeve.trigger.v1.TriggerRecord"> & {
 
   /**
    * Secrets that sign its webhooks, the newest first. At most two: the one before stays valid for a day.
+   * All were issued to the owner. Empty if it has a schedule, or another owner since the last one.
    *
    * @generated from field: repeated reeve.trigger.v1.WebhookSecret secrets = 4;
    */

@@ -104,7 +104,7 @@ export const UpdateTriggerRequestSchema: GenMessage<UpdateTriggerRequest> = /*@_
  */
 export type UpdateTriggerResponse = Message<"reeve.trigger.v1.UpdateTriggerResponse"> & {
   /**
-   * The trigger.
+   * The trigger. If it had another owner, the secrets of its webhook are not valid anymore.
    *
    * @generated from field: reeve.trigger.v1.Trigger trigger = 1;
    */
@@ -322,7 +322,7 @@ export const ResumeTriggerRequestSchema: GenMessage<ResumeTriggerRequest> = /*@_
  */
 export type ResumeTriggerResponse = Message<"reeve.trigger.v1.ResumeTriggerResponse"> & {
   /**
-   * The trigger.
+   * The trigger. If it had another owner, the secrets of its webhook are not valid anymore.
    *
    * @generated from field: reeve.trigger.v1.Trigger trigger = 1;
    */
@@ -421,7 +421,8 @@ export const RotateTriggerSecretRequestSchema: GenMessage<RotateTriggerSecretReq
  */
 export type RotateTriggerSecretResponse = Message<"reeve.trigger.v1.RotateTriggerSecretResponse"> & {
   /**
-   * The new secret, which is never returned again.
+   * The new secret, which is never returned again. It is the only valid one if the trigger had another owner;
+   * otherwise the one before is valid for another day.
    *
    * @generated from field: string webhook_secret = 1;
    */
@@ -549,7 +550,8 @@ export const TriggerService: GenService<{
     output: typeof PauseTriggerResponseSchema;
   },
   /**
-   * Lets a trigger fire again, from its next time on. The caller becomes its owner.
+   * Lets a trigger fire again, from its next time on. The caller becomes its owner. If the owner was another
+   * one, the secrets of a webhook are not valid anymore: rotate them for a new one.
    *
    * @generated from rpc reeve.trigger.v1.TriggerService.ResumeTrigger
    */
@@ -570,8 +572,9 @@ export const TriggerService: GenService<{
     output: typeof FireTriggerResponseSchema;
   },
   /**
-   * Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
-   * becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
+   * Replaces the secret of a trigger with a webhook. The caller becomes the owner of the trigger. The
+   * secret before stays valid for a day; if the owner was another one, it is not valid anymore. Returns
+   * FAILED_PRECONDITION if the trigger has no webhook.
    *
    * @generated from rpc reeve.trigger.v1.TriggerService.RotateTriggerSecret
    */

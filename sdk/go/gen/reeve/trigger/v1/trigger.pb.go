@@ -895,6 +895,7 @@ type TriggerRecord struct {
 	// A random text that tells this trigger from others that had its id before.
 	Uid string `protobuf:"bytes,3,opt,name=uid,proto3" json:"uid,omitempty"`
 	// Secrets that sign its webhooks, the newest first. At most two: the one before stays valid for a day.
+	// All were issued to the owner. Empty if it has a schedule, or another owner since the last one.
 	Secrets []*WebhookSecret `protobuf:"bytes,4,rep,name=secrets,proto3" json:"secrets,omitempty"`
 	// Firings that were decided and are not completed. They are completed in this order.
 	Pending []*PendingFiring `protobuf:"bytes,5,rep,name=pending,proto3" json:"pending,omitempty"`

@@ -183,7 +183,7 @@ func (x *UpdateTriggerRequest) GetRevision() uint32 {
 // Response of `UpdateTrigger`.
 type UpdateTriggerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The trigger.
+	// The trigger. If it had another owner, the secrets of its webhook are not valid anymore.
 	Trigger       *Trigger `protobuf:"bytes,1,opt,name=trigger,proto3" json:"trigger,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -652,7 +652,7 @@ func (x *ResumeTriggerRequest) GetTriggerId() string {
 // Response of `ResumeTrigger`.
 type ResumeTriggerResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The trigger.
+	// The trigger. If it had another owner, the secrets of its webhook are not valid anymore.
 	Trigger       *Trigger `protobuf:"bytes,1,opt,name=trigger,proto3" json:"trigger,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -855,7 +855,8 @@ func (x *RotateTriggerSecretRequest) GetTriggerId() string {
 // Response of `RotateTriggerSecret`.
 type RotateTriggerSecretResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The new secret, which is never returned again.
+	// The new secret, which is never returned again. It is the only valid one if the trigger had another owner;
+	// otherwise the one before is valid for another day.
 	WebhookSecret string `protobuf:"bytes,1,opt,name=webhook_secret,json=webhookSecret,proto3" json:"webhook_secret,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -56,13 +56,15 @@ type TriggerServiceClient interface {
 	DeleteTrigger(ctx context.Context, in *DeleteTriggerRequest, opts ...grpc.CallOption) (*DeleteTriggerResponse, error)
 	// Pauses a trigger: it does not fire. A paused trigger stays paused.
 	PauseTrigger(ctx context.Context, in *PauseTriggerRequest, opts ...grpc.CallOption) (*PauseTriggerResponse, error)
-	// Lets a trigger fire again, from its next time on. The caller becomes its owner.
+	// Lets a trigger fire again, from its next time on. The caller becomes its owner. If the owner was another
+	// one, the secrets of a webhook are not valid anymore: rotate them for a new one.
 	ResumeTrigger(ctx context.Context, in *ResumeTriggerRequest, opts ...grpc.CallOption) (*ResumeTriggerResponse, error)
 	// Starts a run of the trigger now, as the caller and whatever the state of the trigger is. Starts no
 	// run if another one has not ended and the trigger skips overlaps.
 	FireTrigger(ctx context.Context, in *FireTriggerRequest, opts ...grpc.CallOption) (*FireTriggerResponse, error)
-	// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
-	// becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
+	// Replaces the secret of a trigger with a webhook. The caller becomes the owner of the trigger. The
+	// secret before stays valid for a day; if the owner was another one, it is not valid anymore. Returns
+	// FAILED_PRECONDITION if the trigger has no webhook.
 	RotateTriggerSecret(ctx context.Context, in *RotateTriggerSecretRequest, opts ...grpc.CallOption) (*RotateTriggerSecretResponse, error)
 	// Lists the last 100 firings of a trigger, the newest first.
 	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
@@ -199,13 +201,15 @@ type TriggerServiceServer interface {
 	DeleteTrigger(context.Context, *DeleteTriggerRequest) (*DeleteTriggerResponse, error)
 	// Pauses a trigger: it does not fire. A paused trigger stays paused.
 	PauseTrigger(context.Context, *PauseTriggerRequest) (*PauseTriggerResponse, error)
-	// Lets a trigger fire again, from its next time on. The caller becomes its owner.
+	// Lets a trigger fire again, from its next time on. The caller becomes its owner. If the owner was another
+	// one, the secrets of a webhook are not valid anymore: rotate them for a new one.
 	ResumeTrigger(context.Context, *ResumeTriggerRequest) (*ResumeTriggerResponse, error)
 	// Starts a run of the trigger now, as the caller and whatever the state of the trigger is. Starts no
 	// run if another one has not ended and the trigger skips overlaps.
 	FireTrigger(context.Context, *FireTriggerRequest) (*FireTriggerResponse, error)
-	// Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
-	// becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
+	// Replaces the secret of a trigger with a webhook. The caller becomes the owner of the trigger. The
+	// secret before stays valid for a day; if the owner was another one, it is not valid anymore. Returns
+	// FAILED_PRECONDITION if the trigger has no webhook.
 	RotateTriggerSecret(context.Context, *RotateTriggerSecretRequest) (*RotateTriggerSecretResponse, error)
 	// Lists the last 100 firings of a trigger, the newest first.
 	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)

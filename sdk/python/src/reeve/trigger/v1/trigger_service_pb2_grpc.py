@@ -142,7 +142,8 @@ class TriggerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ResumeTrigger(self, request, context):
-        """Lets a trigger fire again, from its next time on. The caller becomes its owner.
+        """Lets a trigger fire again, from its next time on. The caller becomes its owner. If the owner was another
+        one, the secrets of a webhook are not valid anymore: rotate them for a new one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -157,8 +158,9 @@ class TriggerServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RotateTriggerSecret(self, request, context):
-        """Replaces the secret of a trigger with a webhook. The one before stays valid for a day. The caller
-        becomes the owner of the trigger. Returns FAILED_PRECONDITION if the trigger has no webhook.
+        """Replaces the secret of a trigger with a webhook. The caller becomes the owner of the trigger. The
+        secret before stays valid for a day; if the owner was another one, it is not valid anymore. Returns
+        FAILED_PRECONDITION if the trigger has no webhook.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -13,11 +13,12 @@ import {
   hourMs,
   memoryTriggers,
   nightly,
+  specOf,
   startMs,
   storeTrigger,
   without,
 } from "../../../../test/support/memory-triggers.ts";
-import { pauseTrigger, resumeTrigger, rotateSecret } from "../manage-triggers.ts";
+import { pauseTrigger, resumeTrigger, rotateSecret, updateTrigger } from "../manage-triggers.ts";
 import { maxMissingMs } from "../stop-trigger.ts";
 import type { Received } from "./receive-webhook.ts";
 import { receiveWebhook } from "./receive-webhook.ts";
@@ -253,6 +254,28 @@ test("a webhook that sees an earlier owner does not stop the trigger of the next
   const row = await ports.records.get("acme.nightly", never);
   expect(row?.record.trigger?.state).toBe(TriggerState.ACTIVE);
 });
+
+// Requirement: TRIG-3
+test.each(["rotates the secret", "updates the trigger", "resumes the trigger"])(
+  "a secret of the owner before starts no runs of a person who %s",
+  async (way) => {
+    const { ports, secret } = await withHook();
+    const second = await rotateSecret(ports, ann, nightly.trigger, never);
+    ports.subjects.set("bob", ann.roles);
+    const bob = { ...ann, subject: "bob" };
+    if (way.startsWith("updates")) {
+      await updateTrigger(ports, bob, { spec: specOf(hook), revision: 0 }, never);
+    } else if (way.startsWith("resumes")) {
+      await resumeTrigger(ports, bob, nightly.trigger, never);
+    }
+    const next = await rotateSecret(ports, bob, nightly.trigger, never);
+    expect(await send(ports, secret)).toEqual({ kind: "refused" });
+    expect(await send(ports, second)).toEqual({ kind: "refused" });
+    expect(await createdBy(ports, await send(ports, next))).toMatchObject({
+      value: { startedBy: "bob" },
+    });
+  },
+);
 
 test("a new secret is valid at once, and the one before for a day", async () => {
   const { ports, secret } = await withHook();

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { WebhookSecret } from "@reeve/contracts/trigger";
+import type { TriggerOwner, TriggerRecord, WebhookSecret } from "@reeve/contracts/trigger";
 import { WebhookSecretSchema } from "@reeve/contracts/trigger";
 
 /** The length of a key, in bytes. */
@@ -30,6 +30,17 @@ export function rotated(
 ): WebhookSecret[] {
   const expiresAt = timestampFromMs(nowMs + overlapMs);
   return last === undefined ? [secret] : [secret, { ...last, expiresAt }];
+}
+
+/**
+ * Returns a trigger with its next owner. Secrets were issued to the owner of then: another person who has one would start runs of the
+ * next owner, so none of them stays valid.
+ */
+export function ownedBy(record: TriggerRecord, owner: TriggerOwner): TriggerRecord {
+  const { trigger, secrets } = record;
+  if (trigger === undefined) return record;
+  const isSame = trigger.owner?.subject === owner.subject;
+  return { ...record, trigger: { ...trigger, owner }, secrets: isSame ? secrets : [] };
 }
 
 /** Returns the keys that are valid now. */
