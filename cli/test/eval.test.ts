@@ -194,6 +194,15 @@ test("the inputs of recorded runs are cases, each once, without those of evals",
   expect(second.stdout).not.toContain("gone");
 });
 
+test("no more than ten times as many runs are looked at as cases are wanted", async () => {
+  answers.set("a", "30 days");
+  recorded = Array.from({ length: 25 }, (_, index) => record(`run_same_${index}`, "a"));
+  const path = write("recorded.yaml", ofRuns);
+  const { code, stderr } = await evalRun(path);
+  expect(code).toBe(0);
+  expect(stderr).toContain("from_runs: 1 of 2 cases; looked at the last 20 runs that match\n");
+});
+
 // Requirement: TRIG-7
 test("cases that are gone since the baseline fail, unless they may be gone", async () => {
   const path = write("recorded.yaml", ofRuns);

@@ -3,18 +3,27 @@ import type { Client, Run } from "@reeve/client";
 import { EventFamily, RunStatus } from "@reeve/client";
 import type { EvalCase, SelectedRuns } from "./eval-file.ts";
 
-/** How many runs are looked at for cases. */
+/** How many runs are listed. */
 const maxRuns = 10_000;
+/** How many runs are looked at for each case of the limit: each takes a request. */
+const maxRunsPerCase = 10;
+
+/** The cases of recorded runs. */
+export interface RecordedCases {
+  readonly cases: readonly EvalCase[];
+  /** How many runs were looked at. */
+  readonly lookedAt: number;
+}
 
 /**
- * Returns the inputs of the last completed runs as cases, at most `limit` different ones. The id of a case follows from its input,
+ * Returns the inputs of the last completed runs as cases, at most `limit` different ones of the last ten times as many runs. The id of a case follows from its input,
  * so that evals at different times compare the same cases. Runs of evals are left out, unless their label is asked for.
  */
 export async function casesOfRuns(
   reeve: Client,
   { agent, labels = {}, started_by, text, limit }: SelectedRuns,
   signal: AbortSignal,
-): Promise<readonly EvalCase[]> {
+): Promise<RecordedCases> {
   const filter = {
     labels,
     ...(started_by !== undefined && { startedBy: started_by }),
@@ -23,14 +32,16 @@ export async function casesOfRuns(
   const statuses = [RunStatus.COMPLETED];
   const options = { agentId: agent, statuses, filter, limit: maxRuns, signal };
   const cases = new Map<string, EvalCase>();
+  let lookedAt = 0;
   for await (const run of reeve.listRuns(options)) {
     if (isOfEval(run) && !Object.hasOwn(labels, "eval")) continue;
+    lookedAt += 1;
     const input = (await inputOf(reeve, run.runId, signal)) ?? "";
     // A run without a text has files or messages only.
     if (input !== "") cases.set(input, { id: caseIdOf(input), input, graders: [] });
-    if (cases.size === limit) break;
+    if (cases.size === limit || lookedAt === limit * maxRunsPerCase) break;
   }
-  return [...cases.values()];
+  return { cases: [...cases.values()], lookedAt };
 }
 
 function isOfEval({ labels }: Run): boolean {

@@ -6,6 +6,7 @@ import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import type { ExitCode } from "../../exit-code.ts";
 import { exitCodes } from "../../exit-code.ts";
+import type { RecordedCases } from "./cases-of-runs.ts";
 import type { EvalResults } from "./run-eval.ts";
 
 /** Grades the answers of agents. */
@@ -46,7 +47,13 @@ function runCommand(context: Context): Command {
         count += 1;
         if (options.json !== true) terminal.note(`${count} ${id} ${passed ? "pass" : "FAIL"}\n`);
       };
-      const results = await runEval(reeve, file, { signal, onResult });
+      const onRecorded = ({ cases, lookedAt }: RecordedCases) => {
+        const limit = file.from_runs?.limit ?? 0;
+        if (cases.length === limit) return;
+        const found = `${cases.length} of ${limit} cases`;
+        terminal.note(`from_runs: ${found}; looked at the last ${lookedAt} runs that match\n`);
+      };
+      const results = await runEval(reeve, file, { signal, onRecorded, onResult });
       if (options.output !== undefined) await write(options.output, results);
       const { json = false, allowGone = false } = options;
       return await report(context, results, { baseline, json, allowGone });

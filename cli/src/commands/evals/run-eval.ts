@@ -4,6 +4,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
+import type { RecordedCases } from "./cases-of-runs.ts";
 import { casesOfRuns } from "./cases-of-runs.ts";
 import type { EvalCase, EvalFile } from "./eval-file.ts";
 import { grade } from "./grade.ts";
@@ -34,18 +35,25 @@ export const evalResults = z.strictObject({
 export type CaseResult = z.infer<typeof caseResult>;
 export type EvalResults = z.infer<typeof evalResults>;
 
-/**
- * Runs the cases of an eval, several at a time, and grades their answers. `onResult` gets each result when it is there. Throws a
- * Failure if the eval has no cases.
- */
+/** What is told while an eval runs. */
+export interface EvalProgress {
+  readonly signal: AbortSignal;
+  /** Gets the cases of recorded runs before the first case runs. Not called for an eval without `from_runs`. */
+  onRecorded(recorded: RecordedCases): void;
+  /** Gets each result when it is there. */
+  onResult(result: CaseResult): void;
+}
+
+/** Runs the cases of an eval, several at a time, and grades their answers. Throws a Failure if the eval has no cases. */
 export async function runEval(
   reeve: Client,
   file: EvalFile,
-  { signal, onResult }: { readonly signal: AbortSignal; onResult(result: CaseResult): void },
+  { signal, ...progress }: EvalProgress,
 ): Promise<EvalResults> {
   const started_at = new Date().toISOString();
-  const recorded =
-    file.from_runs === undefined ? [] : await casesOfRuns(reeve, file.from_runs, signal);
+  const fromRuns = file.from_runs && (await casesOfRuns(reeve, file.from_runs, signal));
+  if (fromRuns !== undefined) progress.onRecorded(fromRuns);
+  const recorded = fromRuns?.cases ?? [];
   if (file.cases.length + recorded.length === 0) throw noCases(file.name);
   const permits = new Semaphore(file.concurrency);
   const end = new AbortController();
@@ -56,7 +64,7 @@ export async function runEval(
   const run = async (each: EvalCase) => {
     using _ = await permits.acquire(limits.signal);
     const result = await runCase(reeve, file, each, limits);
-    onResult(result);
+    progress.onResult(result);
     return result;
   };
   const own = new Set(file.cases.map(({ id }) => id));
