@@ -16,8 +16,9 @@ export interface RecordedCases {
 }
 
 /**
- * Returns the inputs of the last completed runs as cases, at most `limit` different ones of the last ten times as many runs. The id of a case follows from its input,
- * so that evals at different times compare the same cases. Runs of evals are left out, unless their label is asked for.
+ * Returns the inputs of the last completed runs as cases, at most `limit` different ones of the last ten times as many runs. The id of a
+ * case follows from its input, so that evals at different times compare the same cases. Runs of evals are left out, unless their label
+ * is asked for.
  */
 export async function casesOfRuns(
   reeve: Client,
