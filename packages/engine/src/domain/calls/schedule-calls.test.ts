@@ -81,6 +81,15 @@ test("a call that waits for an approval blocks only the serial calls behind it",
   expect(ids(calls)).toEqual(["c"]);
 });
 
+test("a call that is approved later takes no slot of the calls in progress", () => {
+  const running = (name: string, callId: string) => ({ ...call(name, callId), startedAtMs: 0 });
+  const [first, second] = [running("free", "b"), running("free", "c")];
+  expect(ids([call("free", "a"), first], 1)).toEqual(["b"]);
+  expect(ids([call("free", "a"), first, second], 2)).toEqual(["b", "c"]);
+  expect(ids([call("free", "a"), first, done(second)], 2)).toEqual(["b", "a"]);
+  expect(ids([call("alone", "a"), running("write", "b")])).toEqual(["b"]);
+});
+
 test("a call that waits for a person at a client occupies no slot, and nothing runs beside it that may not", () => {
   const clientCall = { deadlineMs: 1, isAnsweredByPerson: true, clientId: "", outcome: undefined };
   const open = { ...call("free", "a"), startedAtMs: 0, clientCall };

@@ -9,8 +9,9 @@ import { isCleared } from "./gate-call.ts";
  * Returns the calls of a turn that may run now. At most `parallelCalls` parallel-safe calls run together. All other calls, and
  * then the parallel-safe ones beyond the limit, run one at a time in the order of the model; with a limit of 1, all calls do.
  * A call of a tool that is not parallel-safe runs beside no other call of the turn: it starts after those that may run, and
- * the others wait for it. A call that waits for an approval blocks only the serial calls behind it. A call that waits for a person
- * who answers through a client occupies no slot, unless it holds a lock: it may take weeks.
+ * the others wait for it. A call that waits for an approval blocks only the serial calls behind it; once it has one, it takes a slot
+ * that calls in progress leave. A call that waits for a person who answers through a client occupies no slot, unless it holds a lock:
+ * it may take weeks.
  */
 export function scheduleCalls(
   { calls, tools }: Pick<Frame, "calls" | "tools">,
@@ -28,15 +29,21 @@ export function scheduleCalls(
   const parallel = slotted.filter(isParallel);
   const concurrent = parallel.slice(0, parallelCalls);
   const queue = [...slotted.filter((call) => !isParallel(call)), ...parallel.slice(parallelCalls)];
-  const first = queue.find(({ result }) => result === undefined);
+  const first = queue.find(isRunning) ?? queue.find(({ result }) => result === undefined);
   const serial = first !== undefined && isCleared(first) ? [first] : [];
-  const runnable = [...concurrent.filter(isCleared), ...serial].slice(0, parallelCalls);
+  const running = slotted.filter(isRunning);
+  const waiting = [...concurrent.filter(isCleared), ...serial].filter((call) => !isRunning(call));
+  const runnable = [...running, ...waiting.slice(0, Math.max(0, parallelCalls - running.length))];
   const isAlone = ({ call }: Call) => tools.get(call.name)?.parallelSafe === false;
-  const running = runnable.filter(({ startedAtMs }) => startedAtMs !== undefined);
   if (running.some(isAlone)) return running;
   const others = runnable.filter((call) => !isAlone(call));
   const isBesideOther = calls.some((call) => isFree(call) && call.result === undefined);
   return others.length > 0 || isBesideOther ? others : runnable;
+}
+
+/** Whether the call was handed to its tool, and has no result. */
+function isRunning(pending: Call): boolean {
+  return pending.startedAtMs !== undefined && isCleared(pending);
 }
 
 /** Whether the call was opened to clients, and a person answers it. */

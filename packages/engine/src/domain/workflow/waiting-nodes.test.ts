@@ -96,6 +96,17 @@ describe("nodes that wait", () => {
     ]);
   });
 
+  test("start after their approval once those in progress leave a slot", () => {
+    const agent = { type: "agent:finder" };
+    const gated = graph({ in: input, p: search, a: agent }, "in -> p.q", "in -> a.prompt");
+    const run = workflowRun(gated, { budgets: { maxParallel: 1 }, hitlTools: ["search"] });
+    run.decides(ApprovalState.APPROVED);
+    const [model] = nextEffects(run.state);
+    expect(nextEffects(run.state)).toMatchObject([{ kind: "call_model" }]);
+    run.says("found").turnIn(model?.frame ?? "");
+    expect(nextEffects(run.state)).toMatchObject([{ call: { call: { nodeId: "p" } } }]);
+  });
+
   test("are withdrawn when another node fails", () => {
     const failing = graph(
       { in: input, ask: { type: "approval", properties: { question: "?" } }, a: search },
