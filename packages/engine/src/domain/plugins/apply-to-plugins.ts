@@ -172,7 +172,7 @@ function withRewrite(state: RunState, outcomes: readonly HookOutcome[], callId: 
 
 function rewritten(pending: Call, args: Call["call"]["arguments"], rewrittenBy: string): Call {
   const call = create(ToolCallSchema, { ...pending.call, ...(args && { arguments: args }) });
-  return { ...pending, call, rewrittenBy };
+  return { ...pending, call, rewrittenBy, requested: pending.call };
 }
 
 /** The counts of a provider do not include what plugins add to the request. */

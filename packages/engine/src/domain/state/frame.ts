@@ -249,6 +249,8 @@ export interface Call {
   readonly result: ToolResult | undefined;
   /** Id of the plugin that replaced the arguments of the model. Undefined: none did. */
   readonly rewrittenBy?: string;
+  /** The call as the model made it. Undefined: no plugin replaced its arguments. */
+  readonly requested?: ToolCall;
 }
 
 export const rootId = "";

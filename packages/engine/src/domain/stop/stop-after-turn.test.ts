@@ -3,12 +3,15 @@ import { fromBinary, fromJson, toBinary } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { finishTool } from "@reeve/agent/tools/finish-tool";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { HookPhase } from "@reeve/contracts/extensions/plugin";
+import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import { runOf } from "@reeve/run/head/run-of";
 import { describe, expect, test } from "vitest";
 import { expectOrder } from "../../../test/support/event-order.ts";
 import { PlayedRun, subtask } from "../../../test/support/run-player.ts";
+import { nextEffects } from "../next-effects.ts";
 
 /** Returns a run of an agent with these stop conditions. */
 const stopping = (stop: JsonObject, spec: ConstructorParameters<typeof PlayedRun>[0] = {}) =>
@@ -25,6 +28,9 @@ function typedAndStopping(stop: JsonObject): PlayedRun {
   const sections = { stop: fromJson(ValueSchema, stop) };
   return new PlayedRun({ outputSchema: schema, sections }, { prepared: { tools: [...tools] } });
 }
+/** Returns events as another worker reads them: nothing that the first one remembers of their objects applies. */
+const copiesOf = (events: readonly RunEvent[]) =>
+  events.map((event) => fromBinary(RunEventSchema, toBinary(RunEventSchema, event)));
 const search = (query = "x") => ({ name: "search", args: { query } });
 const unknown = { name: "nothing" };
 const started = (run: PlayedRun) => run.all("toolCallStarted").length;
@@ -145,12 +151,30 @@ describe("a stop condition", () => {
   test("is the same for a worker that takes over between the refusals and the end", () => {
     const whole = stopping({ tools: ["search"] }).turn(search());
     const refused = whole.events.findIndex(({ event }) => event.case === "toolResult");
-    // As another worker reads them: nothing that the first one remembers of their objects applies.
-    const copied = whole.events
-      .slice(0, refused + 1)
-      .map((event) => fromBinary(RunEventSchema, toBinary(RunEventSchema, event)));
-    const taken = new PlayedRun({}, {}, copied).claimedAnew();
+    const copies = copiesOf(whole.events.slice(0, refused + 1));
+    const taken = new PlayedRun({}, {}, copies).claimedAnew();
     expect(taken.end).toBe("completed");
+  });
+
+  test("compares the calls of the model, also if plugins replace their arguments, for every worker", () => {
+    const plugin = { pluginDescriptor: { id: "p", phases: [HookPhase.TOOL_GATE] } };
+    const sections = { stop: fromJson(ValueSchema, { repeated_turns: 3 }) };
+    const tools = [{ name: "search", source: "builtin", inputSchema: { type: "object" } }];
+    const run = new PlayedRun({ sections }, { tools, plugins: [{ plugin }] });
+    const rewritten = (query: string) => {
+      run.turn(search(query));
+      const gate = nextEffects(run.state).find((effect) => effect.kind === "run_hook");
+      if (gate === undefined) throw new Error("no gate is due");
+      const value = { arguments: { query: "same" } };
+      run.hookEnds(gate, { verdict: { case: "rewrite", value } });
+    };
+    for (const query of ["a", "b", "b"]) {
+      rewritten(query);
+      const taken = new PlayedRun({}, {}, copiesOf(run.events)).claimedAnew();
+      for (const each of [run, taken]) expect(each.result(0).end).toBeUndefined();
+    }
+    expect(run.turn(search("b")).end).toBe("error");
+    expect(run.all("error")).toMatchObject([{ reason: "loop_detected" }]);
   });
 
   test("is none for an agent without the section", () => {

@@ -76,11 +76,12 @@ function repetitionsOf({ units }: Frame, turn: TurnUnit, max: number): number {
   return found;
 }
 
+/** Returns the calls of a turn as the model made them: plugins replace the arguments of a turn after it was looked at. */
 function callsOf({ calls }: TurnUnit): string {
-  const parts = calls.map(({ call: { name, arguments: args, rawArguments } }) => [
-    name,
-    args === undefined ? rawArguments : canonicalJson(args),
-  ]);
+  const parts = calls.map(({ call, requested = call }) => {
+    const { name, arguments: args, rawArguments } = requested;
+    return [name, args === undefined ? rawArguments : canonicalJson(args)];
+  });
   return JSON.stringify(parts);
 }
 
