@@ -19,7 +19,9 @@ export function withResult(
   const result = guardedResult(before, guards);
   const pendingMemory = guardedMemory(frame, callId, before, result);
   const checked = withFrame(state, { ...frame, pendingMemory });
-  if (result === before) return checked;
+  // What a node made of a call is known by its object, and follows from the memory too.
+  const isForgotten = pendingMemory.size < frame.pendingMemory.size;
+  if (result === before && !isForgotten) return checked;
   const calls = frame.calls.map((each): Call => (each === call ? { ...call, result } : each));
   const newest = frame.units.newest?.value;
   const units =

@@ -7,14 +7,13 @@ import type { Frame, FrameWorkflow } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { evaluate } from "../workflow/evaluate.ts";
 import { parallelCallsIn } from "../budget/frame-caps.ts";
-import { failureOf } from "../workflow/fail-workflow.ts";
 
-/** Returns the answer of a frame's workflow once all of its calls have ended. Undefined: it has none. */
+/** Returns the answer of a frame's workflow once all of its calls have ended, also if the workflow that called it has failed. Undefined: it has none. */
 export function workflowAnswer(state: RunState, frame: Frame): JsonValue | undefined {
   const { workflow, calls } = frame;
   if (workflow === undefined || calls.some(({ result }) => result === undefined)) return undefined;
-  const { answer } = evaluate(frame, workflow, parallelCallsIn(state, frame));
-  return failureOf(state, frame, workflow) === undefined ? answer : undefined;
+  const { answer, failure } = evaluate(frame, workflow, parallelCallsIn(state, frame));
+  return failure === undefined ? answer : undefined;
 }
 
 /** Returns the answer of a workflow as guards look at it: a record as one, anything else as the text that clients read. */
