@@ -7,7 +7,7 @@
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import process from "node:process";
 import { clientContracts } from "./client-contracts.ts";
 
@@ -48,10 +48,7 @@ try {
 }
 
 function generateContracts(): void {
-  for (const name of importedContracts()) {
-    const file = `contracts/${name}.ts`;
-    cpSync(join("packages/contracts/src", `${name}.ts`), join(work, file));
-  }
+  for (const name of importedContracts()) copyContract(name);
   const descriptors = join(work, "contracts.binpb");
   writeFileSync(descriptors, clientContracts({ comments: true }));
   const opt = ["target=ts", "import_extension=ts", "erasable_syntax=true"];
@@ -61,7 +58,21 @@ function generateContracts(): void {
   run("buf", "generate", "--template", template, "packages/contracts/proto");
 }
 
-/** Returns the names of the files of `packages/contracts/src` that the client imports as `#contracts/NAME`. */
+/** Copies the file that `@reeve/contracts` exports under a name to the place that has this name in the package. */
+function copyContract(name: string): void {
+  const { exports } = JSON.parse(readFileSync("packages/contracts/package.json", "utf8")) as {
+    readonly exports: Readonly<Record<string, string>>;
+  };
+  const file = exports[`./${name}`];
+  if (file === undefined) throw new Error(`@reeve/contracts exports no "./${name}"`);
+  const target = join(work, "contracts", `${name}.ts`);
+  const gen = relative(dirname(target), join(work, "gen"));
+  const text = readFileSync(join("packages/contracts", file), "utf8");
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text.replaceAll(/"(?:\.\.\/)+gen\//g, `"${gen}/`));
+}
+
+/** Returns the names under which `@reeve/contracts` exports the files that the client imports as `#contracts/NAME`. */
 function importedContracts(): ReadonlySet<string> {
   const files = globSync(join(client, "src/**/*.ts"), { exclude: ["**/*.test.ts"] });
   const imports = files.flatMap((file) => [
