@@ -180,7 +180,7 @@ interface Observed {
 async function interactionsOf(page: Page, where: string): Promise<Figure> {
   // Entries arrive after the frame of their interaction.
   await setTimeout(500);
-  const { inputs, slowMs } = (await page.evaluate("({ ...observed })")) as Observed;
+  const { inputs, slowMs } = await page.evaluate<Observed>("({ ...observed })");
   await page.evaluate("void Object.assign(observed, { inputs: 0, slowMs: {} })");
   const slow = Object.values(slowMs);
   const quick = Array.from({ length: Math.max(0, inputs - slow.length) }, () => 16);

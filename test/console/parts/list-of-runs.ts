@@ -77,7 +77,7 @@ export function describeListOfRuns(fixture: () => ConsoleFixture): void {
     await using shown = await fixture().open("/runs?user=scroller");
     const { page } = shown;
     await page.getByText(`Scroll ${count}`, { exact: true }).waitFor();
-    const names = () => page.evaluate(namesInView) as Promise<readonly (number | null)[]>;
+    const names = () => page.evaluate<readonly (number | null)[]>(namesInView);
     // More rows are read when the end comes into view.
     await expect
       .poll(async () => {

@@ -14,7 +14,7 @@ interface Results {
 export async function expectAccessible(page: Page): Promise<void> {
   // Evaluated by the debugger of the browser, so that the policy of the page does not refuse it.
   await page.evaluate(axe.source);
-  const results = (await page.evaluate("axe.run()")) as Results;
+  const results = await page.evaluate<Results>("axe.run()");
   const found = results.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary ?? ""}`),
   );
