@@ -27,7 +27,7 @@ const slowTests = [
   "packages/engine/src/drive/{claim-run,drive-run,full-store,oversized,plan-and-subtasks,provider-outage,waiting-runs}.test.ts",
   "packages/engine/src/perform/{policy,recorded-digests,review-call,sent-requests}.test.ts",
   "packages/engine/src/perform/guardrails/{guards,tool-guards}.test.ts",
-  "packages/engine/src/perform/plugins/{hook-order,run-hook}.test.ts",
+  "packages/engine/src/perform/plugins/{hook-bounds,hook-order,run-hook}.test.ts",
   "packages/engine/src/verify/verify-run-log.test.ts",
   "packages/jetstream/src/local-index/table-index.test.ts",
   "packages/jetstream/src/log/memory.test.ts",

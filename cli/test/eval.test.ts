@@ -194,13 +194,13 @@ test("the inputs of recorded runs are cases, each once, without those of evals",
   expect(second.stdout).not.toContain("gone");
 });
 
-test("no more than ten times as many runs are looked at as cases are wanted", async () => {
+test("at most ten runs are read for each case that is wanted", async () => {
   answers.set("a", "30 days");
   recorded = Array.from({ length: 25 }, (_, index) => record(`run_same_${index}`, "a"));
   const path = write("recorded.yaml", ofRuns);
   const { code, stderr } = await evalRun(path);
   expect(code).toBe(0);
-  expect(stderr).toContain("from_runs: 1 of 2 cases; looked at the last 20 runs that match\n");
+  expect(stderr).toContain("from_runs: 1 of 2 cases; read the last 20 runs that match\n");
 });
 
 // Requirement: TRIG-7

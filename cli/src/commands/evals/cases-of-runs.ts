@@ -5,14 +5,14 @@ import type { EvalCase, SelectedRuns } from "./eval-file.ts";
 
 /** How many runs are listed. */
 const maxRuns = 10_000;
-/** How many runs are looked at for each case of the limit: each takes a request. */
+/** The maximum number of runs to read for each case of the limit. Each takes a request. */
 const maxRunsPerCase = 10;
 
 /** The cases of recorded runs. */
 export interface RecordedCases {
   readonly cases: readonly EvalCase[];
-  /** How many runs were looked at. */
-  readonly lookedAt: number;
+  /** How many runs were read. */
+  readonly runsRead: number;
 }
 
 /**
@@ -33,16 +33,16 @@ export async function casesOfRuns(
   const statuses = [RunStatus.COMPLETED];
   const options = { agentId: agent, statuses, filter, limit: maxRuns, signal };
   const cases = new Map<string, EvalCase>();
-  let lookedAt = 0;
+  let runsRead = 0;
   for await (const run of reeve.listRuns(options)) {
     if (isOfEval(run) && !Object.hasOwn(labels, "eval")) continue;
-    lookedAt += 1;
+    runsRead += 1;
     const input = (await inputOf(reeve, run.runId, signal)) ?? "";
     // A run without a text has files or messages only.
     if (input !== "") cases.set(input, { id: caseIdOf(input), input, graders: [] });
-    if (cases.size === limit || lookedAt === limit * maxRunsPerCase) break;
+    if (cases.size === limit || runsRead === limit * maxRunsPerCase) break;
   }
-  return { cases: [...cases.values()], lookedAt };
+  return { cases: [...cases.values()], runsRead };
 }
 
 function isOfEval({ labels }: Run): boolean {

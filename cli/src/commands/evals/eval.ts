@@ -47,11 +47,11 @@ function runCommand(context: Context): Command {
         count += 1;
         if (options.json !== true) terminal.note(`${count} ${id} ${passed ? "pass" : "FAIL"}\n`);
       };
-      const onRecorded = ({ cases, lookedAt }: RecordedCases) => {
+      const onRecorded = ({ cases, runsRead }: RecordedCases) => {
         const limit = file.from_runs?.limit ?? 0;
         if (cases.length === limit) return;
         const found = `${cases.length} of ${limit} cases`;
-        terminal.note(`from_runs: ${found}; looked at the last ${lookedAt} runs that match\n`);
+        terminal.note(`from_runs: ${found}; read the last ${runsRead} runs that match\n`);
       };
       const results = await runEval(reeve, file, { signal, onRecorded, onResult });
       if (options.output !== undefined) await write(options.output, results);

@@ -9,7 +9,7 @@ import { poolOfConsumer } from "../queue/host-consumer.ts";
 import { isNotFound } from "../streams/errors.ts";
 import { StreamMessages } from "../streams/stream-messages.ts";
 
-/** How many consumers of one queue are looked at. Each toolhost has one. */
+/** The maximum number of consumers that are read of one queue. Each toolhost has one. */
 const maxConsumers = 2_048;
 /** How many consumers of one queue are asked for their oldest message. */
 const maxAges = 64;

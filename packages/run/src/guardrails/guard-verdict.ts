@@ -45,7 +45,7 @@ export function nameOfGuard({
   return agentId === "" ? `the guard "${guard}"` : `the guard "${guard}" of the agent "${agentId}"`;
 }
 
-/** Whether a guard refuses what it looked at. What makes it stop the run is refused too: nobody is to read it. */
+/** Whether a guard refuses what it checked. What makes it stop the run is refused too: nobody is to read it. */
 export function isRefusal({ action }: GuardVerdict): boolean {
   return action === GuardAction.REFUSE || action === GuardAction.STOP;
 }

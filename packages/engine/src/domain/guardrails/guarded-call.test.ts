@@ -63,7 +63,7 @@ test("a result that a guard refuses stays in no record, artifact, file, or memor
 });
 
 // Requirement: RES-13
-test("a result in which a guard replaces a part keeps only what was looked at", () => {
+test("a result in which a guard replaces a part keeps only what was checked", () => {
   const { state, result, memory: kept } = after(redacted);
   expect(result?.content).toBe('[redacted: x], "part"');
   expect(result?.structured).toBeUndefined();
@@ -73,7 +73,7 @@ test("a result in which a guard replaces a part keeps only what was looked at", 
 });
 
 // Requirement: RES-13
-test("a result that passed leaves in the memory what its guards have looked at", () => {
+test("a result that passed leaves in the memory what its guards have checked", () => {
   const { state, memory: kept } = after(passed);
   expect(state.withheld.size).toBe(0);
   expect(kept).toEqual({ ...memory, "task:c": 'secret, "part"' });

@@ -33,8 +33,8 @@ export function withResult(
 }
 
 /**
- * Returns what the subtasks of the open step leave in the memory, after guards have looked at the result of one call: only what they
- * have looked at. A node of a workflow reads the result itself.
+ * Returns what the subtasks of the open step leave in the memory, after guards have checked the result of one call: only what they
+ * have checked. A node of a workflow reads the result itself.
  */
 function guardedMemory(
   { pendingMemory, workflow }: Frame,

@@ -89,7 +89,7 @@ export interface FrameWorkflow {
   readonly input: string;
   /** The agents that its nodes may call. */
   readonly agents: readonly CallableAgent[];
-  /** What guards say of the answer. Undefined: it passed as it is, or none has looked at it. */
+  /** What guards say of the answer. Undefined: it passed as it is, or none has checked it. */
   readonly guardedAnswer?: GuardedAnswer;
 }
 

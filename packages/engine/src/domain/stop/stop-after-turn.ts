@@ -76,7 +76,7 @@ function repetitionsOf({ units }: Frame, turn: TurnUnit, max: number): number {
   return found;
 }
 
-/** Returns the calls of a turn as the model made them: plugins replace the arguments of a turn after it was looked at. */
+/** Returns the calls of a turn as the model made them: plugins replace the arguments of a turn after it was recorded. */
 function callsOf({ calls }: TurnUnit): string {
   const parts = calls.map(({ call, requested = call }) => {
     const { name, arguments: args, rawArguments } = requested;

@@ -71,7 +71,7 @@ export async function heldAnswerFacts(
   });
   const ended = hookFact(state, frame, checked);
   if (checked.outcome === undefined) {
-    // Nobody looked at it: later turns of the thread must not read it.
+    // No guard has checked it: later turns of the thread must not read it.
     return [...turn.map((each) => withReplacements(each, undefined)), ended];
   }
   const { verdicts, redacted } = checked.outcome;

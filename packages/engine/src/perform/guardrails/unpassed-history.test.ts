@@ -31,7 +31,7 @@ function beforeVerdict(events: readonly RunEvent[]): readonly RunEvent[] {
 }
 
 // Requirement: RES-13
-test("later turns do not read an input that a guard stopped, or has not looked at", async () => {
+test("later turns do not read an input that a guard stopped, or has not checked", async () => {
   const input = guard("stop");
   const run = await new GuardedRun(hello).drive(guardrails({ input }), { input: secret });
   expect((await endOf(run.bench)).status).toBe(RunStatus.ERROR);

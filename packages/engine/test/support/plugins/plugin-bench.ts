@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AgentSpecSchema } from "@reeve/contracts/agent";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import type { ModelRequest } from "../../../src/ports/model-provider.ts";
@@ -40,6 +41,11 @@ export async function hooksIn(bench: WorkerBench) {
   return (await bench.events()).flatMap(({ event }) =>
     event.case === "pluginHookFinished" ? [event.value] : [],
   );
+}
+
+/** An action that is due after a delay, in milliseconds. */
+export function later(delayMs: number) {
+  return { name: "later", delay: durationFromMs(delayMs) };
 }
 
 /** A plugin whose tool gate gives a verdict. */
