@@ -18,6 +18,8 @@ export function serve(run) {
       response.destroy();
     });
   });
+  // The rounds of the other peers lie between two requests.
+  server.keepAliveTimeout = 0;
   server.listen(0, "127.0.0.1", () => console.log(`http://127.0.0.1:${server.address().port}`));
   process.on("disconnect", () => process.exit());
 }
