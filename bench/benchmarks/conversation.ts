@@ -1,9 +1,9 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { RunBatchSchema, RunEventSchema } from "@reeve/contracts/run";
-import { channelOf } from "@reeve/contracts/channel";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import type { StoredBatch } from "@reeve/jetstream/log/stored-batch";
 import { openJetStreamManager } from "@reeve/jetstream/streams/ensure-stream";
+import { openShards } from "@reeve/jetstream/streams/shards/open-shards";
 import { SubjectReader } from "@reeve/jetstream/log/reading/subject-reader";
 import { startModelServer } from "@reeve/test/support/model-server";
 import type { Benchmark, Figure } from "../figure.ts";
@@ -32,9 +32,10 @@ export const conversation: Benchmark = {
     const { runId } = await run(system, "talks", signal);
     const prompts = model.requests.map(({ body }) => Buffer.byteLength(JSON.stringify(body)));
     await using nats = await system.connectNats(signal);
-    const channel = channelOf(RunBatchSchema);
-    const reader = await SubjectReader.open(nats.connection, channel);
-    const subject = channel.subject({ tenant: "local", run: runId });
+    const [shard] = await openShards(nats.connection, RunBatchSchema);
+    if (shard === undefined) throw new Error("the store has no logs of runs");
+    const reader = new SubjectReader(nats.connection, shard.place);
+    const subject = shard.channel.subject({ tenant: "local", run: runId });
     const { batches } = await reader.after(
       subject,
       emptyTail,

@@ -21,6 +21,7 @@ test("only the owner of the data folder can use the NATS server of an embedded d
         {
           natsPort: undefined,
           ackWaitMs: 1_000,
+          runShards: 1,
           audit: { maxAgeMs: 86_400_000, maxEvents: 1_000 },
           log,
         },

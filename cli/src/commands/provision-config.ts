@@ -1,4 +1,5 @@
 import type { AuditLimits } from "@reeve/jetstream/audit/set-limits";
+import { maxShards } from "@reeve/contracts/shard-of";
 import { commonSettings } from "@reeve/platform/process/settings";
 import { z } from "zod";
 
@@ -19,6 +20,13 @@ const auditLimits = {
 
 export const auditLimitsConfig = z.object(auditLimits);
 
+/** The environment variable with the number of streams over which the logs of runs are spread. A store keeps the first one. */
+const runShards = {
+  REEVE_RUN_SHARDS: z.coerce.number().int().min(1).max(maxShards).default(1),
+};
+
+export const runShardsConfig = z.object(runShards);
+
 /** Returns how much of the audit trail is kept. */
 export function auditLimitsOf(config: z.infer<typeof auditLimitsConfig>): AuditLimits {
   return {
@@ -35,4 +43,5 @@ export const provisionConfig = z.object({
   REEVE_POOLS: pools.prefault("default"),
   /** Number of NATS servers that store each stream. */
   REEVE_STREAM_REPLICAS: z.coerce.number().int().min(1).max(5).default(1),
+  ...runShards,
 });

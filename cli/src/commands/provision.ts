@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 export function provisionCommand(context: Context): Command {
   const command = new Command("provision").description(
     "Create the streams, buckets, and consumers that the services need in NATS. Safe to repeat.\n\n" +
-      "Reads the environment variables REEVE_NATS_*, REEVE_POOLS, REEVE_STREAM_REPLICAS, and REEVE_AUDIT_MAX_*.",
+      "Reads the environment variables REEVE_NATS_*, REEVE_POOLS, REEVE_STREAM_REPLICAS, REEVE_RUN_SHARDS, and REEVE_AUDIT_MAX_*.",
   );
   return command.action(async () => {
     // Loaded only now, so that other commands start faster.

@@ -7,7 +7,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { runtimeConfig } from "@reeve/runtime/config";
-import { auditLimitsConfig, auditLimitsOf } from "../commands/provision-config.ts";
+import { auditLimitsConfig, auditLimitsOf, runShardsConfig } from "../commands/provision-config.ts";
 import { consoleBuild } from "./ensure-console.ts";
 import { toolhostConfig } from "@reeve/toolhost/config";
 
@@ -54,6 +54,7 @@ export function serviceConfigs(settings: Environment, parts: EmbeddedParts) {
   };
   return {
     audit: auditLimitsOf(readConfig(auditLimitsConfig, environment)),
+    runShards: readConfig(runShardsConfig, environment).REEVE_RUN_SHARDS,
     toolhost: readConfig(toolhostConfig, environment),
     runtime: readConfig(runtimeConfig, environment),
     approvals: readConfig(approvalsConfig, environment),

@@ -32,6 +32,8 @@ interface BusOptions {
   readonly ackWaitMs: number;
   /** How much of the audit trail is kept. */
   readonly audit: AuditLimits;
+  /** Over how many streams the logs of runs are spread. */
+  readonly runShards: number;
   readonly log: Logger;
 }
 
@@ -41,13 +43,13 @@ interface BusOptions {
  */
 export async function startBus(
   dataDir: string,
-  { natsPort, through, ackWaitMs, audit, log }: BusOptions,
+  { natsPort, through, ackWaitMs, audit, runShards, log }: BusOptions,
   signal: AbortSignal,
 ): Promise<Bus> {
   await using starting = new AsyncDisposableStack();
   const credentials = issueCredentials();
   const configFile = join(dataDir, "nats.conf");
-  writeServerUsers(configFile, credentials);
+  writeServerUsers(configFile, credentials, runShards);
   starting.defer(() => rmSync(configFile, { force: true }));
   const { url } = starting.use(
     await startNatsServer(
@@ -67,7 +69,7 @@ export async function startBus(
     connectNats(to, { name, log, ...credentials[name] }, signal);
   {
     await using nats = await connect(operator, url);
-    await provisionStreams(nats, { pools: ["default"], ackWaitMs }, signal);
+    await provisionStreams(nats, { pools: ["default"], ackWaitMs, runShards }, signal);
     await provisionBuckets(nats, signal);
     await setAuditLimits(nats, audit);
   }

@@ -62,8 +62,8 @@ export async function startEmbedded(
     receiptKeyFile: folder.receiptKeyFile,
   });
   const { REEVE_ACK_WAIT_MS: ackWaitMs } = configs.runtime;
-  const { audit } = configs;
-  const options = { natsPort, through, ackWaitMs, audit, log };
+  const { audit, runShards } = configs;
+  const options = { natsPort, through, ackWaitMs, audit, runShards, log };
   const bus = starting.use(await startBus(folder.path, options, signal));
   starting.use(await startTracing("reeve", configs.runtime, log));
   // Not a child of `log`, which would have two fields `service`.

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { getOption, hasOption } from "@bufbuild/protobuf";
 import { durationMs } from "@bufbuild/protobuf/wkt";
-import type { Stream } from "./bus.ts";
+import type { Channel, Stream } from "./bus.ts";
 import { bucket, channel } from "./bus.ts";
 import { oncePerDescriptor } from "./once-per-descriptor.ts";
 
@@ -30,6 +30,15 @@ export interface ChannelTemplate {
   readonly lanes: LanesTemplate | undefined;
   /** The wildcards of all subjects: that of the channel, and that of its lanes. */
   readonly wildcards: readonly string[];
+  /** The part of the messages that the channel has. Undefined: it has all of them. */
+  readonly shard: Shard | undefined;
+}
+
+/** One of the streams over which a store spreads the messages of a channel. */
+export interface Shard {
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
 }
 
 /** The lanes of a work queue, as the descriptor of its messages declares them. */
@@ -44,14 +53,39 @@ export interface LanesTemplate {
 /** Returns the channel that `schema` declares. Throws when it declares none, which is a bug in the contracts. */
 export const channelOf: (schema: DescMessage) => ChannelTemplate = oncePerDescriptor(readChannel);
 
-function readChannel(schema: DescMessage): ChannelTemplate {
+/**
+ * Returns the channel of one shard of a store with several. Its subjects and its stream differ from those of the whole channel; the
+ * live subjects do not.
+ */
+export function shardChannel(schema: DescMessage, shard: Shard): ChannelTemplate {
+  const declared = declaredChannel(schema);
+  const { subject, stream } = declared;
+  if (stream?.sharded !== true) throw new Error(`${schema.typeName} has no shards`);
+  return {
+    ...templateOf({
+      ...declared,
+      subject: `${subject}.${shard.index}`,
+      stream: { ...stream, name: `${stream.name}_${shard.index}` },
+    }),
+    shard,
+  };
+}
+
+function declaredChannel(schema: DescMessage): Channel {
   if (!hasOption(schema, channel)) throw new Error(`${schema.typeName} declares no channel`);
-  const { subject, liveSubject, stream, lanes } = getOption(schema, channel);
+  return getOption(schema, channel);
+}
+
+function readChannel(schema: DescMessage): ChannelTemplate {
+  return templateOf(declaredChannel(schema));
+}
+
+function templateOf({ subject, liveSubject, stream, lanes }: Channel): ChannelTemplate {
   const live = liveSubject === "" ? undefined : liveSubject;
   return {
     subject: (tokens) => fill(subject, tokens),
     liveSubject: (tokens) => {
-      if (live === undefined) throw new Error(`${schema.typeName} is not republished`);
+      if (live === undefined) throw new Error(`${subject} is not republished`);
       return fill(live, tokens);
     },
     tokensOf: (concrete) => match(subject, concrete),
@@ -60,6 +94,7 @@ function readChannel(schema: DescMessage): ChannelTemplate {
     wildcards: [subject, ...(lanes === undefined ? [] : [lanes.subject])].map(wildcardOf),
     liveTransform: live && transform(live),
     stream,
+    shard: undefined,
     lanes: lanes && {
       count: lanes.count,
       subject: (lane, tenant) => fill(lanes.subject, { lane: String(lane), tenant }),

@@ -17,6 +17,7 @@ import { closeToOthers } from "./close-to-others.ts";
 
 export interface AccountOptions {
   readonly maxStoreBytes?: number;
+  readonly runShards?: number;
   readonly natsUrl: string;
 }
 
@@ -24,7 +25,7 @@ export interface AccountOptions {
 export async function issueAccounts(
   { terminal }: Pick<Context, "terminal">,
   folder: string,
-  { maxStoreBytes, natsUrl }: AccountOptions,
+  { maxStoreBytes, runShards, natsUrl }: AccountOptions,
 ): Promise<void> {
   const path = resolve(folder);
   const folders = ["keys", "creds"].map((part) => join(path, part));
@@ -38,7 +39,8 @@ export async function issueAccounts(
   }
   const keys = openKeys(join(path, "keys"));
   for (const user of accountUsers) await openCredentials(path, keys, user);
-  writeFileSync(join(path, "nats.conf"), await renderNatsAccounts(keys, maxStoreBytes));
+  const configuration = await renderNatsAccounts(keys, maxStoreBytes, runShards);
+  writeFileSync(join(path, "nats.conf"), configuration);
   const context = { description: "Reeve", url: natsUrl, creds: credsOf(path, operator) };
   writeFileSync(join(path, "context.json"), `${JSON.stringify(context, null, 2)}\n`);
   terminal.out(

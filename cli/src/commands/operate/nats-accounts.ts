@@ -16,6 +16,7 @@ export function natsAccountsCommand(context: Context): Command {
       "what all servers may store together; every replica counts (default: no limit)",
       parseLimit,
     )
+    .option("--run-shards <count>", "REEVE_RUN_SHARDS of the store (default: 1)", parseLimit)
     .option("--nats-url <url>", "the URL of NATS for the nats command", "nats://127.0.0.1:4222")
     .action(async (folder: string, options: AccountOptions) => {
       // Loaded only now, so that other commands start faster.

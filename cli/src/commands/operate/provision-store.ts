@@ -17,7 +17,13 @@ export async function provisionStore({ environment, signal, terminal }: Context)
   const options = { name: "provision", log, ...credentialsOf(config) };
   await using nats = await connectNats(config.REEVE_NATS_URL, options, signal);
   const replicas = config.REEVE_STREAM_REPLICAS;
-  const queues = { pools: config.REEVE_POOLS, ackWaitMs: config.REEVE_ACK_WAIT_MS, replicas };
+  const runShards = config.REEVE_RUN_SHARDS;
+  const queues = {
+    pools: config.REEVE_POOLS,
+    ackWaitMs: config.REEVE_ACK_WAIT_MS,
+    replicas,
+    runShards,
+  };
   const before = await accountOf(nats.connection);
   const streams = [
     ...(await provisionStreams(nats, queues, signal)),

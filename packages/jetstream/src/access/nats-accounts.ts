@@ -54,15 +54,17 @@ export function seedOf(key: KeyPair): string {
 
 /**
  * Returns the configuration with which nats-server trusts the operator, and permits each user what the contracts declare. It
- * contains no secret. `maxStoreBytes` is what the account may store; undefined: no limit.
+ * contains no secret. `maxStoreBytes` is what the account may store; undefined: no limit. `runShards` is over how many streams the logs
+ * of runs are spread.
  */
 export async function renderNatsAccounts(
   keys: AccountKeys,
   maxStoreBytes: number | undefined,
+  runShards = 1,
 ): Promise<string> {
   const { operator: root, account, "system-account": system } = keys;
   const trusted = await encodeOperator("reeve", root, { system_account: system.getPublicKey() });
-  const signing = userNames.map((user) => signerOf(keys, user));
+  const signing = userNames.map((user) => signerOf(keys, user, runShards));
   const limits = {
     ...unlimited,
     disk_storage: maxStoreBytes ?? -1,
@@ -114,9 +116,9 @@ const unlimited = {
   wildcards: true,
 };
 
-function signerOf(keys: AccountKeys, user: UserName): SigningKey {
+function signerOf(keys: AccountKeys, user: UserName, runShards: number): SigningKey {
   const { publish, subscribe } =
-    user === operator ? { publish: [">"], subscribe: [">"] } : permissionsOf(user);
+    user === operator ? { publish: [">"], subscribe: [">"] } : permissionsOf(user, runShards);
   return newScopedSigner(keys[`signer-of-${user}`], user, {
     pub: { allow: [...publish] },
     sub: { allow: [...subscribe] },

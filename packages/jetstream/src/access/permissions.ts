@@ -1,11 +1,11 @@
 import { getOption } from "@bufbuild/protobuf";
 import type { Access, Bucket, Channel } from "@reeve/contracts/bus";
 import { Retention, Service, bucket, channel } from "@reeve/contracts/bus";
-import { channelOf } from "@reeve/contracts/channel";
 import { messagesWithBucket, messagesWithChannel } from "@reeve/contracts/declared";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { inboxPrefixes, replyPrefix } from "@reeve/platform/nats/inbox";
 import { reserveStream } from "../reserve/reserve-state.ts";
+import { channelsOfShards } from "../streams/shards/find-shards.ts";
 
 /** What a user of NATS may do. The server refuses everything else. */
 export interface Permissions {
@@ -27,11 +27,7 @@ export type ServiceName = keyof typeof services;
 export const serviceNames = Object.keys(services) as readonly ServiceName[];
 
 const api = "$JS.API";
-const channels = messagesWithChannel.map((message) => ({
-  wildcard: channelOf(message).wildcard,
-  wildcards: channelOf(message).wildcards,
-  ...getOption(message, channel),
-}));
+const channels = channelsOf(1);
 const queueChannels = channels.filter(({ stream }) => stream?.retention === Retention.WORK_QUEUE);
 const workQueues = new Set(queueChannels.map(({ stream }) => stream?.name ?? ""));
 /** The services that say which messages they hold, so that one of them returns those of another that died. */
@@ -43,11 +39,11 @@ const heldQueues = new Set(
     .map(({ stream }) => stream?.name ?? ""),
 );
 
-/** Returns what a service may do, as the contracts declare it. */
-export function permissionsOf(name: ServiceName): Permissions {
+/** Returns what a service may do in a store with so many shards, as the contracts declare it. */
+export function permissionsOf(name: ServiceName, runShards = 1): Permissions {
   const service = services[name];
   const granted = [
-    ...channels.map((each) => ofChannel(each, service)),
+    ...channelsOf(runShards).map((each) => ofChannel(each, service)),
     ...messagesWithBucket.map((message) => ofBucket(getOption(message, bucket), service)),
   ];
   const inboxes = inboxPrefixes(name);
@@ -64,10 +60,28 @@ type Granted = Partial<Permissions>;
 interface DeclaredChannel extends Channel {
   readonly wildcard: string;
   readonly wildcards: readonly string[];
+  /** Streams for which a service looks to find out how many shards the store has. */
+  readonly lookups: readonly string[];
+}
+
+/** Returns all channels, and those of each shard in place of one that has shards. */
+function channelsOf(runShards: number): readonly DeclaredChannel[] {
+  return messagesWithChannel.flatMap((message) => {
+    const declared = getOption(message, channel);
+    const isSharded = declared.stream?.sharded === true;
+    const name = declared.stream?.name ?? "";
+    return channelsOfShards(message, isSharded ? runShards : 1).map((each) => ({
+      ...declared,
+      ...(each.stream && { stream: each.stream }),
+      wildcard: each.wildcard,
+      wildcards: each.wildcards,
+      lookups: isSharded ? [name, `${name}_0`] : [],
+    }));
+  });
 }
 
 function ofChannel(
-  { wildcard, wildcards, liveSubject, stream, access, expectsReply }: DeclaredChannel,
+  { wildcard, wildcards, lookups, liveSubject, stream, access, expectsReply }: DeclaredChannel,
   service: Service,
 ): Granted {
   const { writes, reads, takes, removes, observes } = rightsOf(access, service);
@@ -89,6 +103,7 @@ function ofChannel(
   const isQueue = workQueues.has(name);
   return {
     publish: [
+      ...(writes || reads || takes || observes ? lookups.flatMap(info) : []),
       ...(writes ? [...wildcards, ...info(name)] : []),
       // A publisher makes sure that its consumer exists, and that the queue still has its messages.
       ...(writes && isQueue ? [...messages(name), ...consumers(name, ["CREATE", "INFO"])] : []),

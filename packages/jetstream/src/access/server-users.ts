@@ -26,14 +26,18 @@ export function issueCredentials(): Readonly<Record<UserName, Credentials>> {
   return Object.fromEntries(userNames.map(issue)) as Record<UserName, Credentials>;
 }
 
-/** Writes the users with their permissions to a configuration file for nats-server, which only this user can read. */
+/**
+ * Writes the users of a store with so many shards, with their permissions, to a configuration file for nats-server, which only this user
+ * can read.
+ */
 export function writeServerUsers(
   path: string,
   credentials: Readonly<Record<UserName, Credentials>>,
+  runShards = 1,
 ): void {
   writeSecretFile(
     path,
-    renderServerUsers((user) => JSON.stringify(credentials[user].pass)),
+    renderServerUsers((user) => JSON.stringify(credentials[user].pass), runShards),
   );
 }
 
@@ -45,8 +49,8 @@ export function writeSecretFile(path: string, text: string): void {
 }
 
 /** Returns the users with their permissions as configuration of nats-server. `passwordOf` returns a string or a variable. */
-export function renderServerUsers(passwordOf: (user: UserName) => string): string {
-  return `authorization {\n  users: [\n${renderUsers(passwordOf)}\n  ]\n}\n`;
+export function renderServerUsers(passwordOf: (user: UserName) => string, runShards = 1): string {
+  return `authorization {\n  users: [\n${renderUsers(passwordOf, runShards)}\n  ]\n}\n`;
 }
 
 /**
@@ -56,25 +60,26 @@ export function renderServerUsers(passwordOf: (user: UserName) => string): strin
 export function renderServerAccount(
   passwordOf: (user: UserName) => string,
   maxStore: string,
+  runShards = 1,
 ): string {
   const limits = `  jetstream: { max_file: ${maxStore} }`;
-  return `accounts { ${accountName}: {\n${limits}\n  users: [\n${renderUsers(passwordOf)}\n  ]\n} }\n`;
+  return `accounts { ${accountName}: {\n${limits}\n  users: [\n${renderUsers(passwordOf, runShards)}\n  ]\n} }\n`;
 }
 
-function renderUsers(passwordOf: (user: UserName) => string): string {
+function renderUsers(passwordOf: (user: UserName) => string, runShards: number): string {
   const users = userNames.map((user) =>
     user === operator
       ? `    { user: ${user}, password: ${passwordOf(user)} }`
-      : renderService(user, passwordOf(user)),
+      : renderService(user, passwordOf(user), permissionsOf(user, runShards)),
   );
   return users.join("\n");
 }
 
-function renderService(service: ServiceName, password: string): string {
+function renderService(service: ServiceName, password: string, permissions: Permissions): string {
   return `    {
       user: ${service}, password: ${password}
       permissions: {
-${renderPermissions(permissionsOf(service))}
+${renderPermissions(permissions)}
       }
     }`;
 }

@@ -1,9 +1,8 @@
-import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream";
+import type { Consumer, ConsumerMessages, JetStreamManager, JsMsg } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { nanos } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
-import { channelOf } from "@reeve/contracts/channel";
 import { steadyClock } from "@reeve/platform/async/clock";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
@@ -16,8 +15,11 @@ import { batchFromHeaders } from "../log/stored-batch.ts";
 import { SubjectReader } from "../log/reading/subject-reader.ts";
 import { isTenantKeyDeleted } from "../sealing/key-failures.ts";
 import { ensureConsumer, untilConsumerIsReady } from "../streams/ensure-consumer.ts";
-import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
+import { openJetStreamManager } from "../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../streams/payload-limit.ts";
+import type { OpenShard } from "../streams/shards/open-shards.ts";
+import { openShards } from "../streams/shards/open-shards.ts";
+import { mergedFeed } from "./merged-feed.ts";
 import { batchOpener } from "./open-batch-content.ts";
 import type { Feed, FeedBatch, KindFilter } from "./port.ts";
 import type { RunFeed } from "./run-feed.ts";
@@ -70,18 +72,34 @@ export function openThreadFeed(
   return openFeed({ connection }, threadLogDefinition, "headers", options);
 }
 
-/** Opens the feed of all logs of a stream. */
+/** Opens the feed of all logs of a store. */
 async function openFeed<Key, Event, Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   definition: LogDefinition<Key, Event, Schema>,
   delivered: Delivered,
-  { ackWaitMs = 10_000, start = "beginning" }: FeedOptions,
+  options: FeedOptions,
 ): Promise<Feed<Key, Event>> {
-  const channel = channelOf(definition.schema);
-  const opener = batchOpener(connection, definition);
-  const reader = await SubjectReader.open(connection, channel);
   const manager = await openJetStreamManager(connection);
-  const { name: stream } = await ensureStream(connection, manager, channel);
+  const shards = await openShards(connection, definition.schema);
+  const feedOf = (shard: OpenShard) =>
+    feedOfStream({ connection, manager }, definition, shard, delivered, options);
+  return mergedFeed(shards.map(feedOf));
+}
+
+/** Returns the feed of all logs of a stream. */
+function feedOfStream<Key, Event, Schema extends DescMessage>(
+  {
+    connection,
+    manager,
+  }: { readonly connection: NatsConnection; readonly manager: JetStreamManager },
+  definition: LogDefinition<Key, Event, Schema>,
+  { channel, place }: OpenShard,
+  delivered: Delivered,
+  { ackWaitMs = 10_000, start = "beginning" }: FeedOptions,
+): Feed<Key, Event> {
+  const opener = batchOpener(connection, definition, channel);
+  const reader = new SubjectReader(connection, place);
+  const { name: stream } = place;
   const maxPulled =
     delivered === "headers"
       ? maxPulledMessages

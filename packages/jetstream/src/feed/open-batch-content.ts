@@ -1,7 +1,8 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { channelOf } from "@reeve/contracts/channel";
+import type { ChannelTemplate } from "@reeve/contracts/channel";
 import type { LogDefinition } from "../log/definitions.ts";
+import { placeOfLog } from "../log/place-of-log.ts";
 import { openBatch } from "../log/sealed-batch.ts";
 import type { StoredBatch } from "../log/stored-batch.ts";
 import { contentOf } from "../log/stored-batch.ts";
@@ -32,8 +33,8 @@ export interface BatchOpener<Key, Event> {
 export function batchOpener<Key, Event, Schema extends DescMessage>(
   connection: NatsConnection,
   definition: LogDefinition<Key, Event, Schema>,
+  channel: ChannelTemplate,
 ): BatchOpener<Key, Event> {
-  const channel = channelOf(definition.schema);
   const cipher = payloadCipherOf(connection);
   const tenantOf = (subject: string) => channel.tokensOf(subject)?.["tenant"];
   return {
@@ -42,7 +43,7 @@ export function batchOpener<Key, Event, Schema extends DescMessage>(
       const tokens = channel.tokensOf(subject);
       const key = tokens && definition.keyOf(tokens);
       if (key === undefined) return undefined;
-      const place = { tenant: tenantOf(subject) ?? "", name: subject };
+      const place = placeOfLog(definition.schema, channel, subject);
       const opened = await openBatch(cipher, place, batch, signal);
       try {
         return { key, events: contentOf(definition, opened).events };

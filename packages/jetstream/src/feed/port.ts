@@ -16,7 +16,8 @@ export interface KindFilter {
 export interface Feed<Key, Event> {
   /**
    * Yields the batches since the beginning of the store that have an event of `kinds`, each at least once, and at first in the
-   * order of their commits. Batches that are not acknowledged are delivered again, then after later ones. One that cannot be read
+   * order of their commits, in a store with
+   * shards among those of the same shard. Batches that are not acknowledged are delivered again, then after later ones. One that cannot be read
    * now, because its tenant's key is not available or because it was altered, is yielded after others, when it can be, and one whose
    * key was deleted never. `consumer` names the
    * reader: its position outlives the process. Several processes with the same name share the work, or each gets every batch: the function

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
-import { channelOf } from "@reeve/contracts/channel";
 import { abortable } from "@reeve/platform/async/abortable";
 import { SharedRuns } from "@reeve/platform/async/coordination/shared-runs";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
@@ -14,6 +13,7 @@ import { payloadCipherOf } from "../sealing/payload-cipher.ts";
 import { isConflict, storeFailure } from "../streams/errors.ts";
 import { batchTooLarge, maxDataBytes } from "../streams/payload-limit.ts";
 import { assertKeepsReplicas } from "../streams/replication-support.ts";
+import type { OpenShard } from "../streams/shards/open-shards.ts";
 import { StreamPublisher } from "../streams/stream-publisher.ts";
 import type { LogDefinition } from "./definitions.ts";
 import { followSubject } from "./follow/follow-subject.ts";
@@ -55,7 +55,7 @@ export interface NatsLogOptions extends ReaderOptions {
 }
 
 /**
- * Logs in JetStream: one subject per key, one message per batch. The stream compares the sequence of the subject's last
+ * Logs in one stream: one subject per key, one message per batch. The stream compares the sequence of the subject's last
  * message before it stores another, which makes an append a compare-and-append.
  */
 export class NatsLog<Key, Event, Schema extends DescMessage>
@@ -81,34 +81,25 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   readonly #writer = randomBytes(12).toString("base64url");
   #writes = 0;
 
-  private constructor(
+  constructor(
     connection: NatsConnection,
     definition: LogDefinition<Key, Event, Schema>,
-    reader: SubjectReader,
-    { tailCheckMs = 3_000, maxRetryMs = 10_000 }: NatsLogOptions,
+    { channel, place }: OpenShard,
+    options: NatsLogOptions = {},
   ) {
+    const { tailCheckMs = 3_000, maxRetryMs = 10_000 } = options;
+    const reader = new SubjectReader(connection, place, options);
     this.#connection = connection;
     this.#definition = definition;
-    this.#channel = channelOf(definition.schema);
+    this.#channel = channel;
     this.#reader = reader;
     this.#publisher = new StreamPublisher(connection);
     this.#cipher = payloadCipherOf(connection);
-    this.#ranges = new RangeReader(definition, reader, this.#cipher);
+    this.#ranges = new RangeReader(definition, channel, reader, this.#cipher);
     this.#settling = new SharedRuns(() => reader.settle());
     this.#tailCheckMs = tailCheckMs;
     // A reader of the logs of many tenants would wait for the key of one, log after log.
     this.#retryLimits = { maxElapsedMs: maxRetryMs, isFinal: isKeysUnavailable };
-  }
-
-  /** Opens the stream that the definition's message declares, and creates it if it is missing. */
-  static async open<Key, Event, Schema extends DescMessage>(
-    connection: NatsConnection,
-    definition: LogDefinition<Key, Event, Schema>,
-    options: NatsLogOptions = {},
-  ): Promise<NatsLog<Key, Event, Schema>> {
-    const channel = channelOf(definition.schema);
-    const reader = await SubjectReader.open(connection, channel, options);
-    return new NatsLog(connection, definition, reader, options);
   }
 
   get isReplicated(): boolean {

@@ -1,10 +1,12 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { DescMessage } from "@bufbuild/protobuf";
-import { channelOf } from "@reeve/contracts/channel";
+import type { ChannelTemplate } from "@reeve/contracts/channel";
 import type { Projection } from "@reeve/contracts/projection";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import { ThreadBatchSchema } from "@reeve/contracts/thread";
+import { positionName } from "../feed/positioned/position-name.ts";
 import { isNotFound } from "../streams/errors.ts";
+import { channelsOfShards, findShards } from "../streams/shards/find-shards.ts";
 import type { Table } from "../table/port.ts";
 
 /** The readers of all logs, and what they read. */
@@ -35,16 +37,31 @@ export async function feedLags(
 ): Promise<readonly FeedLagState[]> {
   const lags = await Promise.all(
     readers.map(async ([name, batches]) => {
-      const stream = channelOf(batches).stream?.name ?? "";
-      const known = [
-        await ofConsumer(stores.manager, stream, name),
-        await ofPosition(stores, stream, name, signal),
-      ].filter((lag) => lag !== undefined);
-      // A reader that changed its way of reading has left the other one behind.
-      return known.length === 0 ? [] : [{ name, batchesBehind: Math.min(...known) }];
+      const shards = await findShards(stores.manager.streams, batches);
+      const lags = await Promise.all(
+        channelsOfShards(batches, shards ?? 1).map((shard) => inShard(stores, shard, name, signal)),
+      );
+      const known = lags.filter((lag) => lag !== undefined);
+      const batchesBehind = known.reduce((sum, lag) => sum + lag, 0);
+      return known.length === 0 ? [] : [{ name, batchesBehind }];
     }),
   );
   return lags.flat();
+}
+
+async function inShard(
+  stores: FeedStores,
+  shard: ChannelTemplate,
+  name: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const stream = shard.stream?.name ?? "";
+  const known = [
+    await ofConsumer(stores.manager, stream, name),
+    await ofPosition(stores, stream, positionName(name, shard), signal),
+  ].filter((lag) => lag !== undefined);
+  // A reader that changed its way of reading has left the other one behind.
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 async function ofConsumer(

@@ -1,5 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
+import { RunBatchSchema } from "@reeve/contracts/run";
 import { permissionsOf } from "../access/permissions.ts";
+import { findShards } from "../streams/shards/find-shards.ts";
 
 const infoPrefix = "$JS.API.STREAM.INFO.";
 const maxStreams = 20;
@@ -22,7 +24,8 @@ interface StreamUsage {
 /** Returns what the account stores, with the largest of the streams that the gateway may look at. */
 export async function storeUsage(manager: JetStreamManager): Promise<StoreUsage> {
   const account = await manager.getAccountInfo();
-  const named = permissionsOf("gateway")
+  const shards = (await findShards(manager.streams, RunBatchSchema)) ?? 1;
+  const named = permissionsOf("gateway", shards)
     .publish.filter((subject) => subject.startsWith(infoPrefix))
     .map((subject) => subject.slice(infoPrefix.length));
   // One that nobody has used yet is missing.

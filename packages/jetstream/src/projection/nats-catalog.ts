@@ -1,8 +1,7 @@
-import type { ConsumerMessages } from "@nats-io/jetstream";
+import type { ConsumerMessages, JetStreamManager } from "@nats-io/jetstream";
 import { DeliverPolicy, jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { DescMessage } from "@bufbuild/protobuf";
-import { channelOf } from "@reeve/contracts/channel";
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
@@ -12,7 +11,9 @@ import { batchFromHeaders } from "../log/stored-batch.ts";
 import type { RunKey } from "../log/run-log.ts";
 import type { ThreadKey } from "../log/thread-log.ts";
 import { callStore } from "../streams/call-store.ts";
-import { ensureStream, openJetStreamManager } from "../streams/ensure-stream.ts";
+import { openJetStreamManager } from "../streams/ensure-stream.ts";
+import type { OpenShard } from "../streams/shards/open-shards.ts";
+import { openShards } from "../streams/shards/open-shards.ts";
 import { whenUnanswered } from "../streams/when-unanswered.ts";
 import type { LogCatalog, LogEnd } from "./port.ts";
 
@@ -34,15 +35,29 @@ export function openThreadCatalog(nats: {
   return openCatalog(nats, threadLogDefinition);
 }
 
-/** Reads the headers of the last message of each subject, which the stream indexes. */
 async function openCatalog<Key, Event, Schema extends DescMessage>(
   { connection }: { readonly connection: NatsConnection },
   definition: LogDefinition<Key, Event, Schema>,
 ): Promise<LogCatalog<Key>> {
-  const channel = channelOf(definition.schema);
   const manager = await openJetStreamManager(connection);
-  const { name: stream } = await ensureStream(connection, manager, channel);
+  const shards = await openShards(connection, definition.schema);
+  const catalogs = shards.map((shard) => catalogOf({ connection, manager }, definition, shard));
+  return {
+    async *ends(signal) {
+      for (const catalog of catalogs) yield* catalog.ends(signal);
+    },
+  };
+}
 
+/** Reads the headers of the last message of each subject, which the stream indexes. */
+function catalogOf<Key, Event, Schema extends DescMessage>(
+  {
+    connection,
+    manager,
+  }: { readonly connection: NatsConnection; readonly manager: JetStreamManager },
+  definition: LogDefinition<Key, Event, Schema>,
+  { channel, place: { name: stream } }: OpenShard,
+): LogCatalog<Key> {
   async function* read(signal: AbortSignal): AsyncIterable<LogEnd<Key>> {
     const { state } = await manager.streams.info(stream);
     if (state.messages === 0) return;

@@ -17,6 +17,7 @@ import { isForbidden, notProvisioned } from "./errors.ts";
 import { assertKeepsFullAccount } from "./account/full-account-support.ts";
 import { replicasOfNew } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
+import { describeShard } from "./shards/describe-shard.ts";
 import type { StreamPlace } from "./stream-messages.ts";
 import { isUnanswered, retryMs, untilReady } from "./until-ready.ts";
 
@@ -97,7 +98,8 @@ export function ensureBucket<Result>(
   return storeStep(connection, `stream ${stream}`, () => retry(attempt, options, neverAborts));
 }
 
-async function ensureConfig(
+/** Does what `ensureStream` does, and makes one attempt. */
+export async function ensureConfig(
   connection: NatsConnection,
   manager: JetStreamManager,
   channel: ChannelTemplate,
@@ -154,7 +156,7 @@ function suffices(existing: StreamConfig, required: RequiredConfig): boolean {
 
 /** Whether a newer version of this program wrote the settings of a stream. */
 function isNewer({ description = "" }: StreamConfig): boolean {
-  return Number(/^Reeve settings (\d+)$/.exec(description)?.[1] ?? 0) > settingsVersion;
+  return Number(/^Reeve settings (\d+)/.exec(description)?.[1] ?? 0) > settingsVersion;
 }
 
 /** Returns the settings that differ from the required ones. Old servers silently ignore settings that they do not know. */
@@ -176,13 +178,13 @@ type RequiredConfig = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subje
 
 /** Returns the settings of the stream that a channel declares. */
 export function streamConfig(channel: ChannelTemplate): RequiredConfig {
-  const { stream, wildcard, wildcards, liveTransform } = channel;
+  const { stream, shard, wildcard, wildcards, liveTransform } = channel;
   if (stream === undefined) throw new Error(`${wildcard} declares no stream`);
   const isWorkQueue = stream.retention === Retention.WORK_QUEUE;
   return {
     name: stream.name,
     // Streams of nats-server 2.9 have no metadata.
-    description: `Reeve settings ${settingsVersion}`,
+    description: `Reeve settings ${settingsVersion}${shard === undefined ? "" : `, ${describeShard(shard)}`}`,
     subjects: [...wildcards],
     storage: StorageType.File,
     retention: isWorkQueue ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,

@@ -1,9 +1,9 @@
 import type { StreamAPI } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { channelOf } from "@reeve/contracts/channel";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import { configOfStream } from "./config-of-stream.ts";
 import { isForbidden } from "./errors.ts";
+import { channelsOfShards, findShards } from "./shards/find-shards.ts";
 
 const counts = new WeakMap<NatsConnection, number>();
 
@@ -27,9 +27,10 @@ export async function replicasOfNew(
 ): Promise<number> {
   const count = counts.get(connection);
   if (count !== undefined) return count;
-  const { stream } = channelOf(RunBatchSchema);
   try {
-    return (await configOfStream(streams, stream?.name ?? ""))?.num_replicas ?? 1;
+    const shards = (await findShards(streams, RunBatchSchema)) ?? 1;
+    const [first] = channelsOfShards(RunBatchSchema, shards);
+    return (await configOfStream(streams, first?.stream?.name ?? ""))?.num_replicas ?? 1;
   } catch (error) {
     if (isForbidden(error)) return 1;
     throw error;

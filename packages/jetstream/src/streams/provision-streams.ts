@@ -12,6 +12,7 @@ import { ensureBucket, ensureStream, openJetStreamManager } from "./ensure-strea
 import { lacksLeader, maxElectionMs } from "./until-ready.ts";
 import { createWithReplicas } from "./new-stream-replicas.ts";
 import { assertClusterKeepsReplicas } from "./replication-support.ts";
+import { provisionShards } from "./shards/provision-shards.ts";
 
 const untilJoined: RetryOptions = {
   backoff: { firstDelayMs: 250, maxDelayMs: 1_000 },
@@ -24,16 +25,19 @@ interface ProvisionOptions {
   readonly ackWaitMs: number;
   /** How many servers keep what is created, by this function and by `provisionBuckets` after it. Default: one. */
   readonly replicas?: number;
+  /** Over how many streams the logs of runs are spread. Default: one. */
+  readonly runShards?: number;
 }
 
 /**
  * Creates every stream that the contracts declare, and the durable consumers of the queues: of the dispatch queue, and of the
  * tool call queue of each pool. Consumers redeliver after `ackWaitMs`, until a service that consumes starts with a longer one.
- * Does not change what exists already. Returns the names of the streams.
+ * Does not change what exists already. Returns the names of the streams. Throws a Failure of kind `precondition` when the store has
+ * another number of shards.
  */
 export async function provisionStreams(
   nats: { readonly connection: NatsConnection },
-  { pools, ackWaitMs, replicas = 1 }: ProvisionOptions,
+  { pools, ackWaitMs, replicas = 1, runShards = 1 }: ProvisionOptions,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const manager = await openJetStreamManager(nats.connection);
@@ -44,6 +48,11 @@ export async function provisionStreams(
     signal.throwIfAborted();
     const channel = channelOf(message);
     if (channel.stream === undefined) continue;
+    if (channel.stream.sharded) {
+      for (const name of await provisionShards(nats.connection, message, runShards))
+        names.add(name);
+      continue;
+    }
     const { name } = await ensureStream(nats.connection, manager, channel);
     names.add(name);
   }

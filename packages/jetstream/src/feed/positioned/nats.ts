@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { JetStreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { channelOf } from "@reeve/contracts/channel";
 import type { Projection } from "@reeve/contracts/projection";
 import { ProjectionSchema } from "@reeve/contracts/projection";
 import { abortable } from "@reeve/platform/async/abortable";
@@ -8,15 +8,19 @@ import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { LogDefinition } from "../../log/definitions.ts";
 import { runLogDefinition } from "../../log/definitions.ts";
-import { ensureStream, openJetStreamManager } from "../../streams/ensure-stream.ts";
+import { openJetStreamManager } from "../../streams/ensure-stream.ts";
 import { maxPayloadBytes } from "../../streams/payload-limit.ts";
+import type { OpenShard } from "../../streams/shards/open-shards.ts";
+import { openShards } from "../../streams/shards/open-shards.ts";
 import { StreamMessages } from "../../streams/stream-messages.ts";
 import { openTable } from "../../table/nats.ts";
 import type { Table } from "../../table/port.ts";
+import { mergedFeed } from "../merged-feed.ts";
 import { batchOpener } from "../open-batch-content.ts";
 import type { Feed } from "../port.ts";
 import type { RunFeed } from "../run-feed.ts";
 import { FeedReader } from "./feed-reader.ts";
+import { positionName } from "./position-name.ts";
 import { StoredPosition } from "./stored-position.ts";
 
 /** How long after a lost connection the feed is read again. */
@@ -55,14 +59,30 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
   connection: NatsConnection,
   definition: LogDefinition<Key, Event, Schema>,
   positions: Table<Projection>,
-  { ackWaitMs = 10_000, pullMs = 5_000, log = silent }: PositionedFeedOptions,
+  options: PositionedFeedOptions,
 ): Promise<Feed<Key, Event>> {
-  const channel = channelOf(definition.schema);
   const manager = await openJetStreamManager(connection);
-  const place = await ensureStream(connection, manager, channel);
+  const shards = await openShards(connection, definition.schema);
+  const feedOf = (shard: OpenShard) =>
+    positionedFeed({ connection, manager, positions }, definition, shard, options);
+  return mergedFeed(shards.map(feedOf));
+}
+
+interface FeedStores {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly positions: Table<Projection>;
+}
+
+function positionedFeed<Key, Event, Schema extends DescMessage>(
+  { connection, manager, positions }: FeedStores,
+  definition: LogDefinition<Key, Event, Schema>,
+  { channel, place }: OpenShard,
+  { ackWaitMs = 10_000, pullMs = 5_000, log = silent }: PositionedFeedOptions,
+): Feed<Key, Event> {
   const messages = new StreamMessages(connection, place);
   const maxPulled = Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(connection)));
-  const opener = batchOpener(connection, definition);
+  const opener = batchOpener(connection, definition, channel);
   const filterOf = (tenant: string) => channel.filter({ tenant });
   return {
     async *consume(name, kinds, signal) {
@@ -72,7 +92,7 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
         messages,
         opener,
         filterOf,
-        position: new StoredPosition(positions, name, log),
+        position: new StoredPosition(positions, positionName(name, channel), log),
         name,
         kinds,
         ackWaitMs,

@@ -1,6 +1,5 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
-import { channelOf } from "@reeve/contracts/channel";
 import type { PayloadCipher, Place } from "../../sealing/payload-cipher.ts";
 import type { LogDefinition } from "../definitions.ts";
 import type { BatchPart } from "../follow/pending-batches.ts";
@@ -8,6 +7,7 @@ import { isHistoryLost } from "../history-lost.ts";
 import type { EventRange, LogPart, Tail } from "../port.ts";
 import { emptyTail, tailAt } from "../port.ts";
 import { rangeOfBatches } from "../range-of-batches.ts";
+import { placeOfLog } from "../place-of-log.ts";
 import { openBatch } from "../sealed-batch.ts";
 import type { StoredBatch } from "../stored-batch.ts";
 import type { SubjectReader } from "./subject-reader.ts";
@@ -27,11 +27,12 @@ export class RangeReader<Key, Event, Schema extends DescMessage> {
 
   constructor(
     definition: LogDefinition<Key, Event, Schema>,
+    channel: ChannelTemplate,
     reader: SubjectReader,
     cipher: PayloadCipher,
   ) {
     this.#definition = definition;
-    this.#channel = channelOf(definition.schema);
+    this.#channel = channel;
     this.#reader = reader;
     this.#cipher = cipher;
   }
@@ -98,6 +99,6 @@ export class RangeReader<Key, Event, Schema extends DescMessage> {
   }
 
   placeOf(subject: string): Place {
-    return { tenant: this.#channel.tokensOf(subject)?.["tenant"] ?? "", name: subject };
+    return placeOfLog(this.#definition.schema, this.#channel, subject);
   }
 }

@@ -1,10 +1,8 @@
 import { jetstream } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import { requestClientOf } from "@reeve/platform/nats/request-client";
 import { storeUnavailable } from "@reeve/platform/nats/store-unavailable";
-import { ensureStream, openJetStreamManager } from "../../streams/ensure-stream.ts";
 import { removeSubject } from "../../streams/remove-subject.ts";
 import { assertKeepsReplicas } from "../../streams/replication-support.ts";
 import { settleStream } from "../../streams/settle-stream.ts";
@@ -46,27 +44,16 @@ export class SubjectReader {
   readonly #readsAhead: boolean;
   readonly #stored: ReadStored = async (query) => batchOf(await this.#messages.stored(query));
 
-  private constructor(
+  constructor(
     connection: NatsConnection,
     stream: StreamPlace,
-    { readsAhead = false }: ReaderOptions,
+    { readsAhead = false }: ReaderOptions = {},
   ) {
     this.#readsAhead = readsAhead;
     const client = jetstream(connection, { timeout: 5_000 });
     this.#source = { connection, client, stream: stream.name };
     this.#messages = new StreamMessages(connection, stream);
     connectionStateOf(connection).onChange(() => this.#recent.clear());
-  }
-
-  /** Opens the stream of `channel`, and creates it if it is missing. */
-  static async open(
-    connection: NatsConnection,
-    channel: ChannelTemplate,
-    options: ReaderOptions = {},
-  ): Promise<SubjectReader> {
-    const manager = await openJetStreamManager(connection);
-    const stream = await ensureStream(connection, manager, channel);
-    return new SubjectReader(connection, stream, options);
   }
 
   /** Whether several servers keep the stream. */
