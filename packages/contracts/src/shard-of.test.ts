@@ -38,6 +38,5 @@ test("the channel of a shard has its own subjects and stream, and the live subje
 });
 
 test("a channel that declares no shards has none", () => {
-  const shards = () => shardChannel(ThreadBatchSchema, { index: 0, count: 2 });
-  expect(shards).toThrow("has no shards");
+  expect(() => shardChannel(ThreadBatchSchema, { index: 0, count: 2 })).toThrow("has no shards");
 });

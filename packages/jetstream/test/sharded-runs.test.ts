@@ -41,6 +41,7 @@ async function names(nats: Nats): Promise<readonly string[]> {
   return all.filter((name) => /^RUNS(_\d+)?$/.test(name)).toSorted();
 }
 
+// Requirement: OPS-11
 describe.each([4, 16])("in a store with %i shards,", (runShards) => {
   let log: Awaited<ReturnType<typeof openRunLog>>;
   let other: typeof log;
@@ -94,7 +95,11 @@ describe.each([
       let left = keys.length;
       const feed = await openFeed(nats);
       try {
-        for await (const { key, events, acknowledge } of feed.consume("all", kinds, reader.signal)) {
+        for await (const { key, events, acknowledge } of feed.consume(
+          "all",
+          kinds,
+          reader.signal,
+        )) {
           acknowledge();
           words.set(key.run, [...(words.get(key.run) ?? []), ...wordsOf(events)]);
           if (--left === 0) break;
@@ -111,6 +116,7 @@ describe.each([
   });
 });
 
+// Requirement: OPS-11
 test("a store keeps the number of shards with which it was created", async () => {
   const nats = await fresh(4);
   const again = provisionStreams(nats, { ...queues, runShards: 4 }, signal);

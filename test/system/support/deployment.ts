@@ -136,14 +136,15 @@ export class Deployment implements AsyncDisposable {
     const given = typeof settings === "function" ? settings(ports[0] ?? 0) : settings;
     const credentials = issueCredentials();
     const configFile = join(folder, "nats.conf");
-    writeServerUsers(configFile, credentials);
+    const runShards = Number(given["REEVE_RUN_SHARDS"] ?? 1);
+    writeServerUsers(configFile, credentials, runShards);
     const storeDir = join(folder, "nats");
     const server = await startNatsServer({ storeDir, port, configFile, log }, never);
     const operator = { name: "operator", log, ...credentials.operator };
     const nats = await connectNats(server.url, operator, never);
     // The services may not create streams and buckets.
     const ackWaitMs = Number(given["REEVE_ACK_WAIT_MS"] ?? defaultAckWaitMs);
-    await provisionStreams(nats, { pools: ["default"], ackWaitMs }, never);
+    await provisionStreams(nats, { pools: ["default"], ackWaitMs, runShards }, never);
     await provisionBuckets(nats, never);
     const deployment = new Deployment(server, nats, folder, {
       ca,

@@ -34,8 +34,8 @@ export function mergedFeed<Key, Event>(feeds: readonly Feed<Key, Event>[]): Feed
         }
       } finally {
         end.abort(over);
-        await Promise.allSettled([...pending.values()]);
-        await Promise.allSettled(readers.map((reader) => reader.return?.()));
+        await Promise.allSettled(pending.values());
+        await Promise.allSettled(readers.map(async (reader) => await reader.return?.()));
       }
     },
   };

@@ -2,7 +2,7 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import type { LogDefinition } from "../log/definitions.ts";
-import { placeOfLog } from "../log/place-of-log.ts";
+import { placeOfLog } from "../log/shards/place-of-log.ts";
 import { openBatch } from "../log/sealed-batch.ts";
 import type { StoredBatch } from "../log/stored-batch.ts";
 import { contentOf } from "../log/stored-batch.ts";

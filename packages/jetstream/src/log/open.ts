@@ -8,8 +8,8 @@ import type { NatsLogOptions } from "./nats.ts";
 import { NatsLog } from "./nats.ts";
 import type { LogRemover, SettledLog } from "./port.ts";
 import type { RunBatchReader, RunKey, RunLog, RunPartReader, RunTailReader } from "./run-log.ts";
-import type { LogStore } from "./sharded-log.ts";
-import { ShardedLog } from "./sharded-log.ts";
+import type { LogStore } from "./shards/sharded-log.ts";
+import { ShardedLog } from "./shards/sharded-log.ts";
 import type { ThreadLog } from "./thread-log.ts";
 
 /** Opens the logs of runs in JetStream, in all shards of the store, and creates their stream if it is missing. */

@@ -7,7 +7,7 @@ import { isHistoryLost } from "../history-lost.ts";
 import type { EventRange, LogPart, Tail } from "../port.ts";
 import { emptyTail, tailAt } from "../port.ts";
 import { rangeOfBatches } from "../range-of-batches.ts";
-import { placeOfLog } from "../place-of-log.ts";
+import { placeOfLog } from "../shards/place-of-log.ts";
 import { openBatch } from "../sealed-batch.ts";
 import type { StoredBatch } from "../stored-batch.ts";
 import type { SubjectReader } from "./subject-reader.ts";

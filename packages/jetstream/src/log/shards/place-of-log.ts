@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import type { ChannelTemplate } from "@reeve/contracts/channel";
 import { channelOf } from "@reeve/contracts/channel";
-import type { Place } from "../sealing/payload-cipher.ts";
+import type { Place } from "../../sealing/payload-cipher.ts";
 
 /**
  * Returns the place of the log that a channel stores under `subject`. The name of a log, which its digests and its encryption cover, does

@@ -1,6 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { shardOf } from "@reeve/contracts/shard-of";
-import type { LogDefinition } from "./definitions.ts";
+import type { LogDefinition } from "../definitions.ts";
 import type {
   AppendOutcome,
   BatchReader,
@@ -14,7 +14,7 @@ import type {
   SettledLog,
   Tail,
   TailReader,
-} from "./port.ts";
+} from "../port.ts";
 
 /** Logs, with everything that a store can do with them. */
 export type LogStore<Key, Event> = Log<Key, Event> &
