@@ -88,6 +88,10 @@ function actsOfChannel({
     // What a stream stores is read from the stream.
     ...subjects.map((subject) => subscribe(subject, stream === undefined ? readers : nobody)),
     ...(live === "" ? [] : [publish(live, nobody), subscribe(live, readers)]),
+    // Who uses a stream finds out whether the store has shards of it.
+    ...(stream?.sharded === true
+      ? [publish(api(`STREAM.INFO.${stream.name}_0`), joined(writers, readers))]
+      : []),
   ];
 }
 

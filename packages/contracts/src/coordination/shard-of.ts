@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Tokens } from "./channel.ts";
+import type { Tokens } from "../channel.ts";
 
 /** The maximum number of shards of a store. */
 export const maxShards = 64;

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { channelOf, shardChannel } from "./channel.ts";
-import { RunBatchSchema } from "./run.ts";
+import { channelOf, shardChannel } from "../channel.ts";
+import { RunBatchSchema } from "../run.ts";
 import { shardOf } from "./shard-of.ts";
-import { ThreadBatchSchema } from "./thread.ts";
+import { ThreadBatchSchema } from "../thread.ts";
 
 // Every process and every version must find a log where others have written it.
 test.each([
