@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
-import { OwnerFate, RunStatus } from "@reeve/contracts/run";
+import { EventFamily, OwnerFate, RunStatus } from "@reeve/contracts/run";
 import type { RunEvent } from "@reeve/contracts/run";
+import { programFile } from "@reeve/platform/test/support/program-file";
 import { describe, expect, test } from "vitest";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
@@ -65,6 +67,43 @@ describe(
       expect(claims).toHaveLength(2);
       expect(claims[1]).toMatchObject({ previousOwner: OwnerFate.CRASHED, attempt: 2 });
     });
+
+    test.each(["process", "queue"])(
+      "at the same deployment in one process, for a call that took the path: %s",
+      async (path) => {
+        await using resources = new AsyncDisposableStack();
+        const folder = mkdtempSync(join(tmpdir(), "reeve-takeover-"));
+        resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+        const tools = { command: process.execPath, args: [programFile("progress-server")] };
+        const mcpConfig = join(folder, "mcp.json");
+        writeFileSync(
+          mcpConfig,
+          JSON.stringify({ servers: { srv: { ...tools, sandbox: false } } }),
+        );
+        await using single = await SingleProcess.start({
+          ...settings,
+          REEVE_TOOL_CALL_PATH: path,
+          REEVE_SCRIPTS: join(import.meta.dirname, "support/scripts"),
+          REEVE_MCP_CONFIG: mcpConfig,
+        });
+        await single.agent("await-file", "scripted:await-file", ["mcp__srv__await_file"]);
+        const input = join(folder, "go");
+        const { run } = await single.reeve.runs.startRun({ agentId: "await-file", input });
+        const runId = run?.runId ?? "";
+        const families = [EventFamily.PROGRESS];
+        const selection = { case: "families", value: { families } } as const;
+        for await (const _ of single.reeve.runs.watchRun({ runId, selection })) break;
+        await single.kill();
+        writeFileSync(input, "");
+        await single.restart();
+        const events = await watchToEnd(single, runId);
+        expect(claimsOf(events)).toHaveLength(2);
+        const results = events.flatMap(({ event }) =>
+          event.case === "toolResult" ? event.value : [],
+        );
+        expect(results).toMatchObject([{ success: true }]);
+      },
+    );
 
     test("at the other toolhost, for a call that is idempotent", async () => {
       await using resources = new AsyncDisposableStack();

@@ -80,7 +80,12 @@ export async function startEmbedded(
   starting.use(
     await startRuntime(
       configs.runtime,
-      { ...ports("runtime"), environment: settings, onActiveRuns },
+      {
+        ...ports("runtime"),
+        environment: settings,
+        onActiveRuns,
+        localCalls: toolhost.localCalls,
+      },
       signal,
     ),
   );

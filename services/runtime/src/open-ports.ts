@@ -5,7 +5,7 @@ import { MemorySchema } from "@reeve/contracts/memory";
 import type { Dispatch } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
-import type { RunPorts } from "@reeve/engine/ports/run-ports";
+import type { CallQueue, RunPorts } from "@reeve/engine/ports/run-ports";
 import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
@@ -45,6 +45,12 @@ type RuntimePorts = RunPorts & {
   readonly logEnds: RunTailReader;
 };
 
+/** The way of calls to a toolhost in this process. */
+export interface LocalCalls {
+  /** Returns the queue of a pool, some of whose requests take that way. */
+  queueFor(pool: string, queue: CallQueue): CallQueue;
+}
+
 interface PortDependencies {
   readonly nats: Nats;
   readonly holder: QueueHolder;
@@ -59,6 +65,7 @@ interface PortDependencies {
   readonly catalog: () => ModelCatalog;
   readonly skills: SkillSource;
   readonly policy: RunPorts["policy"];
+  readonly localCalls: LocalCalls | undefined;
   readonly logger: Logger;
 }
 
@@ -76,6 +83,7 @@ export async function openPorts(
     catalog,
     skills,
     policy,
+    localCalls,
     logger,
   }: PortDependencies,
   signal: AbortSignal,
@@ -96,7 +104,7 @@ export async function openPorts(
       recordApprovalRequests(events);
     }),
     journal: await openCallJournal(nats),
-    toolCalls: toolCallQueues(nats, ackWaitMs),
+    toolCalls: toolCallQueues(nats, ackWaitMs, localCalls),
     catalogs,
     policy,
     skills,
@@ -130,12 +138,20 @@ function observedProvider(
 }
 
 /** Returns a function that opens the queue of a pool of toolhosts on first use. */
-function toolCallQueues(nats: Nats, ackWaitMs: number): RunPorts["toolCalls"] {
-  const queues = new Map<string, ReturnType<typeof openToolCallQueue>>();
+function toolCallQueues(
+  nats: Nats,
+  ackWaitMs: number,
+  localCalls: LocalCalls | undefined,
+): RunPorts["toolCalls"] {
+  const queues = new Map<string, Promise<CallQueue>>();
+  const open = async (pool: string) => {
+    const queue = await openToolCallQueue(nats, { pool, ackWaitMs });
+    return localCalls?.queueFor(pool, queue) ?? queue;
+  };
   return async (pool) => {
     const known = queues.get(pool);
     if (known !== undefined) return await known;
-    const opening = openToolCallQueue(nats, { pool, ackWaitMs });
+    const opening = open(pool);
     queues.set(pool, opening);
     // If opening fails, the next call tries again.
     opening.catch(() => queues.delete(pool));

@@ -29,6 +29,7 @@ import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { rememberLast } from "@reeve/platform/remember-last";
 import { AnnouncedCatalog } from "./announced-catalog.ts";
 import type { RuntimeConfig } from "./config.ts";
+import type { LocalCalls } from "./open-ports.ts";
 import { openPorts } from "./open-ports.ts";
 import { keepPresence } from "./presence/keep-presence.ts";
 import { ModelActivity } from "./presence/model-activity.ts";
@@ -45,12 +46,14 @@ interface RuntimeDependencies {
   readonly environment?: Environment;
   /** Called with the number of runs that this runtime drives, whenever it changes. */
   readonly onActiveRuns?: (count: number) => void;
+  /** The way of calls to a toolhost in this process. Default: through the queue. */
+  readonly localCalls?: LocalCalls | undefined;
 }
 
 /** Starts a runtime, which drives runs until it is disposed. It then releases its runs, so that other runtimes continue them. */
 export async function startRuntime(
   config: RuntimeConfig,
-  { nats, log: logger, environment = {}, onActiveRuns }: RuntimeDependencies,
+  { nats, log: logger, environment = {}, onActiveRuns, localCalls }: RuntimeDependencies,
   signal: AbortSignal,
 ): Promise<AsyncDisposable> {
   await using starting = new AsyncDisposableStack();
@@ -89,7 +92,7 @@ export async function startRuntime(
   const offered = { providers, plugins, catalog, skills, policy };
   const ports = await openPorts(
     config,
-    { ...offered, nats, holder, worker, standstill, activity, logger },
+    { ...offered, nats, holder, worker, standstill, activity, localCalls, logger },
     background.signal,
   );
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });

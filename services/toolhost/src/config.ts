@@ -19,6 +19,11 @@ export const toolhostConfig = z.object({
     .default("default"),
   /** How many calls run concurrently. */
   REEVE_TOOLHOST_CONCURRENCY: z.coerce.number().int().min(1).max(1_000).default(8),
+  /**
+   * The way of calls from a runtime in the same process, as `reeve up` has one: within the process, or through the queue. Calls of other
+   * processes take the queue.
+   */
+  REEVE_TOOL_CALL_PATH: z.enum(["process", "queue"]).default("process"),
   /** How long running calls may continue when the toolhost ends, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** JSON file that lists the MCP servers, see docs/tools.md. */

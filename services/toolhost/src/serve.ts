@@ -3,6 +3,7 @@ import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
 import type { CallPorts } from "@reeve/calls/ports/call-ports";
 import { adoptCalls } from "@reeve/calls/queue/adopt-calls";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
+import { LocalCalls } from "@reeve/calls/queue/local-calls";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import { openCallJournal } from "@reeve/jetstream/log/open";
@@ -62,6 +63,8 @@ export interface RunningToolhost extends AsyncDisposable {
   readonly sources: readonly Promise<TriedSource>[];
   /** Resolves when each source was tried once, and the tools of those that answered are offered. */
   readonly offersAll: Promise<void>;
+  /** The way of calls from a runtime in this process. Undefined: they take that of the queue. */
+  readonly localCalls: LocalCalls | undefined;
 }
 
 /**
@@ -136,10 +139,13 @@ export async function startToolhost(
   const tried = external.connect(sources);
   const allTried = Promise.all(tried);
   const liveness = askedLiveness(nats);
+  const isLocal = config.REEVE_TOOL_CALL_PATH === "process";
+  const localCalls = isLocal ? new LocalCalls({ pool: name, log }) : undefined;
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
     isRunOver: (run, until) => isRunOver(liveness, run, until),
     requests,
+    ...(localCalls && { local: localCalls }),
     routing: pool.routing,
     executions: pool.executions,
     // The other slots stay free for calls that work.
@@ -168,7 +174,12 @@ export async function startToolhost(
   // A caller need not wait for it.
   offersAll.catch(() => undefined);
   const resources = starting.move();
-  return { sources: tried, offersAll, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    sources: tried,
+    offersAll,
+    localCalls,
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
 interface Work {

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
@@ -74,8 +75,13 @@ export class SingleProcess implements AsyncDisposable {
     this.#reeve = openConnection({ address, token });
   }
 
-  async agent(id: string, model: string): Promise<void> {
-    const spec = create(AgentSpecSchema, { id, name: id, model });
+  /** Creates an agent. `tools`: those that it may use, of the MCP server `srv`. Default: it has none. */
+  async agent(id: string, model: string, tools?: readonly string[]): Promise<void> {
+    const offered = tools && {
+      mcpServers: ["srv"],
+      allowedTools: fromJson(ListValueSchema, [...tools]),
+    };
+    const spec = create(AgentSpecSchema, { id, name: id, model, ...offered });
     await this.reeve.agents.createAgent({ spec });
   }
 

@@ -24,6 +24,8 @@ export interface Play {
    * declared gone once, and the calls sent to it are adopted. Absent: no toolhost knows another.
    */
   readonly routed?: "knowing" | "mistaken";
+  /** Whether each worker has a toolhost in its process, to which it hands its calls over. Both die and end together. */
+  readonly isOneProcess?: boolean;
   /** Whether following a log, a model call, and a tool call take time; otherwise they are immediate. */
   readonly isSlow?: boolean;
 }

@@ -12,6 +12,7 @@ import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { LocalCalls } from "@reeve/calls/queue/local-calls";
 import { sweepRun, emptySweepRecord } from "@reeve/gateway/app/sweep/sweep-run";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
@@ -155,14 +156,18 @@ export class ProtocolWorld extends SimulatedWorld {
   begin(): this {
     this.scheduler.isFree = false;
     for (let count = 1; count <= (this.#play.workers ?? 2); count++) this.work(`worker ${count}`);
-    const hosts = this.#play.toolhosts ?? (this.#play.tool === undefined ? 0 : 1);
+    const { tool, isOneProcess, toolhosts } = this.#play;
+    const hosts = toolhosts ?? (tool === undefined || isOneProcess === true ? 0 : 1);
     for (let count = 1; count <= hosts; count++) this.host(`toolhost ${count}`);
     return this;
   }
 
   work(name: string): void {
     const actor = this.actor(name);
-    const ports = this.#runPorts(actor);
+    const isOneProcess = this.#play.isOneProcess === true;
+    const local = isOneProcess ? new LocalCalls({ pool: "default", log: logger }) : undefined;
+    if (local !== undefined) this.#serve(actor, local);
+    const ports = this.#runPorts(actor, local);
     const broken = this.#breakage.worker?.(ports) ?? ports;
     const dispatch = this.dispatch.of(actor);
     const work = (drain: AbortSignal, now: AbortSignal) =>
@@ -171,14 +176,18 @@ export class ProtocolWorld extends SimulatedWorld {
   }
 
   host(name: string): void {
-    const actor = this.actor(name);
+    this.#serve(this.actor(name));
+  }
+
+  /** Starts a toolhost in the process of an actor. */
+  #serve(actor: Actor, local?: LocalCalls): void {
     const tool = countingTool(this.scheduler, actor, this.#play, this.rules);
     const { journal, calls } = this;
     const executions = this.#executions;
     const clock = { now: () => 0, sleep: sleeping(this.scheduler, actor) };
     const [routing, breakage] = [this.#routing, this.#breakage];
     const hosts = toolhostNames(this.#play, rounds);
-    const setup = { tool, clock, journal, calls, executions, routing, hosts, breakage };
+    const setup = { tool, clock, journal, calls, executions, routing, hosts, local, breakage };
     this.#hosts.push(playToolhost(actor, setup));
   }
 
@@ -212,7 +221,7 @@ export class ProtocolWorld extends SimulatedWorld {
     return new RoutingModel(this.scheduler, this.calls, { stream, holder, mistakes });
   }
 
-  #runPorts(actor: Actor): RunPorts {
+  #runPorts(actor: Actor, local?: LocalCalls): RunPorts {
     const tools = [catalogFor(this.#play)];
     const provider = scriptedModel(this.scheduler, actor, this.#play);
     const models = create(ModelCatalogSchema, { providers: [provider.descriptor] });
@@ -221,7 +230,7 @@ export class ProtocolWorld extends SimulatedWorld {
     return {
       log: this.log.of(actor),
       journal: this.journal.of(actor),
-      toolCalls: async () => calls,
+      toolCalls: async (pool) => local?.queueFor(pool, calls) ?? calls,
       catalogs: () => ({ tools, models }),
       policy: () => undefined,
       provider: () => provider,

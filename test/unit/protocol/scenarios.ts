@@ -206,6 +206,9 @@ const two = { workers: 2, toolhosts: 2 } as const;
 /** A worker and two toolhosts, of which the second holds the run's files. */
 const routed = { workers: 1, toolhosts: 2, routed: "knowing" } as const;
 
+/** Two workers, each with a toolhost in its process. */
+const together = { workers: 2, toolhosts: 0, isOneProcess: true } as const;
+
 /** A person approves, and another one rejects. */
 export const decidedTwice = parked({}, deciding("ann", true), deciding("bob", false));
 /** A pending approval expires. */
@@ -245,6 +248,7 @@ export const smallScenarios: readonly [
   ["a decision after the park, and a sweeper", parked({}, approving(), sweeping)],
   ["a call and two toolhosts", fresh({ ...two, tool: "plain", isSlow: true })],
   ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true })],
+  ["a call in one process", fresh({ ...together, tool: "plain", isSlow: true })],
   ["two decisions after the park", decidedTwice],
   ["an expiry after the park", expired],
 ];
@@ -296,6 +300,14 @@ export const wideScenarios: readonly (readonly [string, Scenario])[] = [
   ],
   ["a call and a message", fresh({ ...two, tool: "plain", isSlow: true }, messaging(), repeating)],
   ["an idempotent call", fresh({ ...two, tool: "idempotent", isSlow: true }, sweeping)],
+  [
+    "a call in one process, and a cancellation",
+    fresh({ ...together, tool: "plain", isSlow: true }, cancelling, sweeping),
+  ],
+  [
+    "an idempotent call in one process",
+    fresh({ ...together, tool: "idempotent", isSlow: true }, sweeping),
+  ],
   [
     "a call for another of three toolhosts that is requested again",
     fresh({ ...routed, toolhosts: 3, tool: "plain", isSlow: true }, askingAgain),

@@ -5,6 +5,7 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { adoptEach } from "@reeve/calls/queue/adopt-calls";
 import { forwardedCalls } from "@reeve/calls/queue/forwarded-calls";
+import type { LocalCalls } from "@reeve/calls/queue/local-calls";
 import { Slots } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
@@ -31,12 +32,14 @@ export interface ToolhostSetup {
   readonly routing: RoutingModel | undefined;
   /** The names of all toolhosts that may ever exist. */
   readonly hosts: readonly string[];
+  /** The way of calls from a worker in the same process. Default: there is none. */
+  readonly local?: LocalCalls | undefined;
   readonly breakage: Breakage;
 }
 
 /** A toolhost that takes calls, and adopts the calls of toolhosts that are gone, until it dies or has to end. */
 export function playToolhost(actor: Actor, setup: ToolhostSetup): EndingProcess {
-  const { tool, clock, journal, calls, executions, routing: model, hosts, breakage } = setup;
+  const { tool, clock, journal, calls, executions, routing: model, hosts, local, breakage } = setup;
   const slots = new Slots(4);
   const routing = model?.of(actor);
   model?.join(actor);
@@ -46,6 +49,7 @@ export function playToolhost(actor: Actor, setup: ToolhostSetup): EndingProcess 
     requests: routing?.requests ?? calls.of(actor),
     executions: executions.of(actor, slots),
     ...(routing && { routing }),
+    ...(local && { local }),
     toolbox: { find: () => tool, list: () => [tool] },
     workspaces: { open: () => Promise.reject(new Error("the simulation has no workspaces")) },
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),

@@ -50,6 +50,11 @@ export type CallClaim =
   | { readonly kind: "elsewhere" }
   | { readonly kind: "later" };
 
+/** A delivery of a call's request. `isRunOpen`: see `CallDelivery`. */
+interface RequestedCall extends Delivery<ToolCallRequest> {
+  readonly isRunOpen?: () => boolean;
+}
+
 type ClaimPorts = Pick<
   CallPorts,
   "journal" | "isRunOver" | "requests" | "executions" | "toolbox" | "host" | "clock" | "wallClock"
@@ -68,7 +73,7 @@ const appendBackoff = { firstDelayMs: 500, maxDelayMs: 10_000 };
 
 /** Decides whether this host executes a call, and records that in the journal. Throws when the journal cannot be read. */
 export async function claimCall(
-  { message, sequence, attempt: delivered }: Delivery<ToolCallRequest>,
+  { message, sequence, attempt: delivered, isRunOpen }: RequestedCall,
   key: CallKey,
   call: ToolCall,
   ports: ClaimPorts,
@@ -86,7 +91,8 @@ export async function claimCall(
     if (facts.some(endsCall)) return { kind: "settled" };
     const left = facts.length === 0 ? undefined : await leave(key, starts, sequence, ports, signal);
     if (left !== undefined) return left;
-    if (facts.length === 0 && (await ports.isRunOver(key, signal))) return { kind: "settled" };
+    const isOpen = facts.length > 0 || isRunOpen?.() === true;
+    if (!isOpen && (await ports.isRunOver(key, signal))) return { kind: "settled" };
     const isFirst = facts.length === 0 && !journalMayHaveExpired(message, wallClock.now());
     const isRepeatable = message.idempotent && starts.length < maxStarts;
     if (!isCallable && (isFirst || isRepeatable) && waited <= maxWaits) return { kind: "later" };

@@ -26,9 +26,10 @@ export interface ResultRecord {
   readonly workspaceRevision?: number;
 }
 
-/** Returns the fact by which `host` claims a call. `requestSequence` is the place of its request in the queue. */
-export function startedFact(host: string, requestSequence: number): ToolCallFact {
-  const value = create(CallStartedSchema, { host, requestSequence: BigInt(requestSequence) });
+/** Returns the fact by which `host` claims a call. `sequence` is the place of its request in the queue; below zero, it is in none. */
+export function startedFact(host: string, sequence: number): ToolCallFact {
+  const requestSequence = BigInt(Math.max(0, sequence));
+  const value = create(CallStartedSchema, { host, requestSequence });
   return fact({ case: "started", value });
 }
 

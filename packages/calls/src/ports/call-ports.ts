@@ -6,6 +6,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { LocalCalls } from "../queue/local-calls.ts";
 import type { Executions } from "./executions.ts";
 import type { Routing } from "./routing.ts";
 import type { Toolbox } from "./tool.ts";
@@ -20,6 +21,8 @@ export interface CallPorts {
   readonly requests: Pick<WorkQueue<ToolCallRequest>, "holds">;
   /** What became of calls that this host or another one has started. */
   readonly executions: Executions;
+  /** The calls that a runtime in this process hands over. Absent: there is none. */
+  readonly local?: LocalCalls;
   /** The way to the other hosts. Absent: there are none. */
   readonly routing?: Routing;
   readonly toolbox: Toolbox;

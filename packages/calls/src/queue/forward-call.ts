@@ -20,6 +20,8 @@ const waitMs = 1_000;
 export interface CallDelivery extends Delivery<ToolCallRequest> {
   /** How many times it was forwarded. Absent: it came from the pool. */
   readonly hops?: number;
+  /** Whether who requests the call knows that its run is open at this moment. Absent: the run is looked up. */
+  readonly isRunOpen?: () => boolean;
 }
 
 /**

@@ -8,10 +8,12 @@ import type { CallDelivery } from "./forward-call.ts";
 
 class RenewableCall extends RenewableDelivery<ToolCallRequest> implements CallDelivery {
   readonly hops: number;
+  readonly isRunOpen: () => boolean;
 
   constructor(delivery: CallDelivery) {
     super(delivery);
     this.hops = delivery.hops ?? 0;
+    this.isRunOpen = delivery.isRunOpen ?? (() => false);
   }
 }
 
@@ -26,7 +28,7 @@ interface InProgress {
  */
 export class Slots {
   readonly capacity: Semaphore;
-  /** By the sequence of the message. */
+  /** By the sequence of the message, which is below zero where there is none. */
   readonly #inProgress = new Map<number, InProgress>();
 
   constructor(max: number) {

@@ -24,8 +24,8 @@ export interface WorkSignals {
 }
 
 /**
- * Executes calls from the queue of the pool, and those that other hosts have forwarded to this one, as many at a time as there
- * are slots. Ends when no more may be taken and none is running. Forwarded calls that have not started by then return to the
+ * Executes calls from the queue of the pool, those that other hosts have forwarded to this one, and those that a runtime in this
+ * process hands over, as many at a time as there are slots. Ends when no more may be taken and none is running. Forwarded calls that have not started by then return to the
  * pool.
  */
 export async function workCalls(
@@ -37,16 +37,18 @@ export async function workCalls(
   const slots = typeof places === "number" ? new Slots(places) : places;
   const broken = new AbortController();
   const until = AbortSignal.any([taking, broken.signal]);
+  const { local, routing, host } = ports;
   const work = async (calls: AsyncIterable<CallDelivery>) => {
     for await (const delivery of calls) {
+      local?.taken(delivery.sequence);
       slots.begin(delivery, (held) => settleCall(held, ports, running));
     }
   };
-  const { routing, host } = ports;
   try {
     const own = await routing?.calls.open(host, until);
     await Promise.all([
       work(queue.take(slots.capacity, until)),
+      local && work(local.take(slots.capacity, until)),
       own && work(forwardedCalls(own, slots.capacity, until)),
     ]);
   } catch (error) {
@@ -55,6 +57,7 @@ export async function workCalls(
   } finally {
     broken.abort(new DOMException("calls are no longer taken", "AbortError"));
     await slots.settled();
+    await local?.published();
   }
 }
 

@@ -45,6 +45,7 @@ import type { RunEvent } from "@reeve/contracts/run";
 import type { EventRange, LogListener, Tail } from "@reeve/jetstream/log/port";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
+import { bootClock } from "@reeve/platform/async/boot-clock";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { personDeadlineMs } from "../domain/client-calls/client-calls.ts";
 import { applyAll } from "../domain/state/apply.ts";
@@ -77,6 +78,8 @@ type OwnerMessage =
 
 /** The time between two attempts to append in a full store. */
 const fullStoreMs = 5_000;
+/** For how long an append counts as a proof that the run is open. */
+const maxConfirmedMs = 100;
 
 /** A run that this worker has claimed, folded up to the claim. */
 export interface ClaimedRun extends FoldedLog {
@@ -122,6 +125,8 @@ class OwnedRun implements AsyncDisposable {
   #recordedStandstillMs: number;
   #state: RunState;
   #tail: Tail;
+  /** When the last append was sent that succeeded: until then, the run was open, and belonged to this worker. */
+  #confirmedMs = -Infinity;
   /**
    * Whether facts may follow from the state that the log does not hold: those that follow from external facts, and those
    * that did not fit into the last batch.
@@ -143,10 +148,11 @@ class OwnedRun implements AsyncDisposable {
     this.#state = state;
     this.#tail = tail;
     this.#mayDeriveFacts = !isComplete;
+    const isRunOpen = () => this.#isOpen;
     this.#effects = new RunningEffects(
       (effect, signal) =>
         this.#spans.within(this.#state, effect, () =>
-          perform(() => this.#state, effect, ports, signal),
+          perform(() => this.#state, effect, { ...ports, isRunOpen }, signal),
         ),
       (message) => this.#mailbox.post(message),
     );
@@ -187,6 +193,13 @@ class OwnedRun implements AsyncDisposable {
         await endOfTurn();
       }
     }
+  }
+
+  /** Whether the run was open, and belonged to this worker, a moment ago. */
+  get #isOpen(): boolean {
+    const { head } = this.#state;
+    const isOwned = head.claim?.epoch === this.#epoch && !hasEnded(this.#state);
+    return isOwned && bootClock.now() - this.#confirmedMs < maxConfirmedMs;
   }
 
   get #isDraining(): boolean {
@@ -245,6 +258,7 @@ class OwnedRun implements AsyncDisposable {
     const limits = { stopsBeforeAnswers: this.#isDraining, standstillMs };
     const before = { state: this.#state, tail: this.#tail, limits };
     const pauseMs = this.#lostAppends.started();
+    const sentMs = bootClock.now();
     let outcome = await appendFacts(this.#key, before, facts, this.#ports, signal);
     if (outcome.kind === "oversized") {
       const end = failOversized(this.#state, facts);
@@ -255,7 +269,10 @@ class OwnedRun implements AsyncDisposable {
       return false;
     }
     if (outcome.kind === "appended") {
-      if (outcome.tail.sequence > this.#tail.sequence) this.#recordedStandstillMs = stoodStillMs;
+      if (outcome.tail.sequence > this.#tail.sequence) {
+        this.#recordedStandstillMs = stoodStillMs;
+        this.#confirmedMs = sentMs;
+      }
       this.#state = outcome.state;
       this.#tail = outcome.tail;
       this.#listener.skip?.(this.#tail);

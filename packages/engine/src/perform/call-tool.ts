@@ -54,16 +54,20 @@ export async function* callTool(
   using listener = listenTo(ports.journal, key);
   const end = new AbortController();
   const bounded = AbortSignal.any([signal, end.signal]);
-  const isCallNew = await isNew(state, key, ports, signal);
+  const known = await knownFacts(state, key, ports, signal);
+  const isCallNew = known.length === 0;
   // The journal of an earlier call is followed from its start.
   if (!isCallNew) listener[Symbol.dispose]();
   const refusal = isCallNew ? refusalOf(state, effect, ports) : undefined;
   if (refusal === undefined) {
     const request = requestFor(state, effect, policyNow(state, ports));
     const queue = await ports.toolCalls(effect.tool.pool);
-    const sequence = isCallNew
-      ? await queue.publish(request, { dedupeId: key.call }, signal)
-      : undefined;
+    const { isRunOpen } = ports;
+    const options = { dedupeId: key.call, ...(isRunOpen && { isRunOpen }) };
+    const sequence =
+      isCallNew || isWithoutMessage(known)
+        ? await queue.publish(request, options, signal)
+        : undefined;
     republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
   } else {
     // By the journal, because an earlier owner may have published the request already.
@@ -73,8 +77,8 @@ export async function* callTool(
   const { permission = effect.call.permission } = refusal ?? {};
   const refused = { ...effect, call: { ...effect.call, permission } };
   // The journal is read from its start, and the log has what earlier owners reported.
-  let known = effect.call.progressReports;
-  const isKnown = ({ fact }: ToolCallFact) => fact.case === "progress" && known-- > 0;
+  let reported = effect.call.progressReports;
+  const isKnown = ({ fact }: ToolCallFact) => fact.case === "progress" && reported-- > 0;
   try {
     const journal = isCallNew
       ? listener.follow(emptyTail, signal)
@@ -111,16 +115,23 @@ function refusalOf(
     : { reason: outdated };
 }
 
-/** Whether the journal of the call is empty. For the first owner of a run it always is. */
-async function isNew(
+/** Returns the journal of the call. For the first owner of a run it is always empty. */
+async function knownFacts(
   { head: { claim } }: RunState,
   key: CallKey,
   { journal }: RunPorts,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (claim?.epoch === 1) return true;
-  const known = await journal.read(key, emptyTail, signal);
-  return known.events.length === 0;
+): Promise<readonly ToolCallFact[]> {
+  if (claim?.epoch === 1) return [];
+  return (await journal.read(key, emptyTail, signal)).events;
+}
+
+/** Whether a call has started and not ended, and was handed over: when its process is gone, no message leads to it. */
+function isWithoutMessage(facts: readonly ToolCallFact[]): boolean {
+  const started = facts.findLast(({ fact }) => fact.case === "started")?.fact;
+  return (
+    started?.case === "started" && started.value.requestSequence === 0n && !facts.some(endsCall)
+  );
 }
 
 /** Returns the key of the journal of a call of this run. */

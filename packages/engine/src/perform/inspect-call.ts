@@ -92,7 +92,9 @@ async function resultOf(
   const bounded = AbortSignal.any([signal, end.signal]);
   try {
     const queue = await ports.toolCalls(tool.pool);
-    const sequence = await queue.publish(request, { dedupeId: key.call }, signal);
+    const { isRunOpen } = ports;
+    const options = { dedupeId: key.call, ...(isRunOpen && { isRunOpen }) };
+    const sequence = await queue.publish(request, options, signal);
     republishLostRequest({ key, request, queue, sequence }, ports, bounded).catch(() => undefined);
     for await (const { events } of ports.journal.follow(key, 0, signal)) {
       for (const { fact } of events) {

@@ -2,9 +2,8 @@ import type { ToolCallFact, ToolCallRequest } from "@reeve/contracts/tool";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
-import type { RunPorts } from "../ports/run-ports.ts";
+import type { CallQueue, RunPorts } from "../ports/run-ports.ts";
 
 /** The delays before each check; they double up to the maximum. */
 const checks = { firstDelayMs: 10_000, maxDelayMs: 120_000 };
@@ -13,8 +12,8 @@ const checks = { firstDelayMs: 10_000, maxDelayMs: 120_000 };
 export interface RequestedCall {
   readonly key: CallKey;
   readonly request: ToolCallRequest;
-  readonly queue: Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
-  /** The sequence of its request in the queue. Undefined: another owner published it. */
+  readonly queue: CallQueue;
+  /** The sequence of its request in the queue; below zero, it was handed over. Undefined: another owner published it. */
   readonly sequence: number | undefined;
 }
 

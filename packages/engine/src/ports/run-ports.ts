@@ -21,12 +21,27 @@ import type { PluginHost } from "./plugin-host.ts";
  */
 export type OwnerFate = "alive" | "ended" | "crashed";
 
+/** A queue of the requests of calls, as the owner of a run uses it. */
+export interface CallQueue extends Pick<WorkQueue<ToolCallRequest>, "holds"> {
+  /**
+   * See `WorkQueue.publish`. In a process with a toolhost, the request may be handed over instead: it then has a sequence below zero,
+   * and ends with the process.
+   */
+  publish(
+    request: ToolCallRequest,
+    options: { readonly dedupeId: string; readonly isRunOpen?: () => boolean },
+    signal: AbortSignal,
+  ): Promise<number>;
+}
+
 /** Everything outside of a run that its worker uses. */
 export interface RunPorts {
   readonly log: RunLog;
   readonly journal: CallJournal;
   /** Opens the request queue of a pool of toolhosts. */
-  toolCalls(pool: string): Promise<Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">>;
+  toolCalls(pool: string): Promise<CallQueue>;
+  /** Whether the owner of the run has confirmed moments ago that the run is open and its own. Each owner provides it. Default: no. */
+  readonly isRunOpen?: () => boolean;
   catalogs(): Catalogs;
   /** The operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;

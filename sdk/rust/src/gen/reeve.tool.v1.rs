@@ -562,7 +562,8 @@ pub struct CallStarted {
     pub host: ::prost::alloc::string::String,
     /// Stream sequence of the ToolCallRequest through which the host took the call. A redelivery of
     /// this message means that the host stopped responding. A delivery of any other message has no
-    /// meaning and is dropped.
+    /// meaning and is dropped. 0: there was no message, because a runtime in the same process handed
+    /// the call over. If that process dies, the next owner of the run publishes a message.
     #[prost(uint64, tag = "2")]
     pub request_sequence: u64,
 }

@@ -2628,7 +2628,8 @@ type CallStarted struct {
 	Host string `protobuf:"bytes,1,opt,name=host,proto3" json:"host,omitempty"`
 	// Stream sequence of the ToolCallRequest through which the host took the call. A redelivery of
 	// this message means that the host stopped responding. A delivery of any other message has no
-	// meaning and is dropped.
+	// meaning and is dropped. 0: there was no message, because a runtime in the same process handed
+	// the call over. If that process dies, the next owner of the run publishes a message.
 	RequestSequence uint64 `protobuf:"varint,2,opt,name=request_sequence,json=requestSequence,proto3" json:"request_sequence,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
