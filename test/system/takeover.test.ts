@@ -68,42 +68,37 @@ describe(
       expect(claims[1]).toMatchObject({ previousOwner: OwnerFate.CRASHED, attempt: 2 });
     });
 
-    test.each(["process", "queue"])(
-      "at the same deployment in one process, for a call that took the path: %s",
-      async (path) => {
-        await using resources = new AsyncDisposableStack();
-        const folder = mkdtempSync(join(tmpdir(), "reeve-takeover-"));
-        resources.defer(() => rmSync(folder, { recursive: true, force: true }));
-        const tools = { command: process.execPath, args: [programFile("progress-server")] };
-        const mcpConfig = join(folder, "mcp.json");
-        writeFileSync(
-          mcpConfig,
-          JSON.stringify({ servers: { srv: { ...tools, sandbox: false } } }),
-        );
-        await using single = await SingleProcess.start({
-          ...settings,
-          REEVE_TOOL_CALL_PATH: path,
-          REEVE_SCRIPTS: join(import.meta.dirname, "support/scripts"),
-          REEVE_MCP_CONFIG: mcpConfig,
-        });
-        await single.agent("await-file", "scripted:await-file", ["mcp__srv__await_file"]);
-        const input = join(folder, "go");
-        const { run } = await single.reeve.runs.startRun({ agentId: "await-file", input });
-        const runId = run?.runId ?? "";
-        const families = [EventFamily.PROGRESS];
-        const selection = { case: "families", value: { families } } as const;
-        for await (const _ of single.reeve.runs.watchRun({ runId, selection })) break;
-        await single.kill();
-        writeFileSync(input, "");
-        await single.restart();
-        const events = await watchToEnd(single, runId);
-        expect(claimsOf(events)).toHaveLength(2);
-        const results = events.flatMap(({ event }) =>
-          event.case === "toolResult" ? event.value : [],
-        );
-        expect(results).toMatchObject([{ success: true }]);
-      },
-    );
+    test("at the same deployment in one process, for a call that is idempotent", async () => {
+      await using resources = new AsyncDisposableStack();
+      const folder = mkdtempSync(join(tmpdir(), "reeve-takeover-"));
+      resources.defer(() => rmSync(folder, { recursive: true, force: true }));
+      const tools = { command: process.execPath, args: [programFile("progress-server")] };
+      const mcpConfig = join(folder, "mcp.json");
+      writeFileSync(mcpConfig, JSON.stringify({ servers: { srv: { ...tools, sandbox: false } } }));
+      await using single = await SingleProcess.start({
+        ...settings,
+        REEVE_SCRIPTS: join(import.meta.dirname, "support/scripts"),
+        REEVE_MCP_CONFIG: mcpConfig,
+      });
+      await single.agent("await-file", "scripted:await-file", ["mcp__srv__await_file"]);
+      const input = join(folder, "go");
+      const { run } = await single.reeve.runs.startRun({ agentId: "await-file", input });
+      const runId = run?.runId ?? "";
+      const families = [EventFamily.MCP_PROGRESS];
+      const selection = { case: "families", value: { families } } as const;
+      for await (const { events } of single.reeve.runs.watchRun({ runId, selection })) {
+        if (events.some(({ event }) => event.case === "mcpProgress")) break;
+      }
+      await single.kill();
+      writeFileSync(input, "");
+      await single.restart();
+      const events = await watchToEnd(single, runId);
+      expect(claimsOf(events)).toHaveLength(2);
+      const results = events.flatMap(({ event }) =>
+        event.case === "toolResult" ? event.value : [],
+      );
+      expect(results).toMatchObject([{ success: true }]);
+    });
 
     test("at the other toolhost, for a call that is idempotent", async () => {
       await using resources = new AsyncDisposableStack();

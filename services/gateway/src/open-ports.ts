@@ -22,6 +22,7 @@ import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { reserveState } from "@reeve/jetstream/reserve/reserve-state";
 import { storeIsFull } from "@reeve/jetstream/streams/errors";
+import { cachedTable } from "@reeve/jetstream/table/cached-table";
 import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
@@ -54,12 +55,14 @@ interface PortDependencies extends Pick<GatewayPorts, "policy"> {
   readonly log: Logger;
   /** Returns the quotas that are in force. */
   readonly quotas: () => readonly Quota[];
+  /** Whether this process is the only one that writes agents. It then reads them from the store once. */
+  readonly isOnlyGateway: boolean;
 }
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
 export async function openPorts(
   config: GatewayConfig,
-  { nats, log, policy, quotas }: PortDependencies,
+  { nats, log, policy, quotas, isOnlyGateway }: PortDependencies,
   signal: AbortSignal,
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
@@ -100,7 +103,7 @@ export async function openPorts(
     journal,
     remove: { runs: runLog, journals: journal },
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
-    agents: await openTable(nats, AgentSchema),
+    agents: await openAgents(nats, { log, isOnlyGateway }, signal),
     runs,
     runLists,
     shards: new SharedShards(await openTable(nats, SweeperPresenceSchema), systemClock),
@@ -139,6 +142,19 @@ export async function openPorts(
       hasPasskeys: passkeySiteOf(config.REEVE_PUBLIC_URL) !== undefined,
     }),
   };
+}
+
+async function openAgents(
+  nats: Nats,
+  { log, isOnlyGateway }: Pick<PortDependencies, "log" | "isOnlyGateway">,
+  signal: AbortSignal,
+): Promise<GatewayPorts["agents"]> {
+  const stored = await openTable(nats, AgentSchema);
+  // With other gateways, an agent would be read here a moment after it was saved or deleted there.
+  if (!isOnlyGateway) return stored;
+  const { table, follow } = cachedTable(stored, { log });
+  void follow(signal);
+  return table;
 }
 
 function reserveInUse(): Failure {

@@ -70,8 +70,9 @@ interface GatewayDependencies {
   /** The open port of the process. Default: the gateway opens REEVE_LISTEN. */
   readonly listener?: Listener;
   /**
-   * Whether this process is the only gateway of its store. It then reads the logs for the index of runs without acknowledging each batch. A
-   * second gateway does no harm: the two then repeat each other's work. Default: false, gateways share this work.
+   * Whether this process is the only gateway of its store. It then reads the logs for the index of runs without acknowledging each batch,
+   * and keeps agents in memory. A second gateway does little harm: the two repeat each other's work, and see each other's agents a
+   * moment later. Default: false, gateways share this work.
    */
   readonly isOnlyGateway?: boolean;
 }
@@ -93,7 +94,11 @@ export async function startGateway(
     assertApplicable: (given) => assertPasskeys(given, hasPasskeys),
   });
   const quotas = openQuotas(config, log, starting);
-  const ports = await openPorts(config, { nats, log, policy, quotas }, background.signal);
+  const ports = await openPorts(
+    config,
+    { nats, log, policy, quotas, isOnlyGateway },
+    background.signal,
+  );
   const end = new AbortController();
   const ending = AbortSignal.any([signal, end.signal]);
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });

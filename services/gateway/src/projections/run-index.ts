@@ -10,10 +10,12 @@ import type { RunFeedBatch, RunFeed } from "@reeve/jetstream/feed/run-feed";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { RunKey, RunLog, RunTailReader } from "@reeve/jetstream/log/run-log";
+import { every } from "@reeve/platform/async/every";
 import { gather } from "@reeve/platform/async/gather";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Row, Table } from "@reeve/jetstream/table/port";
+import { HeldBatches } from "./held-batches.ts";
 import { mergeBatches } from "./merge-batches.ts";
 import { RecentRows } from "./recent-rows.ts";
 import { countEnd } from "./run-metrics.ts";
@@ -23,9 +25,14 @@ const { key: runKey, tokensOf } = bucketOf(RunSchema);
 const maxAttempts = 20;
 /** Rows of runs in progress that are held in memory. */
 const maxRows = 2_000;
-/** For how long to wait for more batches of a run before its row is written, so that a short run is written once or twice. */
+/** For how long to wait for more batches before rows are written, so that a short run is written once or twice. */
 const gatherMs = 20;
 const maxGathered = 256;
+/** For how long what changes while a run is in progress waits for more, how many runs wait so, and how often that is checked. */
+const held = { maxMs: 250, maxRuns: 2_000 };
+const checkMs = 50;
+/** How long the batches that wait may take when the gateway ends: without an acknowledgement, others get them after the ack-wait. */
+const endMs = 2_000;
 
 export interface IndexPorts {
   readonly runs: Table<Run>;
@@ -37,7 +44,7 @@ export interface IndexPorts {
 /**
  * Maintains the index of runs: a projection of their logs that can be discarded and rebuilt. Several gateways share the
  * work, so the batches of a run may arrive in any order and more than once. A row never becomes older, and is rebuilt from
- * the log whenever a batch does not follow it.
+ * the log whenever a batch does not follow it. It shows at once that a run begins, waits, and has ended; anything else a moment later.
  */
 export async function indexRuns(
   feed: RunFeed,
@@ -51,15 +58,23 @@ export async function indexRuns(
     wait: (until: AbortSignal) => sleep(gatherMs, until),
   };
   const batches = feed.consume("run-index", rowKinds, signal);
-  for await (const gathered of gather(batches, limits, signal)) {
-    const ofRuns = Map.groupBy(gathered, ({ key }) => runKey({ ...key }));
-    const index = async (ofRun: readonly RunFeedBatch[]) => {
-      for (const batch of mergeBatches(ofRun)) {
-        await indexed({ ports, recent, log }, batch, signal);
-      }
+  const waiting = new HeldBatches(held);
+  const index = async (ofRuns: readonly (readonly RunFeedBatch[])[], until: AbortSignal) => {
+    const ofRun = async (all: readonly RunFeedBatch[]) => {
+      for (const batch of mergeBatches(all)) await indexed({ ports, recent, log }, batch, until);
     };
-    await Promise.all([...ofRuns.values()].map(index));
-    if (signal.aborted) return;
+    await Promise.all(ofRuns.map(ofRun));
+  };
+  using _ = every(checkMs, () => void index(waiting.takeDue(performance.now()), signal));
+  try {
+    for await (const gathered of gather(batches, limits, signal)) {
+      const ofRuns = Map.groupBy(gathered, ({ key }) => runKey({ ...key }));
+      const now = [...ofRuns].map(([run, added]) => waiting.add(run, added, performance.now()));
+      await index(now, signal);
+      if (signal.aborted) return;
+    }
+  } finally {
+    await index(waiting.takeAll(), AbortSignal.timeout(endMs));
   }
 }
 

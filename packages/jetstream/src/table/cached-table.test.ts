@@ -1,0 +1,119 @@
+import { createLogger } from "@reeve/platform/telemetry/logger";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { cachedTable } from "./cached-table.ts";
+import { MemoryTable } from "./memory.ts";
+
+interface Note {
+  readonly text: string;
+}
+
+const never = new AbortController().signal;
+const log = createLogger("test", "silent");
+const key = "acme.a";
+
+/** A table with one note, whose reads are counted and can be held. */
+async function openNotes(maxRows?: number) {
+  const stored = new MemoryTable<Note>();
+  const reads: string[] = [];
+  const gate: { open?: Promise<void> } = {};
+  const counted = Object.assign(Object.create(stored) as MemoryTable<Note>, {
+    get: async (...given: Parameters<MemoryTable<Note>["get"]>) => {
+      reads.push(given[0]);
+      const row = await stored.get(...given);
+      await gate.open;
+      return row;
+    },
+    position: () => stored.position(never),
+    changesAfter: (...given: Parameters<MemoryTable<Note>["changesAfter"]>) =>
+      stored.changesAfter(...given),
+    update: (...given: Parameters<MemoryTable<Note>["update"]>) => stored.update(...given),
+    put: (...given: Parameters<MemoryTable<Note>["put"]>) => stored.put(...given),
+    delete: (...given: Parameters<MemoryTable<Note>["delete"]>) => stored.delete(...given),
+  });
+  await stored.put(key, { text: "one" }, never);
+  const { table, follow } = cachedTable(counted, { log, ...(maxRows && { maxRows }) });
+  const text = async (of = key) => (await table.get(of, never))?.record.text;
+  const following = async () => {
+    const end = new AbortController();
+    const done = follow(end.signal);
+    const stop = async () => {
+      end.abort(new DOMException("ended", "AbortError"));
+      await done;
+    };
+    onTestFinished(stop);
+    // A row is kept from the moment on at which changes are followed.
+    await expect.poll(() => isKept()).toBe(true);
+    reads.length = 0;
+    return stop;
+  };
+  const isKept = async () => {
+    await text();
+    const before = reads.length;
+    await text();
+    return reads.length === before;
+  };
+  return { stored, table, reads, gate, text, following };
+}
+
+describe("a table that this process alone writes", () => {
+  test("is read once for each row", async () => {
+    const { reads, text, following } = await openNotes();
+    await following();
+    for (let count = 0; count < 3; count++) expect(await text()).toBe("one");
+    expect(reads).toEqual([]);
+  });
+
+  test("shows at once what this process writes and deletes", async () => {
+    const { table, text, following } = await openNotes();
+    await following();
+    const row = await table.get(key, never);
+    await table.update(key, { text: "two" }, row?.revision ?? 0, never);
+    expect(await text()).toBe("two");
+    await table.delete(key, never);
+    expect(await text()).toBeUndefined();
+    await table.put(key, { text: "three" }, never);
+    expect(await text()).toBe("three");
+  });
+
+  test("does not remember a read that overlaps with a write", async () => {
+    const { table, gate, text, following } = await openNotes();
+    await following();
+    await table.put(key, { text: "two" }, never);
+    const answered = Promise.withResolvers<void>();
+    gate.open = answered.promise;
+    const reading = text();
+    await table.put(key, { text: "three" }, never);
+    answered.resolve();
+    await reading;
+    expect(await text()).toBe("three");
+  });
+
+  test("shows what another process writes, a moment later", async () => {
+    const { stored, text, following } = await openNotes();
+    await following();
+    await stored.put(key, { text: "theirs" }, never);
+    await expect.poll(() => text()).toBe("theirs");
+  });
+
+  test("is read each time while changes are not followed", async () => {
+    const { reads, text, following } = await openNotes();
+    await text();
+    await text();
+    expect(reads).toHaveLength(2);
+    const stop = await following();
+    await stop();
+    await text();
+    await text();
+    expect(reads).toHaveLength(2);
+  });
+
+  test("keeps the rows that were read last", async () => {
+    const { stored, reads, text, following } = await openNotes(1);
+    await following();
+    await stored.put("acme.b", { text: "other" }, never);
+    await text("acme.b");
+    await text("acme.b");
+    await text();
+    expect(reads.slice(-2)).toEqual(["acme.b", key]);
+  });
+});
