@@ -49,7 +49,7 @@ export const toolhostConfig = z.object({
     .string()
     .regex(/^[A-Za-z0-9._-]+$/, "may contain only letters, digits, ., _, and -")
     .optional(),
-  /** How many spare sandboxes wait for runs that have no workspace yet. Absent: 2 with docker, else none. */
+  /** How many spare sandboxes wait for runs that have no workspace yet. Absent: 2 with docker and bubblewrap, else none. */
   REEVE_SANDBOX_SPARE: z.coerce.number().int().min(0).max(32).optional(),
   /** Namespace of kubernetes sandboxes. Absent: that of the toolhost. */
   REEVE_SANDBOX_NAMESPACE: z.string().optional(),

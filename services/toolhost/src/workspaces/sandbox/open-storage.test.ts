@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { readConfig } from "@reeve/platform/config";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { SandboxDriver } from "@reeve/sandbox/port";
+import type { SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toolhostConfig } from "../../config.ts";
 import { openStorage } from "./open-storage.ts";
@@ -28,9 +28,10 @@ const identity = {
 function driverOf(
   keepsWorkspace: "host" | "session",
   open: SandboxDriver["open"] = () => Promise.reject(new Error("not opened")),
+  name = "docker",
 ): SandboxDriver {
   return {
-    name: "docker",
+    name,
     keepsWorkspace,
     probe: () => Promise.reject(new Error("not probed")),
     open,
@@ -95,4 +96,22 @@ test("no spare sandbox is started when the id of the storage cannot be read", ()
     });
   expect(open).toThrow("EISDIR");
   expect(started).toBe(0);
+});
+
+test.each([
+  ["docker", 2],
+  ["bubblewrap", 2],
+  ["unsafe-local", 0],
+])("by default, %s has %i spare sandboxes", async (name, spares) => {
+  const session = { settled: async () => true, [Symbol.asyncDispose]: async () => undefined };
+  const driver = driverOf("host", async () => session as unknown as SandboxSession, name);
+  const config = readConfig(toolhostConfig, {
+    NATS_URL: "nats://127.0.0.1:4222",
+    REEVE_DATA_DIR: folder,
+  });
+  const log = createLogger("test", "silent");
+  const chosen = { driver, isolates: true, identity };
+  const { waiting, resources } = openStorage(chosen, config, { log, credentials: [] });
+  await using _ = resources;
+  await expect.poll(() => waiting().spare).toBe(spares);
 });

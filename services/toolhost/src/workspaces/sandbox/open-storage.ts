@@ -18,8 +18,9 @@ import { storageId } from "@reeve/sandbox/storage/storage-id";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
 import type { ToolhostConfig } from "../../config.ts";
 
-/** A container takes long to start. Two spare ones hide that from runs that begin one after the other. */
-const dockerSpares = 2;
+/** The drivers whose sandboxes wait as spares by default. Two hide their start from runs that begin one after the other. */
+const driversWithSpares: ReadonlySet<string> = new Set(["docker", "bubblewrap"]);
+const defaultSpares = 2;
 
 export interface ChosenDriver {
   readonly driver: SandboxDriver;
@@ -78,7 +79,8 @@ export function openStorage(
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
   const id = storageId(config.REEVE_DATA_DIR);
-  const spares = config.REEVE_SANDBOX_SPARE ?? (chosen.name === "docker" ? dockerSpares : 0);
+  const ofDriver = driversWithSpares.has(chosen.name) ? defaultSpares : 0;
+  const spares = config.REEVE_SANDBOX_SPARE ?? ofDriver;
   const hasSpares = spares > 0;
   const { memoryBytes, processes } = defaultLimits;
   const spareOptions = {
