@@ -40,6 +40,7 @@ import { builtinTools } from "./tools/builtin.ts";
 import type { TriedSource } from "./tools/external-tools.ts";
 import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
 import { redactedTools } from "./tools/redacted-tool.ts";
+import { webTools } from "./tools/web/web-tools.ts";
 import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import type { HostWorkspaces } from "./workspaces/open-workspaces.ts";
@@ -124,7 +125,7 @@ export async function startToolhost(
       })
     : [];
   const toolbox = new HostToolbox(
-    redactedTools(builtin, processRedaction),
+    redactedTools([...builtin, ...webTools(config, { credentials, log })], processRedaction),
     [() => redactedTools(external.tools, processRedaction)],
     redactedTools([inspectFiles], processRedaction),
   );

@@ -2,13 +2,10 @@ import type { AgentSpec } from "@reeve/contracts/agent";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { Violation } from "@reeve/platform/failure";
 import { parseNetworkEntry } from "./network-entry.ts";
-import { grantedClasses, nameOfClass } from "../tools/permission-classes.ts";
+import { grantedClasses } from "../tools/permission-classes.ts";
 
 const field = "deep_agent.network.allow";
 const credentialsField = "deep_agent.network.credentials";
-
-/** The classes that an agent needs so that code which it executes can use the network. */
-const requiredClasses = [PermissionClass.EXECUTE, PermissionClass.NETWORK];
 
 /** Returns the violations of an agent's network settings. Only toolhosts know whether the operator permits them. */
 export function checkNetwork({ deepAgent, permissionClasses }: AgentSpec): readonly Violation[] {
@@ -16,16 +13,12 @@ export function checkNetwork({ deepAgent, permissionClasses }: AgentSpec): reado
   const credentials = deepAgent?.network?.credentials ?? [];
   if (allow.length === 0) return credentials.length === 0 ? [] : [withoutHosts];
   const granted = grantedClasses(permissionClasses);
-  const missing = requiredClasses.filter((each) => !granted.has(each)).map(nameOfClass);
+  const lacksNetwork = !granted.has(PermissionClass.NETWORK);
   const lacksSecrets = credentials.length > 0 && !permissionClasses.includes("secrets");
   return [
     ...(lacksSecrets ? [withoutSecrets] : []),
     ...allow.flatMap((text, index) => malformed(text, index)),
-    ...missing.map((name) => ({
-      field,
-      reason: "CLASS_NOT_GRANTED",
-      description: `only code and commands use the network, which needs the permission class ${name}; add it to permission_classes`,
-    })),
+    ...(lacksNetwork ? [withoutNetwork] : []),
   ];
 }
 
@@ -33,6 +26,12 @@ const withoutHosts: Violation = {
   field: credentialsField,
   reason: "MISSING_HOSTS",
   description: `credentials are for requests to hosts; add the hosts to ${field}`,
+};
+
+const withoutNetwork: Violation = {
+  field,
+  reason: "CLASS_NOT_GRANTED",
+  description: "hosts need the permission class network; add it to permission_classes",
 };
 
 const withoutSecrets: Violation = {

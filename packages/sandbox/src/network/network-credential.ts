@@ -57,6 +57,11 @@ export class CallCredentials {
     return this.#at(target).length > 0;
   }
 
+  /** Whether the call uses a credential for a target. */
+  uses(target: Target): boolean {
+    return this.#at(target).some(({ name }) => this.#names.has(name));
+  }
+
   /** Returns why a plain request for the target is refused; undefined if it is not. */
   refusal(target: Target): string | undefined {
     const at = this.#at(target);

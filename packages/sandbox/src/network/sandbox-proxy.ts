@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { duplexPair } from "node:stream";
 import type { NetworkEntry } from "@reeve/agent/spec/network-entry";
 import { permitsHost } from "@reeve/agent/spec/network-entry";
 import { Failure } from "@reeve/platform/failure";
@@ -71,6 +72,18 @@ export class SandboxProxy implements AsyncDisposable {
     this.#server.on("error", reject);
     this.#server.listen(path, resolve);
     await promise;
+  }
+
+  /** Returns a connection to the proxy from within this process. */
+  connect(): Duplex {
+    const [client, served] = duplexPair();
+    client.once("close", () => served.destroy());
+    served.once("close", () => {
+      // What it has written before is still delivered.
+      if (!served.writableFinished) client.destroy();
+    });
+    this.#server.emit("connection", served);
+    return client;
   }
 
   /** Serves one call. Disposing ends the call and all its connections. Throws a Failure if the call names an unknown credential. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
-import type { Socket } from "node:net";
 import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import type { HostConnection } from "./connect-to-host.ts";
 
@@ -15,7 +15,7 @@ interface SecureOptions {
 
 /** Starts TLS on a connection. The certificate must be valid for the host; otherwise the connection is closed. */
 export async function secureSocket(
-  socket: Socket,
+  socket: Duplex,
   { host, ca }: SecureOptions,
   signal: AbortSignal,
 ): Promise<HostConnection> {

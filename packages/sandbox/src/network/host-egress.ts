@@ -1,0 +1,135 @@
+import { request } from "node:http";
+import type { Duplex } from "node:stream";
+import { normalizeHost } from "@reeve/agent/spec/network-entry";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { NetworkUse } from "../port.ts";
+import type { Target } from "./call-traffic.ts";
+import type { ResolveHost } from "./lookups.ts";
+import { Lookups } from "./lookups.ts";
+import type { NetworkCredential } from "./network-credential.ts";
+import { CallCredentials } from "./network-credential.ts";
+import type { NetworkPolicy } from "./network-policy.ts";
+import { permittedEntries } from "./network-policy.ts";
+import { SandboxProxy } from "./sandbox-proxy.ts";
+import { secureSocket } from "./secure-socket.ts";
+
+export interface HostEgressOptions {
+  readonly policy: NetworkPolicy;
+  readonly resolve: ResolveHost;
+  readonly log: Pick<Logger, "info">;
+  /** What the proxy adds to requests. Default: nothing. */
+  readonly credentials?: readonly NetworkCredential[] | undefined;
+  /** The authorities of servers, in PEM. Default: those that this process trusts. */
+  readonly ca?: string | undefined;
+}
+
+/** A connection on which one HTTP request may be sent, or the reason why there is none. */
+export type EgressRoute =
+  | {
+      readonly kind: "open";
+      readonly stream: Duplex;
+      /** The target of the request line. */
+      readonly path: string;
+    }
+  | { readonly kind: "refused" | "failed"; readonly reason: string };
+
+/** The network of one call of a tool that runs in this process. Disposing ends all its connections. */
+export interface CallEgress extends AsyncDisposable {
+  /**
+   * Connects to the server of an `http:` or `https:` URL. Requests for hosts of a credential that the call uses go through the
+   * proxy, which adds the header; all others go through a tunnel.
+   */
+  connect(url: URL, signal: AbortSignal): Promise<EgressRoute>;
+}
+
+/**
+ * The network of tools that run in this process instead of a sandbox. Each call has its own proxy, the same as that of a sandbox:
+ * with the same allowlist, blocked addresses, limits, credentials, and log lines.
+ */
+export class HostEgress {
+  readonly #options: HostEgressOptions;
+  readonly #lookups: Lookups;
+
+  constructor(options: HostEgressOptions) {
+    this.#options = options;
+    this.#lookups = new Lookups(options.resolve);
+  }
+
+  /** Throws a Failure if the call requests hosts or credentials that its operator does not permit. */
+  open(use: NetworkUse): CallEgress {
+    const { policy, log, credentials = [], ca } = this.#options;
+    const entries = permittedEntries(use.allow, policy);
+    const used = new CallCredentials(credentials, use.credentials);
+    const proxy = new SandboxProxy({
+      ...policy,
+      entries,
+      lookups: this.#lookups,
+      log,
+      credentials,
+    });
+    const serving = proxy.serve(use);
+    return {
+      connect: async (url, signal) => {
+        const target = targetOf(url);
+        if (target === undefined)
+          return { kind: "refused", reason: `${url.host} is no valid host` };
+        if (used.uses(target)) {
+          const path = `http://${authorityOf(target)}${url.pathname}${url.search}`;
+          return { kind: "open", stream: proxy.connect(), path };
+        }
+        const tunnel = await openTunnel(proxy, target, signal);
+        if (tunnel.kind !== "open") return tunnel;
+        const path = `${url.pathname}${url.search}`;
+        if (url.protocol === "http:") return { kind: "open", stream: tunnel.stream, path };
+        const secured = await secureSocket(tunnel.stream, { host: target.host, ca }, signal);
+        return secured.kind === "open" ? { kind: "open", stream: secured.socket, path } : secured;
+      },
+      [Symbol.asyncDispose]: async () => {
+        serving[Symbol.dispose]();
+        await proxy[Symbol.asyncDispose]();
+      },
+    };
+  }
+}
+
+type Tunnel =
+  | { readonly kind: "open"; readonly stream: Duplex }
+  | { readonly kind: "refused" | "failed"; readonly reason: string };
+
+async function openTunnel(
+  proxy: SandboxProxy,
+  target: Target,
+  signal: AbortSignal,
+): Promise<Tunnel> {
+  const { promise, resolve, reject } = Promise.withResolvers<Tunnel>();
+  const asked = request({
+    createConnection: () => proxy.connect(),
+    method: "CONNECT",
+    path: authorityOf(target),
+    signal,
+  });
+  asked.once("error", reject);
+  asked.once("connect", ({ statusCode = 502 }, stream: Duplex, head: Buffer) => {
+    stream.on("error", () => undefined);
+    if (statusCode === 200) {
+      if (head.length > 0) stream.unshift(head);
+      return resolve({ kind: "open", stream });
+    }
+    const kind = statusCode === 403 ? "refused" : "failed";
+    // The proxy sends its answer to a refused tunnel in one piece.
+    resolve({ kind, reason: head.toString().trim() });
+    stream.destroy();
+  });
+  asked.end();
+  return await promise;
+}
+
+function targetOf(url: URL): Target | undefined {
+  const host = normalizeHost(url.hostname);
+  const standard = url.protocol === "https:" ? 443 : 80;
+  return host && { host, port: url.port === "" ? standard : Number(url.port) };
+}
+
+function authorityOf({ host, port }: Target): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
