@@ -70,6 +70,12 @@ export const toolhostConfig = z.object({
   REEVE_NETWORK_RANGES: addressRanges.prefault(""),
   /** How many bytes all connections of one call may transfer together. */
   REEVE_NETWORK_MAX_BYTES: z.coerce.number().int().min(1).default(268_435_456),
+  /** The API of the search engine of `web_search`. Absent: there is no such tool. */
+  REEVE_WEB_SEARCH: z.enum(["searxng", "brave"]).optional(),
+  /** Address of the search engine. Required for searxng. Default for brave: its public API. */
+  REEVE_WEB_SEARCH_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Key of the search engine. Required for brave. */
+  REEVE_WEB_SEARCH_KEY: z.string().min(8).optional(),
   /** How long a sandbox stays warm for another call in the same workspace. */
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes stay warm, over all workspaces. */

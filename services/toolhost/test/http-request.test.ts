@@ -239,8 +239,8 @@ describe("http_request to a host of a credential", () => {
       value,
     };
     const { egress } = testEgress({
-      credentials: [{ ...credential, ca: authority.ca }],
-      ca: authority.ca,
+      credentials: [{ ...credential, ca: String(authority.ca) }],
+      ca: String(authority.ca),
     });
     const asked = async (host: string, credentials: readonly string[]) => {
       const context = webContext(

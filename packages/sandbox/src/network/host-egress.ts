@@ -127,7 +127,8 @@ async function openTunnel(
 function targetOf(url: URL): Target | undefined {
   const host = normalizeHost(url.hostname);
   const standard = url.protocol === "https:" ? 443 : 80;
-  return host && { host, port: url.port === "" ? standard : Number(url.port) };
+  if (host === undefined) return undefined;
+  return { host, port: url.port === "" ? standard : Number(url.port) };
 }
 
 function authorityOf({ host, port }: Target): string {

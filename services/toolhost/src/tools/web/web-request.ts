@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { request as send } from "node:http";
+import type { Duplex } from "node:stream";
 import type { CallEgress } from "@reeve/sandbox/network/host-egress";
 
 /** Maximum number of redirects that a request follows. */
@@ -70,7 +71,7 @@ function problemOf({ protocol, username, password }: URL): string | undefined {
 
 async function sent(
   { url, method, headers, body }: WebRequest,
-  { stream, path }: { readonly stream: NodeJS.ReadWriteStream; readonly path: string },
+  { stream, path }: { readonly stream: Duplex; readonly path: string },
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();

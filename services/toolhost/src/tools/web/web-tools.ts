@@ -1,26 +1,48 @@
+import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
+import { invalidConfig } from "@reeve/platform/process/json-config";
 import { HostEgress } from "@reeve/sandbox/network/host-egress";
 import { resolveHost } from "@reeve/sandbox/network/lookups";
 import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import type { ToolhostConfig } from "../../config.ts";
 import { httpRequest } from "./http-request.ts";
+import { openSearchEngine } from "./search/open-search-engine.ts";
+import { searchHost, webSearch } from "./web-search.ts";
+
+/** The operator names the address of the search engine, which is often in a private network. */
+const searchRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
 
 export interface WebToolsOptions {
   readonly log: Logger;
   readonly credentials: readonly NetworkCredential[];
 }
 
-/** Returns the tools that use the network from this process. Those that are not configured are absent. */
-export function webTools(
-  config: ToolhostConfig,
-  { log, credentials }: WebToolsOptions,
-): readonly Tool[] {
+/**
+ * Returns the tools that use the network from this process. Those that are not configured are absent. Throws a Failure if the
+ * settings of one are invalid.
+ */
+export function webTools(config: ToolhostConfig, options: WebToolsOptions): readonly Tool[] {
   const policy = {
     allow: config.REEVE_NETWORK_ALLOW,
     ranges: config.REEVE_NETWORK_RANGES,
     maxBytes: config.REEVE_NETWORK_MAX_BYTES,
   };
-  const egress = new HostEgress({ policy, resolve: resolveHost, log, credentials });
-  return policy.allow.length === 0 ? [] : [httpRequest(egress)];
+  const egress = new HostEgress({ policy, resolve: resolveHost, ...options });
+  const search = searchTool(config, options);
+  return [...(policy.allow.length === 0 ? [] : [httpRequest(egress)]), ...(search ? [search] : [])];
+}
+
+function searchTool(config: ToolhostConfig, { log }: WebToolsOptions): Tool | undefined {
+  const engine = openSearchEngine(config, processRedaction);
+  if (engine === undefined) return undefined;
+  const entry = parseNetworkEntry(searchHost(engine), "agent");
+  if (entry === undefined) throw invalidConfig("REEVE_WEB_SEARCH_URL", "has no valid host");
+  const policy = {
+    allow: [entry],
+    ranges: [...config.REEVE_NETWORK_RANGES, ...searchRanges],
+    maxBytes: config.REEVE_NETWORK_MAX_BYTES,
+  };
+  return webSearch(engine, new HostEgress({ policy, resolve: resolveHost, log }));
 }
