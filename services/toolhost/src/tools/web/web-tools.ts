@@ -7,6 +7,7 @@ import { HostEgress } from "@reeve/sandbox/network/host-egress";
 import { resolveHost } from "@reeve/sandbox/network/lookups";
 import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import type { ToolhostConfig } from "../../config.ts";
+import { fetchPage } from "./fetch-page.ts";
 import { httpRequest } from "./http-request.ts";
 import { openSearchEngine } from "./search/open-search-engine.ts";
 import { searchHost, webSearch } from "./web-search.ts";
@@ -31,7 +32,10 @@ export function webTools(config: ToolhostConfig, options: WebToolsOptions): read
   };
   const egress = new HostEgress({ policy, resolve: resolveHost, ...options });
   const search = searchTool(config, options);
-  return [...(policy.allow.length === 0 ? [] : [httpRequest(egress)]), ...(search ? [search] : [])];
+  return [
+    ...(policy.allow.length === 0 ? [] : [httpRequest(egress), fetchPage(egress)]),
+    ...(search ? [search] : []),
+  ];
 }
 
 function searchTool(config: ToolhostConfig, { log }: WebToolsOptions): Tool | undefined {

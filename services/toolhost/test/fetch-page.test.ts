@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { fetchPage } from "../src/tools/web/fetch-page.ts";
+import { readPage } from "../src/tools/web/page/read-page.ts";
+import type { WebServer } from "./support/web-bench.ts";
+import { testEgress, webContext, webServer } from "./support/web-bench.ts";
+
+const never = new AbortController().signal;
+const paragraph =
+  "Red pandas live in the mountains of Asia, and eat bamboo, eggs, and fruit. ".repeat(8);
+const article = `<html><head><title>Red pandas</title><script>alert(1)</script></head><body>
+<nav><a href="/home">Home</a></nav><article><h2>Where they live</h2><p>${paragraph}</p>
+<p>${paragraph} See <a href="/more?a=1">more</a> and <a href="javascript:alert(1)">this</a>.</p></article></body></html>`;
+
+/** A PDF of one page. */
+const pdf = (() => {
+  const stream = "BT /F1 24 Tf 72 700 Td (Hello from page one) Tj ET";
+  const objects = [
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+    `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+  ].map((body, index) => `${index + 1} 0 obj\n${body}\nendobj\n`);
+  return Buffer.from(`%PDF-1.4\n${objects.join("")}trailer\n<< /Size 6 /Root 1 0 R >>\n%%EOF\n`);
+})();
+
+const pages: Readonly<Record<string, readonly [string, string | Buffer]>> = {
+  "/article": ["text/html", article],
+  "/latin1": [
+    "text/html",
+    Buffer.from('<meta charset="iso-8859-1"><title>a</title><p>caf\u{e9}</p>', "latin1"),
+  ],
+  "/pdf": ["application/pdf", pdf],
+  "/broken": ["application/pdf", "no pdf"],
+  "/long": ["text/plain", "0123456789".repeat(12_000)],
+  "/image": ["image/png", "a"],
+};
+
+describe("fetch_page", () => {
+  let server: WebServer;
+  const { egress } = testEgress();
+
+  beforeAll(async () => {
+    server = await webServer((request, response) => {
+      const [type, body] = pages[request.url ?? ""] ?? [];
+      if (type === undefined) response.writeHead(404).end();
+      else response.writeHead(200, { "content-type": type }).end(body);
+    });
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  async function fetched(path: string, offset?: number) {
+    const args = {
+      url: `http://a.test:${server.port}${path}`,
+      ...(offset !== undefined && { offset }),
+    };
+    return await fetchPage(egress).call(webContext(args, [`a.test:${server.port}`]), never);
+  }
+
+  // Requirement: WEB-6
+  test("returns the readable text of a page as Markdown, with its title and absolute links", async () => {
+    const { structured, content } = await fetched("/article");
+    expect(structured).toMatchObject({ title: "Red pandas" });
+    expect(content).toContain("## Where they live");
+    expect(content).toContain(`[more](http://a.test:${server.port}/more?a=1)`);
+    expect(content).not.toMatch(/alert|Home/);
+    expect((await fetched("/latin1")).content).toContain("café");
+  });
+
+  // Requirement: WEB-6
+  test("returns the text of a PDF by page, and says why another one cannot be read", async () => {
+    expect((await fetched("/pdf")).structured).toMatchObject({
+      text: "[page 1]\nHello from page one",
+    });
+    expect(await fetched("/broken")).toMatchObject({ isError: true });
+    expect((await fetched("/image")).content).toMatch(/of the type image\/png, which has no text/);
+    expect((await fetched("/none")).content).toMatch(/has the status 404/);
+  });
+
+  // Requirement: WEB-6
+  test("continues a long text at the offset that it names", async () => {
+    const first = await fetched("/long");
+    const next = Number(first.structured?.["next_offset"]);
+    expect(first.structured).toMatchObject({ total_chars: 120_000, next_offset: 49_000 });
+    expect((await fetched("/long", next)).structured?.["text"]).toHaveLength(49_000);
+    expect((await fetched("/long", 98_000)).structured).not.toHaveProperty("next_offset");
+    expect((await fetched("/long", 120_000)).content).toMatch(/only 120000 characters/);
+  });
+
+  // Requirement: WEB-6
+  test("ends the reader of a page that takes too long or too much memory", async () => {
+    const html = "<div>".repeat(300_000);
+    const source = { kind: "html", html, url: "http://a.test/" } as const;
+    const limits = { timeoutMs: 60_000, heapMiB: 256, growthMiB: 512 };
+    expect(await readPage(source, never, { ...limits, timeoutMs: 1 })).toEqual({
+      kind: "failed",
+      reason: "reading the page took over 1 ms",
+    });
+    expect(await readPage(source, never, { ...limits, heapMiB: 16 })).toMatchObject({
+      kind: "failed",
+    });
+    expect(await readPage(source, never, { ...limits, growthMiB: -1_000 })).toMatchObject({
+      kind: "failed",
+    });
+  });
+});
