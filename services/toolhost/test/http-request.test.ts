@@ -82,6 +82,9 @@ describe("http_request", () => {
     return await httpRequest(egress, timeoutMs).call(webContext(args, network), never);
   }
 
+  const bodyAt = async (path: string) => (await asked({ url: at(path) })).structured?.["body"];
+  const contentOf = async (args: JsonObject) => (await asked(args)).content;
+
   // Requirement: WEB-1
   test("sends the method, headers, and body, and returns the status, headers, and JSON", async () => {
     const { structured, isError } = await asked({
@@ -119,10 +122,9 @@ describe("http_request", () => {
 
   // Requirement: WEB-1
   test("decodes compressed bodies and other charsets, also a charset that does not exist", async () => {
-    const body = async (path: string) => (await asked({ url: at(path) })).structured?.["body"];
-    expect(await body("/zipped")).toBe("zipped");
-    expect(await body("/latin1")).toBe("café");
-    expect(await body("/wrong")).toBe("a\u{fffd}b");
+    expect(await bodyAt("/zipped")).toBe("zipped");
+    expect(await bodyAt("/latin1")).toBe("café");
+    expect(await bodyAt("/wrong")).toBe("a\u{fffd}b");
   });
 
   // Requirement: WEB-1
@@ -198,16 +200,15 @@ describe("http_request", () => {
 
   // Requirement: WEB-1
   test("refuses what it cannot send, by the name of the argument", async () => {
-    const content = async (args: JsonObject) => (await asked(args)).content;
-    expect(await content({ url: "a.test" })).toBe('url: "a.test" is not a valid URL');
-    expect(await content({ url: "http://a:b@a.test/" })).toMatch(/user name or password/);
-    expect(await content({ url: at("/"), headers: { Host: "b" } })).toBe(
+    expect(await contentOf({ url: "a.test" })).toBe('url: "a.test" is not a valid URL');
+    expect(await contentOf({ url: "http://a:b@a.test/" })).toMatch(/user name or password/);
+    expect(await contentOf({ url: at("/"), headers: { Host: "b" } })).toBe(
       "headers: the header Host cannot be set",
     );
-    expect(await content({ url: at("/"), headers: { a: "b\r\nc: d" } })).toMatch(
+    expect(await contentOf({ url: at("/"), headers: { a: "b\r\nc: d" } })).toMatch(
       /invalid name or value/,
     );
-    expect(await content({ url: at("/"), body: "a" })).toBe("body: a GET request has none");
+    expect(await contentOf({ url: at("/"), body: "a" })).toBe("body: a GET request has none");
   });
 });
 

@@ -71,6 +71,13 @@ describe.each(["searxng", "brave"] as const)("web_search with %s", (kind) => {
     return await call(contextOf({ query: "red pandas", count: 3 }), never);
   }
 
+  async function reasonFor(given: typeof answer): Promise<string> {
+    answer = given;
+    const { content, isError } = await searched();
+    expect(isError).toBe(true);
+    return content;
+  }
+
   // Requirement: WEB-5
   test("returns the title, URL, and snippet of as many results as were requested", async () => {
     answer = { status: 200, body: JSON.stringify(results) };
@@ -89,28 +96,22 @@ describe.each(["searxng", "brave"] as const)("web_search with %s", (kind) => {
 
   // Requirement: WEB-5
   test("says why there is no answer, and does not follow the engine elsewhere", async () => {
-    const content = async (given: typeof answer) => {
-      answer = given;
-      const { content: text, isError } = await searched();
-      expect(isError).toBe(true);
-      return text;
-    };
-    expect(await content({ status: 429, body: "" })).toMatch(/the status 429/);
-    expect(await content({ status: 200, body: "<html>" })).toMatch(/not of the configured API/);
+    expect(await reasonFor({ status: 429, body: "" })).toMatch(/the status 429/);
+    expect(await reasonFor({ status: 200, body: "<html>" })).toMatch(/not of the configured API/);
     const location = `http://a.test:${server.port}/`;
-    expect(await content({ status: 302, body: "", headers: { location } })).toMatch(
+    expect(await reasonFor({ status: 302, body: "", headers: { location } })).toMatch(
       /the redirect to .* was not followed: a\.test:\d+ is not among the hosts/,
     );
   });
 });
 
-describe("the settings of web_search", () => {
-  const open = (kind: "searxng" | "brave" | undefined, url?: string, given?: string) =>
-    openSearchEngine(
-      { REEVE_WEB_SEARCH: kind, REEVE_WEB_SEARCH_URL: url, REEVE_WEB_SEARCH_KEY: given },
-      new Redaction(),
-    );
+const open = (kind: "searxng" | "brave" | undefined, url?: string, given?: string) =>
+  openSearchEngine(
+    { REEVE_WEB_SEARCH: kind, REEVE_WEB_SEARCH_URL: url, REEVE_WEB_SEARCH_KEY: given },
+    new Redaction(),
+  );
 
+describe("the settings of web_search", () => {
   // Requirement: WEB-5
   test("are optional, and complete if there is an engine", () => {
     expect(open(undefined)).toBeUndefined();

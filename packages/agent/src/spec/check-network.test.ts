@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { check, violationsOf } from "../../test/check.ts";
+import { violationsOf } from "../../test/check.ts";
 
 const execute = { permissionClasses: ["execute"] };
 

@@ -4,4 +4,4 @@ import { pageText } from "./page-text.ts";
 import type { PageSource } from "./page-text.ts";
 
 // `readPage` passes a source.
-parentPort?.postMessage(await pageText(workerData as PageSource));
+parentPort?.postMessage(await pageText(workerData as PageSource), []);

@@ -31,7 +31,8 @@ export async function readPage(
   signal: AbortSignal,
   { timeoutMs, heapMiB, growthMiB }: PageLimits = defaultLimits,
 ): Promise<ReadPage> {
-  using _ = await mutex.acquire(signal);
+  using resources = new DisposableStack();
+  resources.use(await mutex.acquire(signal));
   const before = process.memoryUsage.rss();
   const thread = new Worker(programFile(), {
     workerData: source,
@@ -50,7 +51,7 @@ export async function readPage(
     const growth = process.memoryUsage.rss() - before;
     if (growth > growthMiB * 2 ** 20) fail(`reading the page took over ${growthMiB} MiB of memory`);
   }, checkMs);
-  using _abort = onAbort(signal, () => reject(signal.reason));
+  resources.use(onAbort(signal, () => reject(signal.reason)));
   try {
     return await promise;
   } finally {
