@@ -16,7 +16,7 @@ export interface PageLimits {
   readonly growthMiB: number;
 }
 
-const defaultLimits: PageLimits = { timeoutMs: 10_000, heapMiB: 256, growthMiB: 512 };
+const defaultLimits: PageLimits = { timeoutMs: 20_000, heapMiB: 256, growthMiB: 512 };
 const checkMs = 50;
 
 /** One page at a time, so that the memory by which this process grows is that of the page. */
