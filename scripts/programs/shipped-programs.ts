@@ -3,7 +3,7 @@ export const shippedPrograms = {
   gateway: "services/gateway/src/main.ts",
   runtime: "services/runtime/src/main.ts",
   toolhost: "services/toolhost/src/main.ts",
-  "page-thread": "services/toolhost/src/tools/web/page/page-thread.ts",
+  "page-reader": "services/toolhost/src/tools/web/page/page-reader.ts",
   approvals: "services/approvals/src/main.ts",
   reeve: "cli/src/main.ts",
   keys: "deploy/compose/keys.mjs",

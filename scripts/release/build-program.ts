@@ -18,8 +18,8 @@ export async function buildProgram(
   await compilePrograms({
     programs: {
       [spec.program]: spec.source,
-      // A program that contains a toolhost starts it in a thread.
-      "page-thread": shippedPrograms["page-thread"],
+      // A program that contains a toolhost starts it.
+      "page-reader": shippedPrograms["page-reader"],
     },
     folder: join(folder, programsFolder),
     place: programsFolder,

@@ -25,6 +25,7 @@ import { isRunOver } from "@reeve/run/commands/is-run-over";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { askedLiveness } from "@reeve/run/liveness/asked-liveness";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { Lookups, resolveHost } from "@reeve/sandbox/network/lookups";
 import { sweepSessions } from "@reeve/sandbox/lifecycle/sweep-sessions";
 import type { ToolhostConfig } from "./config.ts";
 import { Announcer } from "./pool/announcer.ts";
@@ -88,7 +89,10 @@ export async function startToolhost(
   const sources = await readExternalSources(files, environment, secrets);
   const maxArtifactBytes = config.REEVE_MAX_ARTIFACT_BYTES;
   const artifacts = await openArtifactStore(nats, { maxBytes: maxArtifactBytes });
-  const sandboxes = starting.use(await openSandboxes(config, { credentials, log }, signal));
+  const lookups = new Lookups(resolveHost);
+  const sandboxes = starting.use(
+    await openSandboxes(config, { credentials, lookups, log }, signal),
+  );
   const { REEVE_POOL: name, REEVE_ACK_WAIT_MS: ackWaitMs } = config;
   const host = `toolhost-${randomBytes(6).toString("hex")}`;
   const slots = new Slots(config.REEVE_TOOLHOST_CONCURRENCY);
@@ -125,7 +129,10 @@ export async function startToolhost(
       })
     : [];
   const toolbox = new HostToolbox(
-    redactedTools([...builtin, ...webTools(config, { credentials, log })], processRedaction),
+    redactedTools(
+      [...builtin, ...webTools(config, { credentials, lookups, log })],
+      processRedaction,
+    ),
     [() => redactedTools(external.tools, processRedaction)],
     redactedTools([inspectFiles], processRedaction),
   );

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fetchPage } from "../src/tools/web/fetch-page.ts";
+import { PageReaders } from "../src/tools/web/page/page-readers.ts";
 import { readPage } from "../src/tools/web/page/read-page.ts";
-import type { WebServer } from "./support/web-bench.ts";
-import { testEgress, webContext, webServer } from "./support/web-bench.ts";
+import type { WebServer } from "./support/web/web-bench.ts";
+import { testEgress, webContext, webServer } from "./support/web/web-bench.ts";
 
 const never = new AbortController().signal;
 const paragraph =
@@ -34,6 +35,7 @@ const pages: Readonly<Record<string, readonly [string, string | Buffer]>> = {
   "/broken": ["application/pdf", "no pdf"],
   "/long": ["text/plain", "0123456789".repeat(12_000)],
   "/image": ["image/png", "a"],
+  "/huge": ["text/html", "<p>a".repeat(600_000)],
 };
 
 describe("fetch_page", () => {
@@ -54,7 +56,10 @@ describe("fetch_page", () => {
       url: `http://a.test:${server.port}${path}`,
       ...(offset !== undefined && { offset }),
     };
-    return await fetchPage(egress).call(webContext(args, [`a.test:${server.port}`]), never);
+    return await fetchPage(egress, new PageReaders()).call(
+      webContext(args, [`a.test:${server.port}`]),
+      never,
+    );
   }
 
   // Requirement: WEB-6
@@ -75,6 +80,7 @@ describe("fetch_page", () => {
     expect(await fetched("/broken")).toMatchObject({ isError: true });
     expect((await fetched("/image")).content).toMatch(/of the type image\/png, which has no text/);
     expect((await fetched("/none")).content).toMatch(/has the status 404/);
+    expect((await fetched("/huge")).content).toMatch(/more than 2000000 bytes of HTML/);
   });
 
   // Requirement: WEB-6
@@ -91,16 +97,34 @@ describe("fetch_page", () => {
   test("ends the reader of a page that takes too long or too much memory", async () => {
     const html = "<div>".repeat(300_000);
     const source = { kind: "html", html, url: "http://a.test/" } as const;
-    const limits = { timeoutMs: 60_000, heapMiB: 256, growthMiB: 512 };
+    const limits = { timeoutMs: 60_000, heapMiB: 160, memoryMiB: 256 };
     expect(await readPage(source, never, { ...limits, timeoutMs: 1 })).toEqual({
       kind: "failed",
-      reason: "reading the page took over 1 ms",
+      reason: "the page cannot be read: it takes more than 1 ms",
     });
     expect(await readPage(source, never, { ...limits, heapMiB: 16 })).toMatchObject({
-      kind: "failed",
+      reason: expect.stringMatching(/memory/) as string,
     });
-    expect(await readPage(source, never, { ...limits, growthMiB: -1_000 })).toMatchObject({
+    expect(await readPage(source, never, { ...limits, memoryMiB: 60 })).toEqual({
       kind: "failed",
+      reason: "the page cannot be read: it takes more than 60 MiB of memory",
     });
+  });
+
+  // Requirement: WEB-6
+  test("reads one page of a run at a time, and is busy to a tenant that has its share", async () => {
+    const source = { kind: "html", html: "<p>a", url: "http://a.test/" } as const;
+    const readers = new PageReaders({ pages: 2, pagesPerTenant: 1, waitMs: 0 });
+    const read = (tenant: string, runId: string) => readers.read(source, { tenant, runId }, never);
+    const [first, sameRun, sameTenant, other] = await Promise.all([
+      read("acme", "run_1"),
+      read("acme", "run_1"),
+      read("acme", "run_2"),
+      read("globex", "run_3"),
+    ]);
+    for (const each of [first, other]) expect(each).toMatchObject({ kind: "read", text: "a" });
+    for (const each of [sameRun, sameTenant]) {
+      expect(each).toMatchObject({ reason: expect.stringMatching(/^busy: .*try again/) as string });
+    }
   });
 });

@@ -8,8 +8,8 @@ import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import { Authority } from "@reeve/sandbox/test/support/certificates";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { httpRequest } from "../src/tools/web/http-request.ts";
-import type { WebServer } from "./support/web-bench.ts";
-import { testEgress, webContext, webServer } from "./support/web-bench.ts";
+import type { WebServer } from "./support/web/web-bench.ts";
+import { testEgress, webContext, webServer } from "./support/web/web-bench.ts";
 
 const never = new AbortController().signal;
 const canary = "canary-web-7f19c2";
@@ -25,6 +25,12 @@ const pages: Readonly<
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ method, headers, body: Buffer.concat(body).toString() }));
   },
+  "/deep": (_, response) =>
+    response
+      .writeHead(200, { "content-encoding": "gzip", "content-type": "application/json" })
+      .end(gzipSync("[".repeat(900_000))),
+  "/long": (_, response) =>
+    response.writeHead(200, { "content-type": "text/plain" }).end("a".repeat(1_000_001)),
   "/missing": (_, response) => response.writeHead(404, { "content-type": "text/plain" }).end("no"),
   "/zipped": (_, response) =>
     response
@@ -145,6 +151,14 @@ describe("http_request", () => {
   });
 
   // Requirement: WEB-2
+  test("returns JSON that is too deep as text, and text that is too long as a file", async () => {
+    expect(await bodyAt("/deep")).toMatch(/^\[{100000}/);
+    const { structured, attachments } = await asked({ url: at("/long") });
+    expect(structured).toMatchObject({ file: "body" });
+    expect(attachments).toMatchObject([{ label: "body", mediaType: "text/plain" }]);
+  });
+
+  // Requirement: WEB-2
   test("ends a request whose answer takes too long", async () => {
     expect(await asked({ url: at("/slow") }, 50)).toEqual({
       content: "the request took longer than 0.05 s",
@@ -196,6 +210,12 @@ describe("http_request", () => {
     });
     expect((await posted(1, 303)).structured).toMatchObject({ body: { method: "GET", body: "" } });
     expect((await posted(6, 307)).content).toMatch(/more than 5 redirects/);
+    const elsewhere = await asked({
+      method: "POST",
+      body: "a",
+      url: at(`/?status=307&to=${encodeURIComponent(at("/echo", "b.test"))}`),
+    });
+    expect(elsewhere.content).toMatch(/a POST request is not repeated at another origin/);
   });
 
   // Requirement: WEB-1
@@ -212,10 +232,20 @@ describe("http_request", () => {
   });
 });
 
+const value = async () => ({ text: `Bearer ${canary}`, secrets: [canary] });
+const redirect = (to: string, status = 302) => `/?status=${status}&to=${encodeURIComponent(to)}`;
+
 describe("http_request to a host of a credential", () => {
-  // Requirement: WEB-4
-  test("has the header of the credential, which no result shows, and verifies other hosts itself", async () => {
-    await using resources = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
+  let port: number;
+  let plainPort: number;
+  let asked: (
+    url: string,
+    credentials: readonly string[],
+    more?: JsonObject,
+  ) => ReturnType<ReturnType<typeof httpRequest>["call"]>;
+
+  beforeAll(async () => {
     const authority = await Authority.create();
     const secure = createServer(
       await authority.certify("a.test"),
@@ -227,11 +257,12 @@ describe("http_request to a host of a credential", () => {
       secure.closeAllConnections();
       secure.close();
     });
-    const { port } = secure.address() as AddressInfo;
+    const plain = resources.use(await webServer((...given) => void serve(...given)));
+    ({ port } = secure.address() as AddressInfo);
+    plainPort = plain.port;
     const hosts = [parseNetworkEntry(`a.test:${port}`, "agent")].filter(
       (each) => each !== undefined,
     );
-    const value = async () => ({ text: `Bearer ${canary}`, secrets: [canary] });
     const credential = {
       name: "tracker",
       hosts,
@@ -243,23 +274,57 @@ describe("http_request to a host of a credential", () => {
       credentials: [{ ...credential, ca: String(authority.ca) }],
       ca: String(authority.ca),
     });
-    const asked = async (host: string, credentials: readonly string[]) => {
-      const context = webContext(
-        { url: `https://${host}:${port}/echo` },
-        [`${host}:${port}`],
-        credentials,
-      );
-      return await httpRequest(egress).call(context, never);
+    asked = async (url, names, more = {}) => {
+      const network = [`a.test:${port}`, `b.test:${port}`, `b.test:${plainPort}`];
+      return await httpRequest(egress).call(webContext({ url, ...more }, network, names), never);
     };
-    const used = await asked("a.test", ["tracker"]);
+  });
+  afterAll(() => resources.disposeAsync());
+
+  // Requirement: WEB-4
+  test("has the header of the credential, which no result shows, and verifies other hosts itself", async () => {
+    const used = await asked(`https://a.test:${port}/echo`, ["tracker"]);
     expect(used.structured).toMatchObject({
       status: 200,
       body: { headers: { authorization: "Bearer [redacted]", host: `a.test:${port}` } },
     });
     expect(used.content).not.toContain(canary);
-    const plain = await asked("a.test", []);
+    const plain = await asked(`https://a.test:${port}/echo`, []);
     expect(plain.structured).toMatchObject({ status: 200 });
     expect(plain.content).not.toContain("Bearer");
-    expect((await asked("b.test", [])).content).toMatch(/no TLS connection to b\.test/);
+    const other = await asked(`https://b.test:${port}/echo`, []);
+    expect(other.content).toMatch(/no TLS connection to b\.test/);
+  });
+
+  // Requirement: WEB-3, WEB-4
+  test("has it after redirects to the same origin, which stay at https", async () => {
+    const there = `https://a.test:${port}/echo`;
+    for (const target of ["/echo", there]) {
+      const { structured } = await asked(`https://a.test:${port}${redirect(target)}`, ["tracker"]);
+      expect(structured).toMatchObject({
+        url: there,
+        body: { headers: { authorization: "Bearer [redacted]" } },
+      });
+    }
+    const down = await asked(
+      `https://a.test:${port}${redirect(`http://b.test:${plainPort}/echo`)}`,
+      ["tracker"],
+    );
+    expect(down.content).toMatch(
+      /the redirect to http:\/\/b\.test:\d+ was not followed: it leaves/,
+    );
+  });
+
+  // Requirement: WEB-3, WEB-4
+  test("has none if another server redirects there, and there is no request with a body", async () => {
+    const there = `https://a.test:${port}/echo`;
+    const from = (status: number) => `http://b.test:${plainPort}${redirect(there, status)}`;
+    const got = await asked(from(302), ["tracker"]);
+    expect(got.structured).toMatchObject({ url: there, status: 200 });
+    expect(got.content).not.toContain("Bearer");
+    const posted = await asked(from(307), ["tracker"], { method: "POST", body: "a" });
+    expect(posted.content).toMatch(/a POST request is not repeated at another origin/);
+    const seen = await asked(from(301), ["tracker"], { method: "POST", body: "a" });
+    expect(seen.structured).toMatchObject({ body: { method: "GET", body: "" } });
   });
 });

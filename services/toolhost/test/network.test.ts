@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { Lookups } from "@reeve/sandbox/network/lookups";
 import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
 import { machineIdHash } from "@reeve/sandbox/host/owner";
 import type { ExecEvent, SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
@@ -97,7 +98,7 @@ describe("the proxy of a sandbox", () => {
       policy: { allow: entry === undefined ? [] : [entry], ranges: [], maxBytes: 1 },
       identity: { ...sandboxIdentity(64_017), isDedicated: false },
       folder: () => folder,
-      resolve: () => Promise.resolve([]),
+      lookups: new Lookups(() => Promise.resolve([])),
       log: createLogger("test", "silent"),
     });
   }

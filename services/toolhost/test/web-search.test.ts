@@ -1,13 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { Redaction } from "@reeve/platform/telemetry/redaction/redaction";
+import { recordingLog } from "@reeve/sandbox/test/support/recording-log";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openSearchEngine } from "../src/tools/web/search/open-search-engine.ts";
 import { webSearch } from "../src/tools/web/web-search.ts";
 import { contextOf } from "./support/call-context.ts";
-import type { WebServer } from "./support/web-bench.ts";
-import { testEgress, webServer } from "./support/web-bench.ts";
+import type { WebServer } from "./support/web/web-bench.ts";
+import { testEgress, webServer } from "./support/web/web-bench.ts";
 
 const never = new AbortController().signal;
+const { log, logged } = recordingLog();
 const key = "canary-search-18d3";
 const found = Array.from({ length: 4 }, (_, index) => ({
   title: `Title ${index}`,
@@ -67,7 +69,7 @@ describe.each(["searxng", "brave"] as const)("web_search with %s", (kind) => {
     };
     const engine = openSearchEngine(settings, new Redaction());
     if (engine === undefined) throw new Error("there is no engine");
-    const { call } = webSearch(engine, testEgress().egress);
+    const { call } = webSearch({ engine, egress: testEgress().egress, log });
     return await call(contextOf({ query: "red pandas", count: 3 }), never);
   }
 
@@ -99,9 +101,29 @@ describe.each(["searxng", "brave"] as const)("web_search with %s", (kind) => {
     expect(await reasonFor({ status: 429, body: "" })).toMatch(/the status 429/);
     expect(await reasonFor({ status: 200, body: "<html>" })).toMatch(/not of the configured API/);
     const location = `http://a.test:${server.port}/`;
-    expect(await reasonFor({ status: 302, body: "", headers: { location } })).toMatch(
-      /the redirect to .* was not followed: a\.test:\d+ is not among the hosts/,
-    );
+    const elsewhere = await reasonFor({ status: 302, body: "", headers: { location } });
+    expect(elsewhere).toMatch(/cannot be reached/);
+    expect(elsewhere).not.toMatch(/a\.test|127\.0\.0\.1/);
+    expect(logged.at(-1)).toMatchObject({
+      detail: expect.stringMatching(/a\.test:\d+ is not among/),
+    });
+  });
+
+  // Requirement: WEB-5
+  test("returns long results in part, and none with a URL that is too long", async () => {
+    const long = { title: "t".repeat(9_000), url: "https://example.org/", text: "s".repeat(9_000) };
+    const other = { ...long, url: `https://example.org/${"u".repeat(9_000)}` };
+    const given = [other, long].map(({ text, ...rest }) => ({
+      ...rest,
+      content: text,
+      description: text,
+    }));
+    const body =
+      kind === "brave" ? { type: "search", web: { results: given } } : { results: given };
+    answer = { status: 200, body: JSON.stringify(body) };
+    const { structured, content } = await searched();
+    expect(structured).toMatchObject({ results: [{ url: "https://example.org/" }] });
+    expect(content.length).toBeLessThan(1_500);
   });
 });
 

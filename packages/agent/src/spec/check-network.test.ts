@@ -1,5 +1,7 @@
+import { fromJson } from "@bufbuild/protobuf";
+import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import { describe, expect, test } from "vitest";
-import { violationsOf } from "../../test/check.ts";
+import { check, violationsOf } from "../../test/check.ts";
 
 const execute = { permissionClasses: ["execute"] };
 
@@ -18,8 +20,18 @@ describe("the network settings of an agent", () => {
     ]);
   });
 
-  test("are accepted for an agent that may not execute code, because its web tools use them", () => {
-    expect(violationsOf({ deepAgent: { network: { allow: ["example.org:443"] } } })).toEqual([]);
+  test("are accepted for an agent that asks for code, or for web tools", () => {
+    const deepAgent = { network: { allow: ["example.org:443"] } };
+    const allowedTools = fromJson(ListValueSchema, ["fetch_page"]);
+    expect(violationsOf({ deepAgent, permissionClasses: ["network"] })).toEqual([]);
+    expect(violationsOf({ deepAgent, allowedTools })).toEqual([]);
+    expect(check({ deepAgent }).violations).toMatchObject([
+      {
+        field: "deep_agent.network.allow",
+        reason: "CLASS_NOT_GRANTED",
+        description: expect.stringContaining("execute, network, or both") as string,
+      },
+    ]);
   });
 
   test("name credentials only for hosts, with the class for secrets, and by their names", () => {

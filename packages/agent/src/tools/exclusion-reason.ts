@@ -3,6 +3,7 @@ import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { executesCode } from "./isolation.ts";
+import { missingOptIn } from "./opt-in.ts";
 import { runtimeSource } from "./runtime-tools.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { grantedClasses, nameOfClass } from "./permission-classes.ts";
@@ -61,6 +62,8 @@ export function exclusionReason(
     if (!classes.has(permissionClass)) {
       return `it needs the permission class ${nameOfClass(permissionClass)}`;
     }
+    const optIn = missingOptIn(spec, descriptor);
+    if (optIn !== undefined) return optIn;
     if (permissionClass === PermissionClass.EXECUTE && !executesCode(isolation)) {
       return "its toolhosts have no sandbox to execute it in";
     }

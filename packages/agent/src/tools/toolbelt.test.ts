@@ -54,6 +54,24 @@ test("has no tools that execute code without isolation, and warns an agent that 
   }
 });
 
+// Requirement: PERM-3, WEB-7
+test("has built-in tools of the class network only if the spec asks for the class or the tool", () => {
+  const web = create(ToolCatalogSchema, {
+    tools: ["fetch_page", "web_search"].map((name) =>
+      tool(name, { permissionClass: PermissionClass.NETWORK }),
+    ),
+  });
+  const belt = beltOf({ allowedToolPatterns: fromJson(ListValueSchema, ["*"]) }, [web]);
+  expect(names(belt)).toEqual([]);
+  expect(belt.excluded.get("fetch_page")).toContain("add network to permission_classes");
+  expect(names(beltOf(only("fetch_page"), [web]))).toEqual(["fetch_page"]);
+  expect(names(beltOf({ permissionClasses: ["network"] }, [web]))).toEqual([
+    "fetch_page",
+    "web_search",
+  ]);
+  expect(names(beltOf({ mcpServers: ["weather"] }))).toContain("mcp__weather__forecast");
+});
+
 // Requirement: LOOP-3
 test("has no tool whose schema is nested too deep for the log of a run", () => {
   const nested = (levels: number): JsonObject => (levels === 1 ? {} : { a: nested(levels - 1) });

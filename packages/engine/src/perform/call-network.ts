@@ -17,6 +17,12 @@ type NetworkSettings = Pick<
   "networkAllow" | "networkAllowWithCredentials" | "networkCredentials"
 >;
 
+/** The classes of built-in tools that use the network. */
+const networkClasses: readonly PermissionClass[] = [
+  PermissionClass.EXECUTE,
+  PermissionClass.NETWORK,
+];
+
 /** Returns what a call may reach, and the credentials that it uses there, as far as the policy of now allows. */
 export function networkSettings(
   state: RunState,
@@ -31,7 +37,7 @@ export function networkSettings(
     : { networkAllowWithCredentials: networkAllow, networkCredentials };
 }
 
-/** Whether the calls of a tool use credentials for hosts: only code and commands use the network of a sandbox. */
+/** Whether the calls of a tool use credentials for hosts, as code, commands, and web tools do. */
 export function usesCredentials(
   state: RunState,
   frame: Frame,
@@ -40,7 +46,7 @@ export function usesCredentials(
 ): boolean {
   return (
     source === "builtin" &&
-    permissionClass === PermissionClass.EXECUTE &&
+    networkClasses.includes(permissionClass) &&
     credentialsOf(state, frame, policy).length > 0 &&
     destinationsOf(state, frame, policy).length > 0
   );

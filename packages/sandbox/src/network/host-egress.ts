@@ -4,8 +4,7 @@ import { normalizeHost } from "@reeve/agent/spec/network-entry";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { NetworkUse } from "../port.ts";
 import type { Target } from "./call-traffic.ts";
-import type { ResolveHost } from "./lookups.ts";
-import { Lookups } from "./lookups.ts";
+import type { Lookups } from "./lookups.ts";
 import type { NetworkCredential } from "./network-credential.ts";
 import { CallCredentials } from "./network-credential.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
@@ -15,7 +14,8 @@ import { secureSocket } from "./secure-socket.ts";
 
 export interface HostEgressOptions {
   readonly policy: NetworkPolicy;
-  readonly resolve: ResolveHost;
+  /** The lookups of this process, whose number is limited. */
+  readonly lookups: Lookups;
   readonly log: Pick<Logger, "info">;
   /** What the proxy adds to requests. Default: nothing. */
   readonly credentials?: readonly NetworkCredential[] | undefined;
@@ -23,15 +23,29 @@ export interface HostEgressOptions {
   readonly ca?: string | undefined;
 }
 
-/** A connection on which one HTTP request may be sent, or the reason why there is none. */
+/** A connection on which one HTTP request may be sent. */
+export interface OpenRoute {
+  readonly kind: "open";
+  readonly stream: Duplex;
+  /** The target of the request line. */
+  readonly path: string;
+  /**
+   * Returns the target of a redirect as the server sent it. A proxy that adds a header makes redirects to the same server plain, for
+   * clients that reach the server with the header only so.
+   */
+  sentLocation(location: URL): URL;
+}
+
+/** A connection, or the reason why there is none. */
 export type EgressRoute =
-  | {
-      readonly kind: "open";
-      readonly stream: Duplex;
-      /** The target of the request line. */
-      readonly path: string;
-    }
+  | OpenRoute
   | { readonly kind: "refused" | "failed"; readonly reason: string };
+
+/** What one connection of a call may use. */
+export interface RouteUse {
+  /** Whether it uses no credential, even if the call names one for the host. Default: false. */
+  readonly isAnonymous?: boolean | undefined;
+}
 
 /** The network of one call of a tool that runs in this process. Disposing ends all its connections. */
 export interface CallEgress extends AsyncDisposable {
@@ -39,7 +53,7 @@ export interface CallEgress extends AsyncDisposable {
    * Connects to the server of an `http:` or `https:` URL. Requests for hosts of a credential that the call uses go through the
    * proxy, which adds the header; all others go through a tunnel.
    */
-  connect(url: URL, signal: AbortSignal): Promise<EgressRoute>;
+  connect(url: URL, use: RouteUse, signal: AbortSignal): Promise<EgressRoute>;
 }
 
 /**
@@ -48,41 +62,35 @@ export interface CallEgress extends AsyncDisposable {
  */
 export class HostEgress {
   readonly #options: HostEgressOptions;
-  readonly #lookups: Lookups;
 
   constructor(options: HostEgressOptions) {
     this.#options = options;
-    this.#lookups = new Lookups(options.resolve);
   }
 
   /** Throws a Failure if the call requests hosts or credentials that its operator does not permit. */
   open(use: NetworkUse): CallEgress {
-    const { policy, log, credentials = [], ca } = this.#options;
+    const { policy, lookups, log, credentials = [], ca } = this.#options;
     const entries = permittedEntries(use.allow, policy);
     const used = new CallCredentials(credentials, use.credentials);
-    const proxy = new SandboxProxy({
-      ...policy,
-      entries,
-      lookups: this.#lookups,
-      log,
-      credentials,
-    });
+    const proxy = new SandboxProxy({ ...policy, entries, lookups, log, credentials });
     const serving = proxy.serve(use);
     return {
-      connect: async (url, signal) => {
+      connect: async (url, { isAnonymous = false }, until) => {
         const target = targetOf(url);
         if (target === undefined)
           return { kind: "refused", reason: `${url.host} is no valid host` };
-        if (used.uses(target)) {
+        if (!isAnonymous && used.uses(target)) {
           const path = `http://${authorityOf(target)}${url.pathname}${url.search}`;
-          return { kind: "open", stream: proxy.connect(), path };
+          const sentLocation = (location: URL) => securedLocation(location, url, target);
+          return { kind: "open", stream: proxy.connect(), path, sentLocation };
         }
-        const tunnel = await openTunnel(proxy, target, signal);
+        const tunnel = await openTunnel(proxy, target, until);
         if (tunnel.kind !== "open") return tunnel;
         const path = `${url.pathname}${url.search}`;
-        if (url.protocol === "http:") return { kind: "open", stream: tunnel.stream, path };
-        const secured = await secureSocket(tunnel.stream, { host: target.host, ca }, signal);
-        return secured.kind === "open" ? { kind: "open", stream: secured.socket, path } : secured;
+        const route = { kind: "open", path, sentLocation: (location: URL) => location } as const;
+        if (url.protocol === "http:") return { ...route, stream: tunnel.stream };
+        const secured = await secureSocket(tunnel.stream, { host: target.host, ca }, until);
+        return secured.kind === "open" ? { ...route, stream: secured.socket } : secured;
       },
       [Symbol.asyncDispose]: async () => {
         serving[Symbol.dispose]();
@@ -129,6 +137,14 @@ function targetOf(url: URL): Target | undefined {
   const standard = url.protocol === "https:" ? 443 : 80;
   if (host === undefined) return undefined;
   return { host, port: url.port === "" ? standard : Number(url.port) };
+}
+
+/** Makes a redirect to the same server one of https again, if the request was. */
+function securedLocation(location: URL, { protocol }: URL, target: Target): URL {
+  const to = location.protocol === "http:" ? targetOf(location) : undefined;
+  if (protocol !== "https:" || to?.host !== target.host || to.port !== target.port) return location;
+  const { pathname, search, hash } = location;
+  return new URL(`https://${authorityOf(target)}${pathname}${search}${hash}`);
 }
 
 function authorityOf({ host, port }: Target): string {

@@ -13,8 +13,7 @@ import type { NetworkCredential } from "./network-credential.ts";
 import type { NetworkPolicy } from "./network-policy.ts";
 import { permittedEntries } from "./network-policy.ts";
 import { proxyFolder } from "./proxy-folder.ts";
-import type { ResolveHost } from "./lookups.ts";
-import { Lookups } from "./lookups.ts";
+import type { Lookups } from "./lookups.ts";
 import { SandboxProxy } from "./sandbox-proxy.ts";
 
 export interface NetworkedDriverOptions {
@@ -22,7 +21,8 @@ export interface NetworkedDriverOptions {
   readonly identity: Identity;
   /** Returns the parent folder of the proxies' sockets. */
   readonly folder: () => string;
-  readonly resolve: ResolveHost;
+  /** The lookups of this process, whose number is limited. */
+  readonly lookups: Lookups;
   readonly log: Pick<Logger, "info">;
   /** What the proxies add to requests. Default: nothing. */
   readonly credentials?: readonly NetworkCredential[] | undefined;
@@ -35,12 +35,10 @@ export interface NetworkedDriverOptions {
 export class NetworkedDriver implements SandboxDriver {
   readonly #driver: SandboxDriver;
   readonly #options: NetworkedDriverOptions;
-  readonly #lookups: Lookups;
 
   constructor(driver: SandboxDriver, options: NetworkedDriverOptions) {
     this.#driver = driver;
     this.#options = options;
-    this.#lookups = new Lookups(options.resolve);
   }
 
   get name(): string {
@@ -54,13 +52,11 @@ export class NetworkedDriver implements SandboxDriver {
   async open(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession> {
     const requested = spec.network ?? [];
     if (requested.length === 0) return await this.#driver.open(spec, signal);
-    const { policy, identity, folder: below, log, credentials } = this.#options;
+    const { policy, identity, folder: below, lookups, log, credentials } = this.#options;
     const entries = permittedEntries(requested, policy);
     await using opening = new AsyncDisposableStack();
     const folder = opening.use(await proxyFolder(below(), identity));
-    const proxy = opening.use(
-      new SandboxProxy({ ...policy, entries, lookups: this.#lookups, log, credentials }),
-    );
+    const proxy = opening.use(new SandboxProxy({ ...policy, entries, lookups, log, credentials }));
     await folder.publish((path) => proxy.listen(path));
     const session = opening.use(
       await this.#driver.open({ ...spec, proxyDir: folder.path }, signal),

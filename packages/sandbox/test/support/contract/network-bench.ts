@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
+import { Lookups } from "../../../src/network/lookups.ts";
 import { NetworkedDriver } from "../../../src/network/networked-driver.ts";
 import { WarmSandboxes } from "../../../src/lifecycle/warm-sandboxes.ts";
 import { collect } from "../../../src/files/collect.ts";
@@ -78,13 +79,13 @@ export async function networkBench(bench: SandboxBench): Promise<NetworkBench> {
     policy: { allow: [entry(`*:${port}`), entry("*:80")], ranges: ["127.0.0.1"], maxBytes },
     identity,
     folder: () => join(folder, "network"),
-    resolve: (host) => {
+    lookups: new Lookups((host) => {
       lookedUp.push(host);
       // The second lookup of this name returns another address, as in DNS rebinding.
       const isAgain = lookedUp.filter((each) => each === host).length > 1;
       if (host === "rebinding.test") return Promise.resolve([isAgain ? "10.0.0.1" : "127.0.0.1"]);
       return Promise.resolve(names[host] ?? []);
-    },
+    }),
     log,
   });
   const warm = starting.use(new WarmSandboxes(networked, { idleMs: 300_000, maxIdle: 4 }));

@@ -5,12 +5,14 @@ import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import { callEgress, withTimeLimit } from "./call-egress.ts";
 import { decode, mediaTypeOf, textOf } from "./media-type.ts";
 import type { MediaType } from "./media-type.ts";
+import type { PageReaders } from "./page/page-readers.ts";
+import type { PageSource } from "./page/page-text.ts";
 import type { ReadPage } from "./page/read-page.ts";
-import { readPage } from "./page/read-page.ts";
 import { readBody } from "./read-body.ts";
 import { webRequest } from "./web-request.ts";
 
 const timeoutMs = 45_000;
+const maxHtmlBytes = 2_000_000;
 const maxTextBytes = 100_000;
 /** What a result has besides the text. */
 const frameBytes = 1_000;
@@ -19,7 +21,7 @@ const minPartChars = 1_000;
 const metaBytes = 1_024;
 
 /** Reads the text of a web page on a host that the agent may reach. */
-export function fetchPage(egress: HostEgress): Tool {
+export function fetchPage(egress: HostEgress, readers: PageReaders): Tool {
   return {
     descriptor: builtinDescriptor({
       name: "fetch_page",
@@ -51,8 +53,10 @@ export function fetchPage(egress: HostEgress): Tool {
         if (body.kind === "failed") return body;
         const { href } = answer.url;
         if (status !== 200) return { kind: "failed", reason: `${href} has the status ${status}` };
-        const type = mediaTypeOf(headers["content-type"]);
-        return { url: href, ...(await textOfPage(href, type, body.bytes, bounded)) };
+        const page = { url: href, ...mediaTypeOf(headers["content-type"]), bytes: body.bytes };
+        const source = sourceOf(page);
+        if (source.kind === "read" || source.kind === "failed") return { url: href, ...source };
+        return { url: href, ...(await readers.read(source, context, bounded)) };
       });
       if (fetched === undefined) return refused(`it took longer than ${timeoutMs / 1_000} s`);
       if (!("url" in fetched) || fetched.kind === "failed") return refused(fetched.reason);
@@ -61,17 +65,19 @@ export function fetchPage(egress: HostEgress): Tool {
   };
 }
 
-async function textOfPage(
-  url: string,
-  mediaType: MediaType,
-  bytes: Uint8Array,
-  signal: AbortSignal,
-): Promise<ReadPage> {
+interface Download extends MediaType {
+  readonly url: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Returns what a reader reads of a document, or the text of one that needs no reader. */
+function sourceOf({ url, bytes, ...mediaType }: Download): PageSource | ReadPage {
   const { type, charset } = mediaType;
-  if (type === "application/pdf") return await readPage({ kind: "pdf", bytes }, signal);
+  if (type === "application/pdf") return { kind: "pdf", bytes };
   if (type === "text/html" || type === "application/xhtml+xml") {
-    const html = decode(bytes, charset ?? charsetIn(bytes));
-    return await readPage({ kind: "html", html, url }, signal);
+    return bytes.length > maxHtmlBytes
+      ? { kind: "failed", reason: `${url} has more than ${maxHtmlBytes} bytes of HTML` }
+      : { kind: "html", html: decode(bytes, charset ?? charsetIn(bytes)), url };
   }
   const text = textOf(bytes, mediaType);
   return text === undefined

@@ -6,13 +6,16 @@ import { reservedHeaders } from "@reeve/sandbox/network/forward-with-secrets";
 import type { CallEgress, HostEgress } from "@reeve/sandbox/network/host-egress";
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import { callEgress, withTimeLimit } from "./call-egress.ts";
+import { jsonBody } from "./json-body.ts";
 import { isJson, mediaTypeOf, textOf } from "./media-type.ts";
 import { readBody } from "./read-body.ts";
-import type { WebRequest } from "./web-request.ts";
+import type { WebRequest } from "./redirected-request.ts";
 import { webRequest } from "./web-request.ts";
 
 const defaultTimeoutMs = 30_000;
 const maxRequestBytes = 1_000_000;
+/** A longer text becomes a file, as other bodies do: the result would have it twice. */
+const maxTextBytes = 1_000_000;
 
 /** Sends one HTTP request to a host that the agent may reach. `timeoutMs` limits it with its redirects and its body. */
 export function httpRequest(egress: HostEgress, timeoutMs: number = defaultTimeoutMs): Tool {
@@ -21,7 +24,7 @@ export function httpRequest(egress: HostEgress, timeoutMs: number = defaultTimeo
       name: "http_request",
       description:
         "Sends an HTTP request to a host that this agent may reach. Returns the status, the headers, and the body: JSON or text; " +
-        "anything else becomes a file. Credentials of the deployment are added for their hosts; do not send your own there.",
+        "anything else, and a long text, becomes a file. Credentials of the deployment are added for their hosts; do not send your own there.",
       category: ToolCategory.GENERAL,
       permissionClass: PermissionClass.NETWORK,
       properties: {
@@ -97,13 +100,13 @@ async function exchange(
   const { bytes } = read;
   const { statusCode: status = 0 } = response;
   const mediaType = mediaTypeOf(response.headers["content-type"]);
-  const text = textOf(bytes, mediaType);
+  const text = bytes.length > maxTextBytes ? undefined : textOf(bytes, mediaType);
   const hasFile = text === undefined && bytes.length > 0;
   const structured: JsonObject = {
     url: url.href,
     status,
     headers: headersOf(response.headers),
-    ...(text !== undefined && { body: isJson(mediaType) ? parsed(text) : text }),
+    ...(text !== undefined && { body: isJson(mediaType) ? jsonBody(text) : text }),
     ...(hasFile && { file: "body" }),
   };
   return {
@@ -122,16 +125,6 @@ async function exchange(
 function headersOf(headers: NodeJS.Dict<string | string[]>): JsonObject {
   const shown = Object.entries(headers).filter(([name]) => name !== "set-cookie");
   return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]));
-}
-
-/** Returns a JSON value, or the text if it is not valid JSON. */
-function parsed(text: string): JsonValue {
-  try {
-    // The result of a parser of JSON is a JSON value.
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return text;
-  }
 }
 
 function asObject(value: JsonValue | undefined): JsonObject {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
+import type { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress, createInflate, createGunzip } from "node:zlib";
 
@@ -42,18 +42,18 @@ export async function readBody(
 }
 
 function decodedBody(response: IncomingMessage, encoding: string): Readable | undefined {
-  const decoder = decoders[encoding];
+  const decoder = decoders.get(encoding);
   if (encoding === "" || encoding === "identity") return response;
   // The reader sees the error of either stream.
   return decoder && pipeline(response, decoder(), () => undefined);
 }
 
-const decoders: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
 
 function tooLarge(maxBytes: number): string {
   return `the response has more than ${maxBytes} bytes`;

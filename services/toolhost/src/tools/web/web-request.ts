@@ -1,25 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import { request as send } from "node:http";
-import type { Duplex } from "node:stream";
-import type { CallEgress } from "@reeve/sandbox/network/host-egress";
+import type { CallEgress, OpenRoute } from "@reeve/sandbox/network/host-egress";
+import type { WebRequest } from "./redirected-request.ts";
+import { redirectedRequest } from "./redirected-request.ts";
 
 /** Maximum number of redirects that a request follows. */
 const maxRedirects = 5;
 const redirects = [301, 302, 303, 307, 308];
 
-/** Headers that a redirect to another origin keeps. Others, with whatever name, may have secrets for the first one. */
-const portableHeaders = ["accept", "accept-language", "content-type", "user-agent"];
-
 /** Maximum size of all headers of a response. */
 const maxHeaderBytes = 32_768;
-
-export interface WebRequest {
-  readonly url: URL;
-  readonly method: string;
-  /** Names are in lowercase. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array | undefined;
-}
 
 /** A response whose body was not read yet, or the reason why there is none. */
 export type WebResponse =
@@ -28,7 +18,7 @@ export type WebResponse =
 
 /**
  * Sends a request and follows its redirects. Each of them is a new connection, which the rules of the network permit or refuse.
- * Rejects if the signal aborts.
+ * No redirect leaves https, and another origin gets neither credentials nor a body. Rejects if the signal aborts.
  */
 export async function webRequest(
   egress: CallEgress,
@@ -38,25 +28,29 @@ export async function webRequest(
   let request = first;
   for (let followed = 0; followed <= maxRedirects; followed++) {
     const problem = problemOf(request.url);
-    if (problem !== undefined) return failed(request, followed, problem);
-    const route = await egress.connect(request.url, signal);
-    if (route.kind !== "open") return failed(request, followed, route.reason);
+    if (problem !== undefined) return failed(request.url, followed, problem);
+    const route = await egress.connect(request.url, { isAnonymous: request.isAnonymous }, signal);
+    if (route.kind !== "open") return failed(request.url, followed, route.reason);
     let response: IncomingMessage;
     try {
       response = await sent(request, route, signal);
     } catch (error) {
       route.stream.destroy();
       signal.throwIfAborted();
-      return failed(request, followed, error instanceof Error ? error.message : String(error));
+      const reason = error instanceof Error ? error.message : String(error);
+      return failed(request.url, followed, reason);
     }
     const { statusCode = 0, headers } = response;
     if (!redirects.includes(statusCode) || headers.location === undefined) {
       return { kind: "response", url: request.url, response };
     }
     response.destroy();
-    const target = URL.parse(headers.location, request.url.href);
-    if (target === null) return failed(request, followed, "it redirects to an invalid URL");
-    request = redirected(request, target, statusCode);
+    const location = URL.parse(headers.location, request.url.href);
+    if (location === null) return failed(request.url, followed, "it redirects to an invalid URL");
+    const target = route.sentLocation(location);
+    const next = redirectedRequest(request, target, statusCode);
+    if (typeof next === "string") return failed(target, followed + 1, next);
+    request = next;
   }
   return { kind: "failed", reason: `${first.url.href} has more than ${maxRedirects} redirects` };
 }
@@ -71,7 +65,7 @@ function problemOf({ protocol, username, password }: URL): string | undefined {
 
 async function sent(
   { url, method, headers, body }: WebRequest,
-  { stream, path }: { readonly stream: Duplex; readonly path: string },
+  { stream, path }: OpenRoute,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -100,22 +94,8 @@ async function sent(
   return await promise;
 }
 
-function redirected(request: WebRequest, url: URL, status: number): WebRequest {
-  const { method, headers, body } = request;
-  const isSame = url.origin === request.url.origin;
-  const kept = isSame
-    ? headers
-    : Object.fromEntries(
-        Object.entries(headers).filter(([name]) => portableHeaders.includes(name)),
-      );
-  const becomesGet =
-    (status === 303 && method !== "HEAD") || ([301, 302].includes(status) && method === "POST");
-  if (!becomesGet) return { url, method, headers: kept, body };
-  const { "content-type": _, ...rest } = kept;
-  return { url, method: "GET", headers: rest };
-}
-
-function failed({ url }: WebRequest, followed: number, reason: string): WebResponse {
-  const subject = followed === 0 ? "" : `the redirect to ${url.origin} was not followed: `;
+function failed({ origin, href }: URL, followed: number, reason: string): WebResponse {
+  const where = origin === "null" ? href : origin;
+  const subject = followed === 0 ? "" : `the redirect to ${where} was not followed: `;
   return { kind: "failed", reason: `${subject}${reason}` };
 }

@@ -1,24 +1,42 @@
-import type { CallContext, CallResult, Tool } from "@reeve/calls/ports/tool";
+import type { CallContext, Tool } from "@reeve/calls/ports/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
+import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { CallEgress, HostEgress } from "@reeve/sandbox/network/host-egress";
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import { withTimeLimit } from "./call-egress.ts";
+import { jsonBody } from "./json-body.ts";
 import { decode } from "./media-type.ts";
 import { readBody } from "./read-body.ts";
-import type { SearchEngine } from "./search/search-engine.ts";
+import type { SearchEngine, SearchResult } from "./search/search-engine.ts";
 import { webRequest } from "./web-request.ts";
 
 const defaultTimeoutMs = 15_000;
 const defaultCount = 5;
 const maxCount = 20;
-const maxAnswerBytes = 2_000_000;
+const maxAnswerBytes = 1_000_000;
+const maxTitleChars = 300;
+const maxUrlChars = 2_048;
+const maxSnippetChars = 1_000;
 
-/** Searches the web. `egress` must permit the search engine, which is the only host that a call reaches. */
-export function webSearch(
-  engine: SearchEngine,
-  egress: HostEgress,
-  timeoutMs: number = defaultTimeoutMs,
-): Tool {
+export interface WebSearchOptions {
+  readonly engine: SearchEngine;
+  /** Must permit the search engine, which is the only host that a call reaches. */
+  readonly egress: HostEgress;
+  readonly log: Pick<Logger, "warn">;
+  /** Default: 15 seconds. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Searches the web. The address of the search engine, and what its connections say, are for the operator: the log has them, and no
+ * result does.
+ */
+export function webSearch({
+  engine,
+  egress,
+  log,
+  timeoutMs = defaultTimeoutMs,
+}: WebSearchOptions): Tool {
   return {
     descriptor: builtinDescriptor({
       name: "web_search",
@@ -41,10 +59,17 @@ export function webSearch(
       const query = stringOf(args["query"]);
       const count = typeof args["count"] === "number" ? args["count"] : defaultCount;
       await using network = egress.open({ allow: [searchHost(engine)], runId, callId });
-      const result = await withTimeLimit(timeoutMs, signal, (bounded) =>
-        searched(engine, { network, query, count }, bounded),
-      );
-      return result ?? failed(`it took longer than ${timeoutMs / 1_000} s`);
+      const found =
+        (await withTimeLimit(timeoutMs, signal, (bounded) =>
+          searched(engine, { network, query, count }, bounded),
+        )) ?? failed("it does not answer in time");
+      if (found.kind === "failed") {
+        const { problem, detail } = found;
+        log.warn({ runId, callId, problem, detail }, "search engine gave no results");
+        return { content: `the search engine cannot be used: ${problem}`, isError: true };
+      }
+      const structured = { results: found.results.map((each) => ({ ...each })) };
+      return { content: JSON.stringify(structured), structured, isError: false };
     },
   };
 }
@@ -61,32 +86,47 @@ interface Search {
   readonly count: number;
 }
 
+type Found =
+  | { readonly kind: "found"; readonly results: readonly SearchResult[] }
+  | {
+      readonly kind: "failed";
+      /** What the model reads. */
+      readonly problem: string;
+      /** What only the log has. Default: nothing more. */
+      readonly detail?: string | undefined;
+    };
+
 async function searched(
   engine: SearchEngine,
   { network, query, count }: Search,
   signal: AbortSignal,
-): Promise<CallResult> {
+): Promise<Found> {
   const request = { method: "GET", ...engine.requestFor(query, count) };
   const answer = await webRequest(network, request, signal);
-  if (answer.kind === "failed") return failed(answer.reason);
+  if (answer.kind === "failed") return failed("it cannot be reached", answer.reason);
   const { statusCode: status = 0 } = answer.response;
   const body = await readBody(answer.response, signal, maxAnswerBytes);
   if (status !== 200) return failed(`it answers with the status ${status}`);
-  if (body.kind === "failed") return failed(body.reason);
-  const results = engine.resultsOf(parsed(decode(body.bytes)))?.slice(0, count);
+  if (body.kind === "failed") return failed("its answer cannot be read", body.reason);
+  const results = engine.resultsOf(jsonBody(decode(body.bytes), maxAnswerBytes));
   if (results === undefined) return failed("its answer is not of the configured API");
-  const structured = { results: results.map((each) => ({ ...each })) };
-  return { content: JSON.stringify(structured), structured, isError: false };
+  return { kind: "found", results: results.filter(hasShortUrl).slice(0, count).map(shortened) };
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** Part of a URL leads elsewhere, so a result with a URL that is too long is left out. */
+function hasShortUrl({ url }: SearchResult): boolean {
+  return url.length <= maxUrlChars;
 }
 
-function failed(reason: string): CallResult {
-  return { content: `the search engine cannot be used: ${reason}`, isError: true };
+function shortened({ title, url, snippet }: SearchResult): SearchResult {
+  return { title: part(title, maxTitleChars), url, snippet: part(snippet, maxSnippetChars) };
+}
+
+/** Returns the beginning of a text, without half a character at its end. */
+function part(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars).toWellFormed()}…`;
+}
+
+function failed(problem: string, detail?: string): Found {
+  return { kind: "failed", problem, detail };
 }

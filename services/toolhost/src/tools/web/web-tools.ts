@@ -4,20 +4,33 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { invalidConfig } from "@reeve/platform/process/json-config";
 import { HostEgress } from "@reeve/sandbox/network/host-egress";
-import { resolveHost } from "@reeve/sandbox/network/lookups";
+import type { Lookups } from "@reeve/sandbox/network/lookups";
 import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import type { ToolhostConfig } from "../../config.ts";
 import { fetchPage } from "./fetch-page.ts";
 import { httpRequest } from "./http-request.ts";
+import { PageReaders } from "./page/page-readers.ts";
 import { openSearchEngine } from "./search/open-search-engine.ts";
 import { searchHost, webSearch } from "./web-search.ts";
 
-/** The operator names the address of the search engine, which is often in a private network. */
-const searchRanges = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"];
+/**
+ * The operator names the address of the search engine, which is often on this host or in a private network. Nothing but searches may
+ * reach these addresses.
+ */
+const searchRanges = [
+  "127.0.0.0/8",
+  "::1/128",
+  "10.0.0.0/8",
+  "172.16.0.0/12",
+  "192.168.0.0/16",
+  "fc00::/7",
+];
 
 export interface WebToolsOptions {
   readonly log: Logger;
   readonly credentials: readonly NetworkCredential[];
+  /** The lookups of this process. */
+  readonly lookups: Lookups;
 }
 
 /**
@@ -30,15 +43,17 @@ export function webTools(config: ToolhostConfig, options: WebToolsOptions): read
     ranges: config.REEVE_NETWORK_RANGES,
     maxBytes: config.REEVE_NETWORK_MAX_BYTES,
   };
-  const egress = new HostEgress({ policy, resolve: resolveHost, ...options });
+  const egress = new HostEgress({ policy, ...options });
   const search = searchTool(config, options);
   return [
-    ...(policy.allow.length === 0 ? [] : [httpRequest(egress), fetchPage(egress)]),
+    ...(policy.allow.length === 0
+      ? []
+      : [httpRequest(egress), fetchPage(egress, new PageReaders())]),
     ...(search ? [search] : []),
   ];
 }
 
-function searchTool(config: ToolhostConfig, { log }: WebToolsOptions): Tool | undefined {
+function searchTool(config: ToolhostConfig, { log, lookups }: WebToolsOptions): Tool | undefined {
   const engine = openSearchEngine(config, processRedaction);
   if (engine === undefined) return undefined;
   const entry = parseNetworkEntry(searchHost(engine), "agent");
@@ -48,5 +63,5 @@ function searchTool(config: ToolhostConfig, { log }: WebToolsOptions): Tool | un
     ranges: [...config.REEVE_NETWORK_RANGES, ...searchRanges],
     maxBytes: config.REEVE_NETWORK_MAX_BYTES,
   };
-  return webSearch(engine, new HostEgress({ policy, resolve: resolveHost, log }));
+  return webSearch({ engine, egress: new HostEgress({ policy, lookups, log }), log });
 }

@@ -4,6 +4,7 @@ import { createDrivers } from "@reeve/sandbox/drivers";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import { chooseDriver } from "@reeve/sandbox/lifecycle/choose-driver";
+import type { Lookups } from "@reeve/sandbox/network/lookups";
 import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import type { SandboxDriver } from "@reeve/sandbox/port";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
@@ -40,6 +41,8 @@ interface SandboxesOptions {
   readonly log: Logger;
   /** The credentials that proxies of sandboxes may use. */
   readonly credentials: readonly NetworkCredential[];
+  /** The lookups of this process. */
+  readonly lookups: Lookups;
 }
 
 /**
@@ -48,7 +51,7 @@ interface SandboxesOptions {
  */
 export async function openSandboxes(
   config: ToolhostConfig,
-  { log, credentials }: SandboxesOptions,
+  { log, credentials, lookups }: SandboxesOptions,
   signal: AbortSignal,
 ): Promise<Sandboxes> {
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
@@ -76,7 +79,7 @@ export async function openSandboxes(
   const { driver, storage, features, waiting, resources } = openStorage(
     { driver: choice.driver, isolates: choice.report.isolates, identity },
     config,
-    { log, credentials },
+    { log, credentials, lookups },
   );
   return {
     isolation: driver.name,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { readConfig } from "@reeve/platform/config";
 import { createLogger } from "@reeve/platform/telemetry/logger";
+import { Lookups } from "@reeve/sandbox/network/lookups";
 import type { SandboxDriver, SandboxSession } from "@reeve/sandbox/port";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { toolhostConfig } from "../../config.ts";
@@ -24,6 +25,8 @@ const identity = {
   gid: process.getgid?.() ?? 0,
   isDedicated: false,
 };
+
+const lookups = new Lookups(() => Promise.reject(new Error("no name is looked up")));
 
 function driverOf(
   keepsWorkspace: "host" | "session",
@@ -67,7 +70,7 @@ test.each([
       },
     ];
     const chosen = { driver: driverOf(keepsWorkspace), isolates, identity };
-    const { features, resources } = openStorage(chosen, config, { log, credentials });
+    const { features, resources } = openStorage(chosen, config, { log, credentials, lookups });
     await resources.disposeAsync();
     expect(features).toMatchObject({ networkAllow, readOnlyWorkspace, workspaceBytes: 2_000_000n });
     expect(features.image).toBe("reeve-sandbox:latest");
@@ -93,6 +96,7 @@ test("no spare sandbox is started when the id of the storage cannot be read", ()
     openStorage({ driver, isolates: true, identity }, config, {
       log: createLogger("test", "silent"),
       credentials: [],
+      lookups,
     });
   expect(open).toThrow("EISDIR");
   expect(started).toBe(0);

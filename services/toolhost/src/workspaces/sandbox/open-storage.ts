@@ -7,7 +7,7 @@ import type { Identity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import { SpareSandboxes } from "@reeve/sandbox/lifecycle/spare-sandboxes";
 import { WarmSandboxes } from "@reeve/sandbox/lifecycle/warm-sandboxes";
-import { resolveHost } from "@reeve/sandbox/network/lookups";
+import type { Lookups } from "@reeve/sandbox/network/lookups";
 import type { NetworkCredential } from "@reeve/sandbox/network/network-credential";
 import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
 import type { SandboxDriver } from "@reeve/sandbox/port";
@@ -54,6 +54,7 @@ const noneWaiting = (): WaitingSandboxes => ({ warm: 0, spare: 0 });
 interface StorageOptions {
   readonly log: Logger;
   readonly credentials: readonly NetworkCredential[];
+  readonly lookups: Lookups;
 }
 
 /** The settings of sandboxes, and the names of the credentials of their proxies. */
@@ -66,7 +67,7 @@ interface Offered {
 export function openStorage(
   { driver: chosen, isolates, identity }: ChosenDriver,
   config: ToolhostConfig,
-  { log, credentials }: StorageOptions,
+  { log, credentials, lookups }: StorageOptions,
 ): OpenStorage {
   const resources = new AsyncDisposableStack();
   const idleMs = config.REEVE_SANDBOX_IDLE_MS;
@@ -100,14 +101,7 @@ export function openStorage(
   // No tenant has a name with a dot.
   const folder = () => join(root, ".network");
   const driver = isolates
-    ? new NetworkedDriver(ready, {
-        policy,
-        identity,
-        folder,
-        resolve: resolveHost,
-        log,
-        credentials,
-      })
+    ? new NetworkedDriver(ready, { policy, identity, folder, lookups, log, credentials })
     : ready;
   const maxIdle = config.REEVE_SANDBOX_MAX_IDLE;
   const warm = resources.use(new WarmSandboxes(driver, { idleMs, maxIdle }));

@@ -1,8 +1,11 @@
+import type { ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
+import { once } from "node:events";
 import { dirname, join } from "node:path";
-import { Worker } from "node:worker_threads";
-import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { onAbort } from "@reeve/platform/async/on-abort";
+import type { ReaderAnswer, ReaderTask } from "./page-reader.ts";
 import type { PageSource, PageText } from "./page-text.ts";
+import { residentBytes } from "./resident-bytes.ts";
 
 /** The text of a page, or why it could not be read. */
 export type ReadPage =
@@ -11,58 +14,69 @@ export type ReadPage =
 
 export interface PageLimits {
   readonly timeoutMs: number;
+  /** The heap for the page. */
   readonly heapMiB: number;
-  /** Memory by which this process may grow meanwhile. It includes buffers, which no limit of a thread covers. */
-  readonly growthMiB: number;
+  /** The memory of the whole process. It includes buffers, which no limit of a heap covers. */
+  readonly memoryMiB: number;
 }
 
-const defaultLimits: PageLimits = { timeoutMs: 20_000, heapMiB: 256, growthMiB: 512 };
+const defaultLimits: PageLimits = { timeoutMs: 8_000, heapMiB: 160, memoryMiB: 256 };
 const checkMs = 50;
 
-/** One page at a time, so that the memory by which this process grows is that of the page. */
-const mutex = new Semaphore(1);
-
 /**
- * Reads a page in its own thread, with an empty environment. The thread ends with the page, the signal, or a limit, whatever it
- * does then. Rejects if the signal aborts.
+ * Reads a page in a process of its own, with an empty environment and without permission to write files or to start programs. The
+ * process ends with the page, the signal, this process, or at a limit, whatever it does then. Rejects if the signal aborts.
  */
 export async function readPage(
   source: PageSource,
   signal: AbortSignal,
-  { timeoutMs, heapMiB, growthMiB }: PageLimits = defaultLimits,
+  { timeoutMs, heapMiB, memoryMiB }: PageLimits = defaultLimits,
 ): Promise<ReadPage> {
-  using resources = new DisposableStack();
-  resources.use(await mutex.acquire(signal));
-  const before = process.memoryUsage.rss();
-  const thread = new Worker(programFile(), {
-    workerData: source,
+  signal.throwIfAborted();
+  const reader = fork(programFile(), {
     env: {},
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: heapMiB, maxYoungGenerationSizeMb: 32 },
+    execArgv: ["--permission", "--allow-fs-read=*", "--allow-worker", "--no-warnings"],
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
   const { promise, resolve, reject } = Promise.withResolvers<ReadPage>();
-  const fail = (reason: string) => resolve({ kind: "failed", reason });
-  thread.once("message", (text: PageText) => resolve({ kind: "read", ...text }));
-  thread.once("error", (error) => fail(`the page cannot be read: ${error.message}`));
-  thread.once("exit", () => fail("the page cannot be read: its reader ended"));
-  const late = setTimeout(() => fail(`reading the page took over ${timeoutMs} ms`), timeoutMs);
+  const fail = (problem: string) => {
+    resolve({ kind: "failed", reason: `the page cannot be read: ${problem}` });
+  };
+  // The program sends nothing else.
+  reader.once("message", (message) => {
+    const answer = message as ReaderAnswer;
+    if ("page" in answer) resolve({ kind: "read", ...answer.page });
+    else fail(answer.problem);
+  });
+  reader.on("error", (error) => fail(error.message));
+  reader.once("exit", () => fail("its reader ended"));
+  const late = setTimeout(() => fail(`it takes more than ${timeoutMs} ms`), timeoutMs);
   const watch = setInterval(() => {
-    const growth = process.memoryUsage.rss() - before;
-    if (growth > growthMiB * 2 ** 20) fail(`reading the page took over ${growthMiB} MiB of memory`);
+    if (residentBytes(reader.pid) <= memoryMiB * 2 ** 20) return;
+    fail(`it takes more than ${memoryMiB} MiB of memory`);
   }, checkMs);
-  resources.use(onAbort(signal, () => reject(signal.reason)));
+  using _ = onAbort(signal, () => reject(signal.reason));
+  const task: ReaderTask = { source, heapMiB };
+  reader.send(task, (error) => error && fail(error.message));
   try {
     return await promise;
   } finally {
     clearTimeout(late);
     clearInterval(watch);
-    await thread.terminate();
+    await end(reader);
   }
+}
+
+async function end(reader: ChildProcess): Promise<void> {
+  if (reader.pid === undefined || reader.exitCode !== null || reader.signalCode !== null) return;
+  const exited = once(reader, "exit");
+  reader.kill("SIGKILL");
+  await exited;
 }
 
 /** Beside this file, or, in a bundle, beside the bundle. */
 function programFile(): string {
   const { filename } = import.meta;
-  return join(dirname(filename), filename.endsWith(".ts") ? "page-thread.ts" : "page-thread.mjs");
+  return join(dirname(filename), filename.endsWith(".ts") ? "page-reader.ts" : "page-reader.mjs");
 }

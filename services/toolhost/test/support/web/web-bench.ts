@@ -8,8 +8,9 @@ import { callSettings } from "@reeve/calls/settings/tool-settings";
 import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
 import type { HostEgressOptions } from "@reeve/sandbox/network/host-egress";
 import { HostEgress } from "@reeve/sandbox/network/host-egress";
+import { Lookups } from "@reeve/sandbox/network/lookups";
 import { recordingLog } from "@reeve/sandbox/test/support/recording-log";
-import { contextOf } from "./call-context.ts";
+import { contextOf } from "../call-context.ts";
 
 /** A web server on a free port of the loopback. */
 export interface WebServer extends AsyncDisposable {
@@ -41,7 +42,7 @@ export function testEgress(options: Partial<HostEgressOptions> = {}) {
   });
   const egress = new HostEgress({
     policy: { allow, ranges: ["127.0.0.1"], maxBytes: 1_000_000_000 },
-    resolve: async (host) => [host === "private.test" ? "10.0.0.7" : "127.0.0.1"],
+    lookups: new Lookups(async (host) => [host === "private.test" ? "10.0.0.7" : "127.0.0.1"]),
     log,
     ...options,
   });
