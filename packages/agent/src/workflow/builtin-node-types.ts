@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { PermissionClass } from "@reeve/contracts/tool";
 import type { NodeKind, NodeType } from "./node-type.ts";
+import { requestTool } from "./node-target.ts";
 import { anything, errorOutput, input, onError, output, propertiesSchema, text } from "./ports.ts";
 
 /** How many items a map takes unless its property `max_items` differs, and at most. */
@@ -159,10 +160,10 @@ const types: readonly (Omit<NodeType, "id"> & { readonly id: NodeKind })[] = [
     takesOtherInputs: true,
     permissionClass: PermissionClass.NETWORK,
     costHint: "tool",
-    propertiesSchema: propertiesSchema(
-      { tool: named("Name of the tool that sends it."), on_error: onError },
-      ["tool"],
-    ),
+    propertiesSchema: propertiesSchema({
+      tool: named(`Name of the tool that sends it. Left out: ${requestTool}.`),
+      on_error: onError,
+    }),
   },
   {
     ...safe,

@@ -47,8 +47,9 @@ export function allNodeTypes(catalog: NodeCatalog): readonly NodeType[] {
     ...catalog.tools.map(({ name }) => `tool:${name}`),
     ...catalog.agents.map(({ id, hasWorkflow }) => `${hasWorkflow ? "workflow" : "agent"}:${id}`),
   ];
-  const named = ids.flatMap((type) => nodeTypeOf({ type }, catalog) ?? []);
-  return [...builtinNodeTypes.values(), ...named];
+  return [...builtinNodeTypes.keys(), ...ids].flatMap(
+    (type) => nodeTypeOf({ type }, catalog) ?? [],
+  );
 }
 
 /** A type that names its tool or agent has no property for it. */

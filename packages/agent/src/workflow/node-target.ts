@@ -18,6 +18,9 @@ const namingProperties = {
   workflow: "workflow",
 } as const;
 
+/** The tool of nodes of the type `http` that name none. */
+export const requestTool = "http_request";
+
 type CallingKind = keyof typeof namingProperties;
 
 /** Returns what a node does. Undefined: its type does not exist. */
@@ -29,7 +32,8 @@ export function targetOf({
   const kind = nodeKinds.find((each) => each === (separator < 0 ? type : type.slice(0, separator)));
   if (kind === undefined) return undefined;
   if (separator < 0) {
-    return { kind, name: isCalling(kind) ? textOf(properties[namingProperties[kind]]) : "" };
+    const named = isCalling(kind) ? textOf(properties[namingProperties[kind]]) : "";
+    return { kind, name: named === "" && kind === "http" ? requestTool : named };
   }
   const name = type.slice(separator + 1);
   return name === "" || kind === "http" || !isCalling(kind) ? undefined : { kind, name };

@@ -10,7 +10,7 @@ import { toolOf } from "../node-call.ts";
 import { calledTypeOf, itemInputOf, nodeTypeOf } from "../node-catalog.ts";
 import { constantsOf } from "../node-inputs.ts";
 import type { NodeTarget } from "../node-target.ts";
-import { mapTargetOf, namingProperty, targetOf } from "../node-target.ts";
+import { mapTargetOf, namingProperty, requestTool, targetOf } from "../node-target.ts";
 import type { NodeType } from "../node-type.ts";
 import { nodeKinds } from "../node-type.ts";
 import { constantProblem } from "./type-fit.ts";
@@ -59,7 +59,9 @@ function nodeViolations(
   }
   const ofProperties = propertyViolations(node, type, field);
   const property = namingProperty(target.kind);
-  const isNamed = node.type !== target.kind;
+  const hasProperty = property !== undefined && node.properties?.[property] !== undefined;
+  // A node of the type http that names no tool uses the default one.
+  const isNamed = node.type !== target.kind || (target.kind === "http" && !hasProperty);
   const called = `${field}.${isNamed ? "type" : `properties.${property ?? "code"}`}`;
   return [
     ...ofProperties,
@@ -118,10 +120,21 @@ function callViolations(
   }
   if (catalog.tools.some((each) => each.name === tool)) return [];
   const names = catalog.tools.map((each) => each.name);
-  const why = excluded.get(tool) ?? `nothing offers it${suggest(tool, names)}`;
-  const need = tool === name ? "" : `nodes of the type ${kind} need the tool; `;
+  const why = excluded.get(tool) ?? unofferedReason(tool, () => suggest(tool, names));
+  const need =
+    tool !== name
+      ? `nodes of the type ${kind} need the tool; `
+      : kind === "http" && tool === requestTool
+        ? "nodes of the type http use it unless their property tool names another one; "
+        : "";
   const description = `the agent does not have the tool "${tool}": ${need}${why}`;
   return [{ field, description, reason: "TOOL_NOT_FOUND" }];
+}
+
+function unofferedReason(tool: string, suggested: () => string): string {
+  return tool === requestTool
+    ? "no toolhost offers it; set REEVE_NETWORK_ALLOW of one"
+    : `nothing offers it${suggested()}`;
 }
 
 function agentViolations(

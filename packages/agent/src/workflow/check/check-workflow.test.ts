@@ -2,7 +2,9 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import { describe, expect, test } from "vitest";
+import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { check } from "../../../test/check.ts";
+import { offer, tool } from "../../../test/offer.ts";
 import { graphViolations, workflowOf } from "../../../test/workflows.ts";
 import { fitProblem, typeReader } from "./type-fit.ts";
 
@@ -14,6 +16,8 @@ const condition = (properties: JsonObject) => ({
   type: "condition",
   properties: { inputs: { value: 1 }, ...properties },
 });
+const request = (properties: JsonObject = {}) =>
+  workflowOf([{ id: "n", type: "http", properties: { inputs: { url: "a" }, ...properties } }]);
 const code = (properties: JsonObject) => ({ id: "n", type: "code", properties });
 
 // Requirement: WF-1
@@ -42,6 +46,30 @@ describe("a workflow", () => {
     );
     const acyclic = { ...workflow, edges: workflow.edges.filter((each) => each.target !== "read") };
     expect(graphViolations(acyclic, { permissionClasses: ["execute"] })).toEqual([]);
+  });
+
+  test("sends requests with http_request unless a node names another tool", () => {
+    const { violations } = check({ workflow: request() });
+    expect(violations).toMatchObject([
+      {
+        field: "workflow.nodes[0].type",
+        description: expect.stringMatching(/"http_request": .*set REEVE_NETWORK_ALLOW/) as string,
+      },
+    ]);
+    expect(graphViolations(request({ tool: "http_reqest" }))).toEqual([
+      "nodes[0].properties.tool: TOOL_NOT_FOUND",
+    ]);
+    const web = tool("http_request", {
+      permissionClass: PermissionClass.NETWORK,
+      inputSchema: { type: "object", properties: { url: {} }, required: ["url"] },
+    });
+    const tools = [...offer.tools, create(ToolCatalogSchema, { tools: [web] })];
+    const reasons = (permissionClasses: string[]) =>
+      check({ workflow: request(), permissionClasses }, { ...offer, tools }).violations;
+    expect(reasons(["network"])).toEqual([]);
+    expect(reasons([])).toMatchObject([
+      { description: expect.stringMatching(/add network to permission_classes/) as string },
+    ]);
   });
 
   test("is refused with all of its problems at once, each with its path", () => {
