@@ -4,7 +4,7 @@ import { pipeline } from "node:stream";
 import { createBrotliDecompress, createInflate, createGunzip } from "node:zlib";
 
 /** Maximum size of the body of a response, compressed and decompressed. */
-export const maxBodyBytes = 10_000_000;
+const maxBodyBytes = 10_000_000;
 
 /** The body of a response, or the reason why it cannot be used. */
 export type Body =

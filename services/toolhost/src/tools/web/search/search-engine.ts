@@ -6,7 +6,7 @@ export interface SearchResult {
 }
 
 /** A request for results of a search. */
-export interface SearchRequest {
+interface SearchRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }
