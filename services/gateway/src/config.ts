@@ -25,6 +25,8 @@ export const gatewayConfig = z
     /** Whether requests without a certificate of a client are refused. Probes and metrics need none. */
     REEVE_TLS_CLIENT_REQUIRED: z.stringbool().default(false),
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
+    /** Which agents are offered through the A2A protocol: none, those whose spec has `a2a.enabled`, or all. */
+    REEVE_A2A: z.enum(["off", "marked", "all"]).default("marked"),
     /** Whether browsers get the console at `/`. */
     REEVE_CONSOLE: z.stringbool().default(true),
     /** The folder with the build of the console. Default: the one of this installation. */
@@ -55,7 +57,7 @@ export const gatewayConfig = z
     REEVE_SIGN_IN_LIMIT: z.enum(["on", "off"]).default("on"),
     /** A file of quotas, which is read again when it changes. Default: no quotas. */
     REEVE_QUOTAS_FILE: z.string().min(1).optional(),
-    /** The address under which people reach the gateway, for their passkeys. Use the same value in approvals. Default: no passkeys. */
+    /** The address under which people reach the gateway, for their passkeys, and for agent cards. Use the same value in approvals. Default: no passkeys. */
     REEVE_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** The secret that the gateway and approvals share; approvals refuses all other callers. */
     REEVE_INTERNAL_TOKEN: z.string().min(16).optional(),

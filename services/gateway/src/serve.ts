@@ -26,6 +26,7 @@ import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { a2aSite } from "./a2a/http/a2a-site.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
@@ -128,6 +129,13 @@ export async function startGateway(
         services: services.map(({ service }) => service),
         plainRoutes,
         documents: plainDocuments,
+        ...(config.REEVE_A2A !== "off" && {
+          apiSite: a2aSite({
+            exposure: config.REEVE_A2A,
+            publicUrl: config.REEVE_PUBLIC_URL,
+            log,
+          }),
+        }),
         site: firstSite([
           // A deployment that requires certificates of all clients has no webhooks of senders without one.
           ...(config.REEVE_TLS_CLIENT_REQUIRED ? [] : [hookSite(webhooks(triggers), log, ending)]),

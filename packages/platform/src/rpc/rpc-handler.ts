@@ -19,11 +19,13 @@ import type { HttpHandler, HttpRequest, HttpResponse } from "./http/http-handler
 import { explained, refuseVerb } from "./explain-refusal.ts";
 import { Failure } from "../failure.ts";
 import { setClientAddress } from "./http/client-address.ts";
+import type { ApiSite } from "./http/api-site.ts";
 import { answerCors } from "./http/cors.ts";
 import { messageBody } from "./plain/message-body.ts";
 import type { PlainMatch, PlainRequest, PlainRoute } from "./plain/plain-route.ts";
 import { matchPlainRoute, verbsOf } from "./plain/plain-route.ts";
 import { plainStream } from "./plain/plain-stream.ts";
+import { ownCalls } from "./own-calls.ts";
 import type { Authenticate } from "./principal.ts";
 import { isOpenService, ownerOf } from "./principal.ts";
 import { setPeerOf } from "./credentials/client-certificates.ts";
@@ -41,6 +43,8 @@ export interface RpcHandlerOptions extends ConnectRouterOptions {
   readonly held: HeldBytes;
   /** Further addresses of the methods, for clients without a library. Default: none. */
   readonly plainRoutes?: readonly PlainRoute[] | undefined;
+  /** Answers requests of another protocol, which are for no method of the API. Default: there is none. */
+  readonly apiSite?: ApiSite | undefined;
 }
 
 /**
@@ -49,7 +53,7 @@ export interface RpcHandlerOptions extends ConnectRouterOptions {
  */
 export function rpcHandler(
   routes: (router: ConnectRouter) => void,
-  { authenticate, limits, held, plainRoutes = [], ...options }: RpcHandlerOptions,
+  { authenticate, limits, held, plainRoutes = [], apiSite, ...options }: RpcHandlerOptions,
   fallback: HttpHandler,
   log: Logger,
 ): HttpHandler {
@@ -66,6 +70,7 @@ export function rpcHandler(
     const [path = ""] = (plain?.path ?? request.url ?? "").split("?", 1);
     const handler = handlers.get(path);
     if (handler === undefined) {
+      if (apiSite?.(request, response, () => ownCalls(handlers, request)) === true) return;
       const verbs = verbsOf(plainRoutes, path);
       return verbs.length === 0
         ? fallback(request, response)

@@ -12,6 +12,7 @@ import type { Logger } from "../telemetry/logger.ts";
 import { HeldBytes } from "./body/held-bytes.ts";
 import { readDeep } from "./body/request-body.ts";
 import { OpenRequests } from "./http/open-requests.ts";
+import type { ApiSite } from "./http/api-site.ts";
 import type { PlainDocument } from "./http/plain-http.ts";
 import { plainHttp } from "./http/plain-http.ts";
 import type { PlainSite } from "./http/plain-site.ts";
@@ -43,6 +44,8 @@ export interface ServeOptions extends ListenAddress {
   readonly plainRoutes?: readonly PlainRoute[];
   /** Documents by path, which everybody may read. Default: none. */
   readonly documents?: ReadonlyMap<string, PlainDocument>;
+  /** Answers requests of another protocol with calls of the methods of this server. Default: none. */
+  readonly apiSite?: ApiSite | undefined;
   /** A site for browsers, which everybody may read. Default: none. */
   readonly site?: PlainSite | undefined;
   /** Default: every caller is accepted, and requests have no principal. */
@@ -105,6 +108,7 @@ export async function serve(
     {
       ...received,
       plainRoutes: options.plainRoutes,
+      apiSite: options.apiSite,
       // Before the interceptors: requests without a credential leave no span.
       authenticate: options.authenticate,
       interceptors: [

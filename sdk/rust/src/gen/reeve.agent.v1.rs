@@ -155,6 +155,42 @@ pub struct AgentSpec {
     /// be empty without them. If unset, the agent is a loop.
     #[prost(message, optional, tag = "41")]
     pub workflow: ::core::option::Option<super::super::workflow::v1::Workflow>,
+    /// How the agent is offered to programs and to agents elsewhere through the A2A protocol. If unset, it
+    /// is not offered, unless the gateway offers all agents.
+    #[prost(message, optional, tag = "70")]
+    pub a2a: ::core::option::Option<A2aExposure>,
+}
+/// Offers an agent through the A2A protocol. Its agent card has these fields.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct A2aExposure {
+    /// Whether the agent is offered.
+    #[prost(bool, tag = "1")]
+    pub enabled: bool,
+    /// What the agent does, for people and models that choose an agent. If empty, its name.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// What the agent can do. If empty, one skill with the name and the description of the agent.
+    #[prost(message, repeated, tag = "3")]
+    pub skills: ::prost::alloc::vec::Vec<A2aSkill>,
+}
+/// An ability of an agent, as its agent card describes it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct A2aSkill {
+    /// Id of the skill, unique within the agent.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Name for people.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// What the skill does.
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    /// Keywords.
+    #[prost(string, repeated, tag = "4")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Requests that the skill can handle.
+    #[prost(string, repeated, tag = "5")]
+    pub examples: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
 /// is parked as for an approval.

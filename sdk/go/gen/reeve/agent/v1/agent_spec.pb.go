@@ -137,7 +137,10 @@ type AgentSpec struct {
 	// The graph that runs in place of the loop of a model: a run of the agent executes the nodes, with the
 	// tools, delegates, rules, and limits of this spec. `model` then serves nodes that call a model, and may
 	// be empty without them. If unset, the agent is a loop.
-	Workflow      *v1.Workflow `protobuf:"bytes,41,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	Workflow *v1.Workflow `protobuf:"bytes,41,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	// How the agent is offered to programs and to agents elsewhere through the A2A protocol. If unset, it
+	// is not offered, unless the gateway offers all agents.
+	A2A           *A2AExposure `protobuf:"bytes,70,opt,name=a2a,proto3" json:"a2a,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -438,6 +441,159 @@ func (x *AgentSpec) GetWorkflow() *v1.Workflow {
 	return nil
 }
 
+func (x *AgentSpec) GetA2A() *A2AExposure {
+	if x != nil {
+		return x.A2A
+	}
+	return nil
+}
+
+// Offers an agent through the A2A protocol. Its agent card has these fields.
+type A2AExposure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the agent is offered.
+	Enabled bool `protobuf:"varint,1,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	// What the agent does, for people and models that choose an agent. If empty, its name.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// What the agent can do. If empty, one skill with the name and the description of the agent.
+	Skills        []*A2ASkill `protobuf:"bytes,3,rep,name=skills,proto3" json:"skills,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *A2AExposure) Reset() {
+	*x = A2AExposure{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *A2AExposure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*A2AExposure) ProtoMessage() {}
+
+func (x *A2AExposure) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use A2AExposure.ProtoReflect.Descriptor instead.
+func (*A2AExposure) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *A2AExposure) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *A2AExposure) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *A2AExposure) GetSkills() []*A2ASkill {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+// An ability of an agent, as its agent card describes it.
+type A2ASkill struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the skill, unique within the agent.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name for people.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What the skill does.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// Keywords.
+	Tags []string `protobuf:"bytes,4,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Requests that the skill can handle.
+	Examples      []string `protobuf:"bytes,5,rep,name=examples,proto3" json:"examples,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *A2ASkill) Reset() {
+	*x = A2ASkill{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *A2ASkill) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*A2ASkill) ProtoMessage() {}
+
+func (x *A2ASkill) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use A2ASkill.ProtoReflect.Descriptor instead.
+func (*A2ASkill) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *A2ASkill) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *A2ASkill) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *A2ASkill) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *A2ASkill) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *A2ASkill) GetExamples() []string {
+	if x != nil {
+		return x.Examples
+	}
+	return nil
+}
+
 // Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
 // is parked as for an approval.
 type QuestionPolicy struct {
@@ -457,7 +613,7 @@ type QuestionPolicy struct {
 
 func (x *QuestionPolicy) Reset() {
 	*x = QuestionPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -469,7 +625,7 @@ func (x *QuestionPolicy) String() string {
 func (*QuestionPolicy) ProtoMessage() {}
 
 func (x *QuestionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -482,7 +638,7 @@ func (x *QuestionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionPolicy.ProtoReflect.Descriptor instead.
 func (*QuestionPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *QuestionPolicy) GetTimeout() *durationpb.Duration {
@@ -529,7 +685,7 @@ type RetryPolicy struct {
 
 func (x *RetryPolicy) Reset() {
 	*x = RetryPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +697,7 @@ func (x *RetryPolicy) String() string {
 func (*RetryPolicy) ProtoMessage() {}
 
 func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +710,7 @@ func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryPolicy.ProtoReflect.Descriptor instead.
 func (*RetryPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RetryPolicy) GetMaxRetries() uint32 {
@@ -604,7 +760,7 @@ type AnswerPolicy struct {
 
 func (x *AnswerPolicy) Reset() {
 	*x = AnswerPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -616,7 +772,7 @@ func (x *AnswerPolicy) String() string {
 func (*AnswerPolicy) ProtoMessage() {}
 
 func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -629,7 +785,7 @@ func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerPolicy.ProtoReflect.Descriptor instead.
 func (*AnswerPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *AnswerPolicy) GetTruncated() string {
@@ -665,7 +821,7 @@ type ContextPolicy struct {
 
 func (x *ContextPolicy) Reset() {
 	*x = ContextPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -677,7 +833,7 @@ func (x *ContextPolicy) String() string {
 func (*ContextPolicy) ProtoMessage() {}
 
 func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -690,7 +846,7 @@ func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPolicy.ProtoReflect.Descriptor instead.
 func (*ContextPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ContextPolicy) GetCompactAtTokens() uint32 {
@@ -713,7 +869,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -725,7 +881,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -738,7 +894,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Endpoint) GetUrl() string {
@@ -793,7 +949,7 @@ type Budgets struct {
 
 func (x *Budgets) Reset() {
 	*x = Budgets{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -805,7 +961,7 @@ func (x *Budgets) String() string {
 func (*Budgets) ProtoMessage() {}
 
 func (x *Budgets) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -818,7 +974,7 @@ func (x *Budgets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budgets.ProtoReflect.Descriptor instead.
 func (*Budgets) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Budgets) GetMaxDepth() uint32 {
@@ -911,7 +1067,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1079,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1092,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Limits) GetBudgets() *Budgets {
@@ -990,7 +1146,7 @@ type DeepAgent struct {
 
 func (x *DeepAgent) Reset() {
 	*x = DeepAgent{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1002,7 +1158,7 @@ func (x *DeepAgent) String() string {
 func (*DeepAgent) ProtoMessage() {}
 
 func (x *DeepAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1015,7 +1171,7 @@ func (x *DeepAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeepAgent.ProtoReflect.Descriptor instead.
 func (*DeepAgent) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeepAgent) GetFilesystem() bool {
@@ -1113,7 +1269,7 @@ type NetworkAccess struct {
 
 func (x *NetworkAccess) Reset() {
 	*x = NetworkAccess{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1125,7 +1281,7 @@ func (x *NetworkAccess) String() string {
 func (*NetworkAccess) ProtoMessage() {}
 
 func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1138,7 +1294,7 @@ func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetworkAccess.ProtoReflect.Descriptor instead.
 func (*NetworkAccess) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *NetworkAccess) GetAllow() []string {
@@ -1191,7 +1347,7 @@ type ApprovalPolicy struct {
 
 func (x *ApprovalPolicy) Reset() {
 	*x = ApprovalPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1203,7 +1359,7 @@ func (x *ApprovalPolicy) String() string {
 func (*ApprovalPolicy) ProtoMessage() {}
 
 func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1216,7 +1372,7 @@ func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalPolicy.ProtoReflect.Descriptor instead.
 func (*ApprovalPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ApprovalPolicy) GetTimeout() *durationpb.Duration {
@@ -1304,7 +1460,7 @@ type StepUpPolicy struct {
 
 func (x *StepUpPolicy) Reset() {
 	*x = StepUpPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1316,7 +1472,7 @@ func (x *StepUpPolicy) String() string {
 func (*StepUpPolicy) ProtoMessage() {}
 
 func (x *StepUpPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1329,7 +1485,7 @@ func (x *StepUpPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUpPolicy.ProtoReflect.Descriptor instead.
 func (*StepUpPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *StepUpPolicy) GetTools() []string {
@@ -1364,7 +1520,7 @@ type Reviewer struct {
 
 func (x *Reviewer) Reset() {
 	*x = Reviewer{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1376,7 +1532,7 @@ func (x *Reviewer) String() string {
 func (*Reviewer) ProtoMessage() {}
 
 func (x *Reviewer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1389,7 +1545,7 @@ func (x *Reviewer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reviewer.ProtoReflect.Descriptor instead.
 func (*Reviewer) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Reviewer) GetRubric() string {
@@ -1429,7 +1585,7 @@ type ReviewerVotes struct {
 
 func (x *ReviewerVotes) Reset() {
 	*x = ReviewerVotes{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1441,7 +1597,7 @@ func (x *ReviewerVotes) String() string {
 func (*ReviewerVotes) ProtoMessage() {}
 
 func (x *ReviewerVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1454,7 +1610,7 @@ func (x *ReviewerVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewerVotes.ProtoReflect.Descriptor instead.
 func (*ReviewerVotes) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *ReviewerVotes) GetClasses() []string {
@@ -1491,7 +1647,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1503,7 +1659,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1516,7 +1672,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1562,7 +1718,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1730,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1743,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1618,7 +1774,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1630,7 +1786,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1643,7 +1799,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1689,7 +1845,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +1857,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +1870,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{17}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1770,7 +1926,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\xfd\x10\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\xac\x11\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1816,7 +1972,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x12<\n" +
 	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x18\n" +
 	"\x06skills\x18( \x03(\tB\x00R\x06skills\x127\n" +
-	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x1aC\n" +
+	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x12-\n" +
+	"\x03a2a\x18F \x01(\v2\x1b.reeve.agent.v1.A2aExposureR\x03a2a\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -1831,7 +1988,17 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0f_planning_modelB\x13\n" +
 	"\x11_budget_awarenessB\x14\n" +
 	"\x12_emit_mcp_progressB\x19\n" +
-	"\x17_max_parallel_subagents\"{\n" +
+	"\x17_max_parallel_subagents\"\x7f\n" +
+	"\vA2aExposure\x12\x18\n" +
+	"\aenabled\x18\x01 \x01(\bR\aenabled\x12\"\n" +
+	"\vdescription\x18\x02 \x01(\tB\x00R\vdescription\x122\n" +
+	"\x06skills\x18\x03 \x03(\v2\x18.reeve.agent.v1.A2aSkillB\x00R\x06skills\"\x8a\x01\n" +
+	"\bA2aSkill\x12\x10\n" +
+	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
+	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\"\n" +
+	"\vdescription\x18\x03 \x01(\tB\x00R\vdescription\x12\x14\n" +
+	"\x04tags\x18\x04 \x03(\tB\x00R\x04tags\x12\x1c\n" +
+	"\bexamples\x18\x05 \x03(\tB\x00R\bexamples\"{\n" +
 	"\x0eQuestionPolicy\x125\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationB\x00R\atimeout\x12\x18\n" +
 	"\x06people\x18\x02 \x03(\tB\x00R\x06people\x12\x18\n" +
@@ -1966,77 +2133,81 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
-	(*QuestionPolicy)(nil),      // 1: reeve.agent.v1.QuestionPolicy
-	(*RetryPolicy)(nil),         // 2: reeve.agent.v1.RetryPolicy
-	(*AnswerPolicy)(nil),        // 3: reeve.agent.v1.AnswerPolicy
-	(*ContextPolicy)(nil),       // 4: reeve.agent.v1.ContextPolicy
-	(*Endpoint)(nil),            // 5: reeve.agent.v1.Endpoint
-	(*Budgets)(nil),             // 6: reeve.agent.v1.Budgets
-	(*Limits)(nil),              // 7: reeve.agent.v1.Limits
-	(*DeepAgent)(nil),           // 8: reeve.agent.v1.DeepAgent
-	(*NetworkAccess)(nil),       // 9: reeve.agent.v1.NetworkAccess
-	(*ApprovalPolicy)(nil),      // 10: reeve.agent.v1.ApprovalPolicy
-	(*StepUpPolicy)(nil),        // 11: reeve.agent.v1.StepUpPolicy
-	(*Reviewer)(nil),            // 12: reeve.agent.v1.Reviewer
-	(*ReviewerVotes)(nil),       // 13: reeve.agent.v1.ReviewerVotes
-	(*BreakGlass)(nil),          // 14: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 15: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 16: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 17: reeve.agent.v1.DecisionAlternative
-	nil,                         // 18: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 19: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 20: google.protobuf.ListValue
-	(*structpb.Struct)(nil),     // 21: google.protobuf.Struct
-	(*v1.Workflow)(nil),         // 22: reeve.workflow.v1.Workflow
-	(*durationpb.Duration)(nil), // 23: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 24: google.protobuf.Value
+	(*A2AExposure)(nil),         // 1: reeve.agent.v1.A2aExposure
+	(*A2ASkill)(nil),            // 2: reeve.agent.v1.A2aSkill
+	(*QuestionPolicy)(nil),      // 3: reeve.agent.v1.QuestionPolicy
+	(*RetryPolicy)(nil),         // 4: reeve.agent.v1.RetryPolicy
+	(*AnswerPolicy)(nil),        // 5: reeve.agent.v1.AnswerPolicy
+	(*ContextPolicy)(nil),       // 6: reeve.agent.v1.ContextPolicy
+	(*Endpoint)(nil),            // 7: reeve.agent.v1.Endpoint
+	(*Budgets)(nil),             // 8: reeve.agent.v1.Budgets
+	(*Limits)(nil),              // 9: reeve.agent.v1.Limits
+	(*DeepAgent)(nil),           // 10: reeve.agent.v1.DeepAgent
+	(*NetworkAccess)(nil),       // 11: reeve.agent.v1.NetworkAccess
+	(*ApprovalPolicy)(nil),      // 12: reeve.agent.v1.ApprovalPolicy
+	(*StepUpPolicy)(nil),        // 13: reeve.agent.v1.StepUpPolicy
+	(*Reviewer)(nil),            // 14: reeve.agent.v1.Reviewer
+	(*ReviewerVotes)(nil),       // 15: reeve.agent.v1.ReviewerVotes
+	(*BreakGlass)(nil),          // 16: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 17: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 18: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 19: reeve.agent.v1.DecisionAlternative
+	nil,                         // 20: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 21: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 22: google.protobuf.ListValue
+	(*structpb.Struct)(nil),     // 23: google.protobuf.Struct
+	(*v1.Workflow)(nil),         // 24: reeve.workflow.v1.Workflow
+	(*durationpb.Duration)(nil), // 25: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 26: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	18, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	19, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
-	4,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	20, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	20, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
-	5,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
-	6,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
-	8,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
-	10, // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
-	3,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
-	2,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
-	1,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
-	21, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
-	22, // 13: reeve.agent.v1.AgentSpec.workflow:type_name -> reeve.workflow.v1.Workflow
-	23, // 14: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	23, // 15: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	23, // 16: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	23, // 17: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	23, // 18: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	6,  // 19: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	20, // 20: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	20, // 21: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	23, // 22: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	23, // 23: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	9,  // 24: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	23, // 25: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	17, // 26: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	16, // 27: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	15, // 28: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	14, // 29: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	12, // 30: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
-	11, // 31: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
-	13, // 32: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
-	23, // 33: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	17, // 34: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	23, // 35: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	24, // 36: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	37, // [37:37] is the sub-list for method output_type
-	37, // [37:37] is the sub-list for method input_type
-	37, // [37:37] is the sub-list for extension type_name
-	37, // [37:37] is the sub-list for extension extendee
-	0,  // [0:37] is the sub-list for field type_name
+	20, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	21, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	6,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
+	22, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	22, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	7,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
+	8,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
+	10, // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
+	12, // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
+	5,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
+	4,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
+	3,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
+	23, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
+	24, // 13: reeve.agent.v1.AgentSpec.workflow:type_name -> reeve.workflow.v1.Workflow
+	1,  // 14: reeve.agent.v1.AgentSpec.a2a:type_name -> reeve.agent.v1.A2aExposure
+	2,  // 15: reeve.agent.v1.A2aExposure.skills:type_name -> reeve.agent.v1.A2aSkill
+	25, // 16: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	25, // 17: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	25, // 18: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	25, // 19: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	25, // 20: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	8,  // 21: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	22, // 22: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	22, // 23: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	25, // 24: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	25, // 25: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	11, // 26: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	25, // 27: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	19, // 28: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	18, // 29: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	17, // 30: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	16, // 31: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	14, // 32: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
+	13, // 33: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
+	15, // 34: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
+	25, // 35: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	19, // 36: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	25, // 37: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	26, // 38: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	39, // [39:39] is the sub-list for method output_type
+	39, // [39:39] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -2045,19 +2216,19 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[0].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[2].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[3].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[4].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[5].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[6].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[7].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[8].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[9].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   22,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

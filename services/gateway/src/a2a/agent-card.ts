@@ -1,0 +1,66 @@
+import type { AgentCard, AgentSkill } from "@a2a-js/sdk";
+import { A2A_PROTOCOL_VERSION } from "@a2a-js/sdk";
+import type { Agent, A2aSkill } from "@reeve/contracts/agent";
+
+/** How this gateway speaks the protocol, in the order of preference. */
+const bindings = ["JSONRPC", "HTTP+JSON"] as const;
+const inputModes = ["text/plain", "application/json", "image/png", "image/jpeg", "application/pdf"];
+const outputModes = ["text/plain", "application/json"];
+
+/** Returns the card of an agent that is served at an address. */
+export function agentCardOf({ spec, revision }: Agent, url: string): AgentCard {
+  const { id = "", name = "", a2a } = spec ?? {};
+  const description = a2a?.description || name;
+  const skills = a2a?.skills ?? [];
+  return {
+    name,
+    description,
+    version: String(revision),
+    supportedInterfaces: bindings.map((protocolBinding) => ({
+      url,
+      protocolBinding,
+      tenant: "",
+      protocolVersion: A2A_PROTOCOL_VERSION,
+    })),
+    provider: undefined,
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [],
+    },
+    securitySchemes: {
+      bearer: {
+        scheme: {
+          $case: "httpAuthSecurityScheme",
+          value: { scheme: "Bearer", bearerFormat: "", description: "A token of this deployment." },
+        },
+      },
+    },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    defaultInputModes: inputModes,
+    defaultOutputModes: outputModes,
+    skills: skills.length > 0 ? skills.map(skillOf) : [skillOf({ id, name, description })],
+    signatures: [],
+  };
+}
+
+function skillOf({
+  id,
+  name,
+  description,
+  tags = [],
+  examples = [],
+}: Pick<A2aSkill, "id" | "name" | "description"> &
+  Partial<Pick<A2aSkill, "tags" | "examples">>): AgentSkill {
+  return {
+    id,
+    name,
+    description: description || name,
+    tags: [...tags],
+    examples: [...examples],
+    inputModes: [],
+    outputModes: [],
+    securityRequirements: [],
+  };
+}

@@ -1,0 +1,179 @@
+import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard } from "@a2a-js/sdk";
+import { JsonRpcTransportError } from "@a2a-js/sdk/errors";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import type { Agent } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { steadyClock } from "@reeve/platform/async/clock";
+import type { FailureKind } from "@reeve/platform/failure";
+import { Failure } from "@reeve/platform/failure";
+import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
+import { errorDomain, failureFrom } from "@reeve/platform/rpc/connect-failure";
+import type { ApiSite } from "@reeve/platform/rpc/http/api-site";
+import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
+import { reasonName } from "@reeve/platform/reason-name";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { agentCardOf } from "../agent-card.ts";
+import type { GatewayApi } from "../gateway-api.ts";
+import { gatewayApi } from "../gateway-api.ts";
+import { RequestHandler } from "../request-handler.ts";
+import { jsonAnswer } from "./answers.ts";
+import { answerJsonRpc } from "./json-rpc.ts";
+import { readBody } from "./read-body.ts";
+import { answerRest } from "./rest.ts";
+import { sendFile } from "./send-file.ts";
+
+/** Which agents a gateway offers: those whose spec says so, or all. */
+export type Exposure = "marked" | "all";
+
+export interface A2aSiteOptions {
+  readonly exposure: Exposure;
+  /** The address under which clients reach the gateway. Undefined: the one of each request. */
+  readonly publicUrl: string | undefined;
+  readonly log: Logger;
+}
+
+const addressPattern = /^\/a2a\/agents\/([a-z0-9][a-z0-9-]{0,62})(\/.*)?$/;
+const filesPrefix = "/files/";
+/** How many bytes of unfinished requests are held. One network may hold half of them. */
+const maxHeldBytes = 64 * 1024 * 1024;
+const interval = { everyMs: 15_000, clock: steadyClock };
+
+/**
+ * Serves agents through the A2A protocol, each at `/a2a/agents/ID`: its card, the JSON-RPC and the HTTP+JSON binding, and the files of its
+ * tasks. Every request needs the credential that the API needs, also the one for a card, because the credential says whose agent it is.
+ */
+export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
+  const held = new HeldBytes(maxHeldBytes);
+  return (request, response, openApi) => {
+    const [path = "", query = ""] = (request.url ?? "").split("?", 2);
+    const [, agentId, rest = ""] = addressPattern.exec(path) ?? [];
+    if (agentId === undefined) return false;
+    const closed = new AbortController();
+    response.once("close", () => closed.abort(new DOMException("the client left", "AbortError")));
+    const url = `${publicUrl?.replace(/\/$/, "") ?? originOf(request)}/a2a/agents/${agentId}`;
+    const api = gatewayApi(openApi());
+    const target = { agentId, path: rest, query, url };
+    answer(request, response, { api, target, signal: closed.signal })
+      .catch((error: unknown) => refusal(failureFrom(error), log))
+      .then((given) => universalResponseToNodeResponse(given, response))
+      .catch((error: unknown) => {
+        log.debug({ err: error, path }, "an A2A client disconnected");
+        response.destroy();
+      });
+    return true;
+  };
+
+  async function answer(
+    request: HttpRequest,
+    response: HttpResponse,
+    { api, target, signal }: Exchange,
+  ): Promise<UniversalServerResponse> {
+    const { agentId, path, url } = target;
+    // Before the body is read: it also authenticates the caller.
+    const agent = await exposedAgent(api, agentId, signal);
+    const card = agentCardOf(agent, url);
+    const { method = "" } = request;
+    const isRead = method === "GET";
+    if (isRead && path === `/${AGENT_CARD_PATH}`) return jsonAnswer(200, AgentCard.toJSON(card));
+    if (isRead && path.startsWith(filesPrefix)) {
+      return await sendFile(api, agentId, path.slice(filesPrefix.length), signal);
+    }
+    const urlOf = (artifactId: string) => `${url}${filesPrefix}${artifactId}`;
+    const handler = new RequestHandler({ api, agentId, card, urlOf, signal });
+    const version = request.headers[A2A_VERSION_HEADER.toLowerCase()];
+    const binding = {
+      version: typeof version === "string" && version !== "" ? version : undefined,
+      interval,
+      signal,
+    };
+    const body = isRead ? "" : await readBody(request, response, held);
+    if (path === "" || path === "/") {
+      if (method !== "POST") throw unknownAddress(method, `${url}${path}`);
+      return await answerJsonRpc(handler, body, binding);
+    }
+    const answered = await answerRest(handler, {
+      ...binding,
+      method,
+      path,
+      query: target.query,
+      body,
+    });
+    if (answered === undefined) throw unknownAddress(method, `${url}${path}`);
+    return answered;
+  }
+
+  /** Throws a Failure if the caller may not read the agent, or the agent is not offered: that is the same as none. */
+  async function exposedAgent(
+    api: GatewayApi,
+    agentId: string,
+    signal: AbortSignal,
+  ): Promise<Agent> {
+    const { agent } = await api.agents.getAgent({ agentId }, { signal });
+    if (agent !== undefined && (exposure === "all" || agent.spec?.a2a?.enabled === true))
+      return agent;
+    throw new Failure(
+      "not_found",
+      ErrorReason.AGENT_NOT_FOUND,
+      `agent ${agentId} is not offered through A2A; set a2a.enabled in its spec`,
+      { metadata: { agent_id: agentId } },
+    );
+  }
+}
+
+interface Exchange {
+  readonly api: GatewayApi;
+  readonly target: {
+    readonly agentId: string;
+    /** The path after that of the agent. */
+    readonly path: string;
+    readonly query: string;
+    /** The address of the agent. */
+    readonly url: string;
+  };
+  readonly signal: AbortSignal;
+}
+
+function originOf({ headers, socket }: HttpRequest): string {
+  const scheme = "encrypted" in socket && socket.encrypted === true ? "https" : "http";
+  const authority = headers[":authority"] ?? headers.host;
+  return `${scheme}://${typeof authority === "string" ? authority : "localhost"}`;
+}
+
+const statuses: Partial<Record<FailureKind, number>> = {
+  not_found: 404,
+  invalid: 400,
+  unsupported: 404,
+  unauthenticated: 401,
+  denied: 403,
+  exhausted: 429,
+  unavailable: 503,
+};
+
+/** Returns the answer to a request that reaches no operation of an agent. Its body is an error of JSON-RPC. */
+function refusal(failure: Failure, log: Logger): UniversalServerResponse {
+  const status = statuses[failure.kind] ?? 500;
+  if (status === 500) log.error({ err: failure }, "an A2A request failed");
+  const info = {
+    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+    reason: reasonName(failure.reason),
+    domain: errorDomain,
+    metadata: failure.metadata,
+  };
+  const message = status === 500 ? "internal error" : failure.message;
+  const error = new JsonRpcTransportError({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32000, message, data: [info] },
+  });
+  const seconds = Math.ceil((failure.retryAfterMs ?? 0) / 1_000);
+  return jsonAnswer(status, error.errorResponse, {
+    ...(status === 401 && { "www-authenticate": "Bearer" }),
+    ...(seconds > 0 && { "retry-after": String(seconds) }),
+  });
+}
+
+function unknownAddress(method: string, address: string): Failure {
+  const message = `${method.slice(0, 20)} ${address.slice(0, 200)} not found; the card of the agent names its addresses`;
+  return new Failure("unsupported", ErrorReason.INVALID_REQUEST, message);
+}

@@ -1,0 +1,55 @@
+import { A2A_PROTOCOL_VERSION } from "@a2a-js/sdk";
+import { toJsonRpcError, VersionNotSupportedError } from "@a2a-js/sdk/errors";
+import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type { HeartbeatInterval } from "@reeve/platform/async/with-heartbeats";
+import type { RequestHandler } from "../request-handler.ts";
+import { jsonAnswer, streamAnswer } from "./answers.ts";
+
+/** A request of a binding of the protocol. */
+export interface BindingRequest {
+  /** The version that the client speaks. Undefined: it names none. */
+  readonly version: string | undefined;
+  readonly interval: HeartbeatInterval;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** Answers a request of the JSON-RPC binding. Refusals have status 200, as the binding says. */
+export async function answerJsonRpc(
+  handler: RequestHandler,
+  body: string,
+  request: BindingRequest,
+): Promise<UniversalServerResponse> {
+  const id = idIn(body);
+  const errorOf = (error: unknown) => ({ jsonrpc: "2.0", id, error: toJsonRpcError(error) });
+  try {
+    assertVersion(request.version);
+    const context = new ServerCallContext({ requestedVersion: A2A_PROTOCOL_VERSION });
+    const answer = await new JsonRpcTransportHandler(handler).handle(body, context);
+    if (!(Symbol.asyncIterator in answer)) return jsonAnswer(200, answer);
+    // The SDK yields JSON.
+    const events = answer as AsyncIterable<unknown> as AsyncIterable<JsonValue>;
+    return await streamAnswer({ events, errorOf }, request.interval, request.signal);
+  } catch (error) {
+    return jsonAnswer(200, errorOf(error));
+  }
+}
+
+/** Throws an A2AError for a version that this gateway does not speak. A client that names none speaks the one of its methods. */
+export function assertVersion(version: string | undefined): void {
+  if (version === undefined || version === A2A_PROTOCOL_VERSION) return;
+  const message = `A2A version ${version.slice(0, 20)} is not supported; this gateway speaks ${A2A_PROTOCOL_VERSION}`;
+  throw new VersionNotSupportedError({ message });
+}
+
+/** Returns the id of a request, with which its errors are answered. */
+function idIn(body: string): JsonValue {
+  try {
+    const id = (JSON.parse(body) as JsonObject | null)?.["id"];
+    return typeof id === "string" || typeof id === "number" ? id : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,203 @@
+import type {
+  AgentCard,
+  CancelTaskRequest,
+  GetTaskRequest,
+  ListTasksRequest,
+  ListTasksResponse,
+  SendMessageRequest,
+  StreamResponse,
+  SubscribeToTaskRequest,
+  Task,
+} from "@a2a-js/sdk";
+import {
+  PushNotificationNotSupportedError,
+  RequestMalformedError,
+  TaskNotCancelableError,
+  UnsupportedOperationError,
+} from "@a2a-js/sdk/errors";
+import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import { a2aErrorOf } from "./a2a-error.ts";
+import type { GatewayApi } from "./gateway-api.ts";
+import { listTasks } from "./list-tasks.ts";
+import { answerTask } from "./message/answer-task.ts";
+import { assertUserMessage, startRequestOf } from "./message/read-message.ts";
+import { renderTask } from "./task/render-task.ts";
+import type { TaskView } from "./task/task-view.ts";
+import { hasEnded, isSettled } from "./task/task-view.ts";
+import type { WatchedAgent } from "./watch-task.ts";
+import { readTask, watchTask } from "./watch-task.ts";
+
+/** The agent of a request, and how the gateway is called. */
+export interface RequestedAgent extends WatchedAgent {
+  readonly api: GatewayApi;
+  readonly card: AgentCard;
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Handles the operations of A2A for one request to one agent. A task is a run, and a context is a thread. Nothing is kept here: each
+ * operation is one or more calls of the API as the caller of the request, and the state of a task follows from the log of its run.
+ */
+export class RequestHandler implements A2ARequestHandler {
+  readonly #agent: RequestedAgent;
+
+  constructor(agent: RequestedAgent) {
+    this.#agent = agent;
+  }
+
+  async getAgentCard(): Promise<AgentCard> {
+    return await Promise.resolve(this.#agent.card);
+  }
+
+  async getAuthenticatedExtendedAgentCard(): Promise<AgentCard> {
+    const message = "the agent has no extended card: its card is for authenticated clients already";
+    return await Promise.reject(new UnsupportedOperationError({ message }));
+  }
+
+  /** Waits until the task ends or needs input, unless the client asks to return at once. */
+  async sendMessage({ message, configuration }: SendMessageRequest): Promise<Task> {
+    return await translated(async () => {
+      refusePush(configuration);
+      const taskId = await this.#deliver(message);
+      const isPatient = configuration?.returnImmediately !== true;
+      let view: TaskView | undefined;
+      for await (const change of this.#watch(taskId)) {
+        ({ view } = change);
+        if (!isPatient || isSettled(view)) break;
+      }
+      return renderTask(assertRead(view, taskId), configuration?.historyLength);
+    });
+  }
+
+  async *sendMessageStream({
+    message,
+    configuration,
+  }: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    try {
+      refusePush(configuration);
+      const taskId = await this.#deliver(message);
+      for await (const { view, updates } of this.#watch(taskId)) {
+        yield* updates;
+        if (isSettled(view)) return;
+      }
+    } catch (error) {
+      throw a2aErrorOf(error);
+    }
+  }
+
+  /** A task that waits for input may continue by the answer of another client, so its stream stays open. */
+  async *resubscribe({
+    id,
+  }: SubscribeToTaskRequest): AsyncGenerator<StreamResponse, void, undefined> {
+    try {
+      let isFirst = true;
+      for await (const { view, updates } of this.#watch(id)) {
+        if (isFirst && hasEnded(view)) {
+          const message = `task ${id} has ended; read it with GetTask`;
+          throw new UnsupportedOperationError({ message });
+        }
+        yield* updates;
+        if (hasEnded(view) || (!isFirst && isSettled(view))) return;
+        isFirst = false;
+      }
+    } catch (error) {
+      throw a2aErrorOf(error);
+    }
+  }
+
+  async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
+    return await translated(async () => renderTask(await this.#read(id), historyLength));
+  }
+
+  async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
+    return await translated(async () => {
+      const { api, signal } = this.#agent;
+      const view = await this.#read(id);
+      if (hasEnded(view)) {
+        const message = `task ${id} has ended and cannot be canceled`;
+        throw new TaskNotCancelableError({ message });
+      }
+      await api.runs.cancelRun({ runId: id, reason: "canceled through A2A" }, { signal });
+      return renderTask(await this.#read(id), undefined);
+    });
+  }
+
+  async listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
+    const { api, agentId, signal } = this.#agent;
+    return await translated(() => listTasks(api, agentId, request, signal));
+  }
+
+  createTaskPushNotificationConfig(): Promise<never> {
+    return noPush();
+  }
+
+  getTaskPushNotificationConfig(): Promise<never> {
+    return noPush();
+  }
+
+  listTaskPushNotificationConfigs(): Promise<never> {
+    return noPush();
+  }
+
+  deleteTaskPushNotificationConfig(): Promise<never> {
+    return noPush();
+  }
+
+  /** Starts a task with a message, or passes the message on to its task. Returns the id of the task. */
+  async #deliver(sent: SendMessageRequest["message"]): Promise<string> {
+    const { api, agentId, signal } = this.#agent;
+    const message = assertUserMessage(sent);
+    if (message.taskId === "") {
+      const { run } = await api.runs.startRun(startRequestOf(agentId, message), { signal });
+      return run?.runId ?? "";
+    }
+    const view = await this.#read(message.taskId);
+    if (message.contextId !== "" && message.contextId !== view.contextId) {
+      const text = `task ${view.taskId} belongs to context ${view.contextId}, not to ${message.contextId}`;
+      throw new RequestMalformedError({ message: text });
+    }
+    if (hasEnded(view)) {
+      const text = `task ${view.taskId} has ended; send the message without taskId to continue its context`;
+      throw new UnsupportedOperationError({ message: text });
+    }
+    await answerTask(api, view, message, signal);
+    return view.taskId;
+  }
+
+  #read(taskId: string): Promise<TaskView> {
+    const { api, signal } = this.#agent;
+    return readTask(api, this.#agent, taskId, signal);
+  }
+
+  #watch(taskId: string) {
+    const { api, signal } = this.#agent;
+    return watchTask(api, this.#agent, taskId, signal);
+  }
+}
+
+async function translated<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    throw a2aErrorOf(error);
+  }
+}
+
+function assertRead(view: TaskView | undefined, taskId: string): TaskView {
+  if (view === undefined) throw new Error(`task ${taskId} was not read`);
+  return view;
+}
+
+function refusePush(configuration: SendMessageRequest["configuration"]): void {
+  if (configuration?.taskPushNotificationConfig !== undefined) throw pushRefusal();
+}
+
+async function noPush(): Promise<never> {
+  return await Promise.reject(pushRefusal());
+}
+
+function pushRefusal(): PushNotificationNotSupportedError {
+  const message = "this gateway sends no push notifications; stream the task, or read it again";
+  return new PushNotificationNotSupportedError({ message });
+}

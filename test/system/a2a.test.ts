@@ -1,0 +1,282 @@
+import type { AgentCard, StreamResponse, Task } from "@a2a-js/sdk";
+import { Role, TaskState } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from "@a2a-js/sdk/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
+import { startPlayingServer } from "../support/playing-server.ts";
+import { Deployment } from "./support/deployment.ts";
+
+/** Does what the last message of the user names, and then says what came of it. */
+function play({ messages }: Asked): Played {
+  const last = messages.at(-1);
+  const result = last?.role === "tool" ? last.text : undefined;
+  if (result !== undefined) return { text: `It says: ${result}` };
+  switch (last?.text.split(" ")[0]) {
+    case "write":
+      return { calls: [{ name: "write_file", args: { path: "a.txt", content: "alpha" } }] };
+    case "todo":
+      return {
+        text: "One moment.",
+        calls: [{ name: "add_todo", args: { text: "buy milk" } }],
+      };
+    case "ask":
+      return { calls: [{ name: "ask_user", args: { question: "Which color?" } }] };
+    case "hang":
+      return { text: "Thinking", hangs: true };
+    default:
+      return { text: `You said: ${messages.map(({ text }) => text).join(" / ")}` };
+  }
+}
+
+let models: PlayingServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  models = await startPlayingServer(play);
+  deployment = await Deployment.start((port) => ({
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: models.url,
+    REEVE_TOKENS: "test-token-0123456789=acme/tester,viewer-token=acme/eve/viewer",
+    REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+  }));
+  const a2a = { enabled: true, description: "Does what it is told." };
+  await deployment.agent("helper", {
+    model: "openai:played",
+    a2a,
+    questions: {},
+    hitlTools: ["write_file"],
+  });
+  await deployment.agent("hidden", { model: "openai:played" });
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  await models[Symbol.asyncDispose]();
+});
+
+const addressOf = (agent: string) => `${deployment.url}/a2a/agents/${agent}/`;
+
+/** The client of the A2A project, which sends a token with each request. */
+function clientFor(agent: string, binding = "JSONRPC", token = deployment.token): Promise<Client> {
+  const fetchImpl: typeof fetch = (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(url, { ...init, headers });
+  };
+  const factory = new ClientFactory(
+    ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+      transports: [
+        new JsonRpcTransportFactory({ fetchImpl }),
+        new RestTransportFactory({ fetchImpl }),
+      ],
+      preferredTransports: [binding],
+      cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+    }),
+  );
+  return factory.createFromUrl(addressOf(agent), ".well-known/agent-card.json");
+}
+
+/** Posts a request of JSON-RPC, and returns the answer. */
+async function post(request: string | object): Promise<unknown> {
+  const body =
+    typeof request === "string" ? request : JSON.stringify({ jsonrpc: "2.0", id: 1, ...request });
+  const headers = {
+    authorization: `Bearer ${deployment.token}`,
+    "content-type": "application/json",
+  };
+  const answer = await fetch(addressOf("helper"), { method: "POST", headers, body });
+  return await answer.json();
+}
+
+let sent = 0;
+
+function message(content: string | object, ids: { contextId?: string; taskId?: string } = {}) {
+  sent += 1;
+  const part =
+    typeof content === "string"
+      ? ({ $case: "text", value: content } as const)
+      : ({ $case: "data", value: content } as const);
+  return {
+    tenant: "",
+    configuration: undefined,
+    metadata: undefined,
+    message: {
+      messageId: `message-${sent}`,
+      contextId: ids.contextId ?? "",
+      taskId: ids.taskId ?? "",
+      role: Role.ROLE_USER,
+      parts: [{ content: part, metadata: undefined, filename: "", mediaType: "" }],
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    },
+  };
+}
+
+function taskIn(result: object): Task {
+  if (!("status" in result)) throw new Error("the agent answered with a message");
+  // A result is a task or a message.
+  return result as Task;
+}
+
+const answerOf = ({ artifacts }: Task) => {
+  const content = artifacts.find(({ artifactId }) => artifactId === "answer")?.parts[0]?.content;
+  return content?.value as unknown;
+};
+
+async function collect(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
+  const all: StreamResponse[] = [];
+  for await (const event of stream) all.push(event);
+  return all;
+}
+
+/** Returns what a client that follows the updates of a task has of its answer in the end. */
+function assembled(events: readonly StreamResponse[]): string {
+  let text = "";
+  for (const { payload } of events) {
+    if (payload?.$case !== "artifactUpdate") continue;
+    const content = payload.value.artifact?.parts[0]?.content;
+    const piece = content?.$case === "text" ? content.value : "";
+    text = payload.value.append ? text + piece : piece;
+  }
+  return text;
+}
+
+function statesIn(events: readonly StreamResponse[]): readonly (TaskState | undefined)[] {
+  return events.flatMap(({ payload }) =>
+    payload?.$case === "task" || payload?.$case === "statusUpdate"
+      ? [payload.value.status?.state]
+      : [],
+  );
+}
+
+describe.each(["JSONRPC", "HTTP+JSON"])("the client of the A2A project over %s", (binding) => {
+  test("reads the card of an agent, and continues a conversation", async () => {
+    const client = await clientFor("helper", binding);
+    const card: AgentCard = await client.getAgentCard();
+    expect(card).toMatchObject({ name: "helper", description: "Does what it is told." });
+    const first = taskIn(await client.sendMessage(message("hello")));
+    expect(first.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(answerOf(first)).toBe("You said: hello");
+    const next = taskIn(await client.sendMessage(message("again", { contextId: first.contextId })));
+    expect(next.contextId).toBe(first.contextId);
+    expect(answerOf(next)).toBe("You said: hello / You said: hello / again");
+    const read = await client.getTask({ tenant: "", id: first.id });
+    expect(read).toEqual(first);
+    const { tasks } = await client.listTasks({
+      tenant: "",
+      contextId: first.contextId,
+      status: TaskState.TASK_STATE_UNSPECIFIED,
+      pageToken: "",
+      statusTimestampAfter: undefined,
+    });
+    expect(tasks.map(({ id }) => id).toSorted()).toEqual([first.id, next.id].toSorted());
+  });
+
+  test("streams a task with a tool: its answer replaces the text before the call", async () => {
+    const client = await clientFor("helper", binding);
+    const events = await collect(client.sendMessageStream(message("todo")));
+    expect(events[0]?.payload?.$case).toBe("task");
+    expect(statesIn(events).at(-1)).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(assembled(events)).toMatch(/^It says: .*milk/s);
+  });
+});
+
+describe("a task", () => {
+  test("waits for an approval, which a data part decides", async () => {
+    const client = await clientFor("helper");
+    const waiting = taskIn(await client.sendMessage(message("write")));
+    expect(waiting.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const asked = waiting.status?.message?.parts[1]?.content?.value as { approvalId: string };
+    expect(asked).toMatchObject({ kind: "approval", tool: "write_file" });
+    await expect(client.sendMessage(message("yes", { taskId: waiting.id }))).rejects.toThrow(
+      "waits for a decision",
+    );
+    const viewer = await clientFor("helper", "JSONRPC", "viewer-token");
+    const decision = { approvalId: asked.approvalId, decision: "approve" };
+    await expect(viewer.sendMessage(message(decision, { taskId: waiting.id }))).rejects.toThrow(
+      "approver",
+    );
+    const ended = taskIn(await client.sendMessage(message(decision, { taskId: waiting.id })));
+    expect(ended.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(answerOf(ended)).toMatch(/^It says: /);
+  });
+
+  test("asks a question, which a text answers once, however often it is sent", async () => {
+    const client = await clientFor("helper");
+    const waiting = taskIn(await client.sendMessage(message("ask")));
+    const { status, id } = waiting;
+    expect(status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    expect(status?.message?.parts[0]?.content).toEqual({ $case: "text", value: "Which color?" });
+    const answer = message("green", { taskId: id });
+    const ended = taskIn(await client.sendMessage(answer));
+    expect(answerOf(ended)).toContain("green");
+    await expect(client.sendMessage(answer)).rejects.toThrow("has ended");
+  });
+
+  test("is canceled, and a second cancel is refused", async () => {
+    const client = await clientFor("helper");
+    const request = message("hang");
+    const task = taskIn(
+      await client.sendMessage({
+        ...request,
+        configuration: {
+          acceptedOutputModes: [],
+          taskPushNotificationConfig: undefined,
+          returnImmediately: true,
+        },
+      }),
+    );
+    const updates = collect(client.resubscribeTask({ tenant: "", id: task.id }));
+    const canceled = await client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
+    expect(canceled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    expect(statesIn(await updates).at(-1)).toBe(TaskState.TASK_STATE_CANCELED);
+    const again = client.cancelTask({ tenant: "", id: task.id, metadata: undefined });
+    await expect(again).rejects.toThrow("cannot be canceled");
+  });
+
+  test("is the same one when its message is sent again", async () => {
+    const client = await clientFor("helper");
+    const request = message("once");
+    const first = taskIn(await client.sendMessage(request));
+    expect(taskIn(await client.sendMessage(request)).id).toBe(first.id);
+  });
+});
+
+describe("an agent", () => {
+  test("that is not offered does not exist, and neither do agents for callers without a token", async () => {
+    await expect(clientFor("hidden")).rejects.toThrow("404");
+    await expect(clientFor("nobody")).rejects.toThrow("404");
+    await expect(clientFor("helper", "JSONRPC", "wrong")).rejects.toThrow("401");
+  });
+
+  test("has no tasks of another agent, and sends no push notifications", async () => {
+    const client = await clientFor("helper");
+    const { run } = await deployment.reeve.runs.startRun({ agentId: "hidden", input: "x" });
+    const other = client.getTask({ tenant: "", id: run?.runId ?? "" });
+    await expect(other).rejects.toThrow("has no task");
+    const params = { taskId: "x", url: "https://example.com" };
+    const answer = await post({ method: "CreateTaskPushNotificationConfig", params });
+    expect(answer).toMatchObject({ error: { code: -32003 } });
+  });
+
+  test.each([
+    ["no JSON", "{", -32602],
+    ["another version of JSON-RPC", JSON.stringify({ jsonrpc: "1.0", method: "GetTask" }), -32602],
+    ["no method", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "Nothing", params: {} }), -32601],
+    [
+      "no message",
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: {} }),
+      -32602,
+    ],
+  ])("refuses a request with %s", async (_, body, code) => {
+    expect(await post(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
+  });
+});
