@@ -257,11 +257,13 @@ describe("an agent", () => {
     await expect(clientFor("helper", "JSONRPC", "wrong")).rejects.toThrow("401");
   });
 
-  test("has no tasks of another agent, and sends no push notifications", async () => {
+  test("has only tasks that were started through A2A, and sends no push notifications", async () => {
     const client = await clientFor("helper");
-    const { run } = await deployment.reeve.runs.startRun({ agentId: "hidden", input: "x" });
-    const other = client.getTask({ tenant: "", id: run?.runId ?? "" });
-    await expect(other).rejects.toThrow("has no task");
+    for (const agentId of ["hidden", "helper"]) {
+      const { run } = await deployment.reeve.runs.startRun({ agentId, input: "x" });
+      const other = client.getTask({ tenant: "", id: run?.runId ?? "" });
+      await expect(other).rejects.toThrow("has no task");
+    }
     const params = { taskId: "x", url: "https://example.com" };
     const answer = await post({ method: "CreateTaskPushNotificationConfig", params });
     expect(answer).toMatchObject({ error: { code: -32003 } });

@@ -3,6 +3,7 @@ import { TaskState } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { RunStatus } from "@reeve/contracts/run";
 import type { GatewayApi } from "./gateway-api.ts";
+import { taskLabel } from "./message/read-message.ts";
 import { renderRow } from "./task/render-task.ts";
 
 const defaultPage = 50;
@@ -24,7 +25,12 @@ export async function listTasks(
       "includeArtifacts and statusTimestampAfter are not supported; read single tasks";
     throw new UnsupportedOperationError({ message });
   }
-  const filter = { agentId, threadId: contextId, statuses: [...statusesOf(status)] };
+  const filter = {
+    agentId,
+    threadId: contextId,
+    statuses: [...statusesOf(status)],
+    labels: { [taskLabel]: "" },
+  };
   const [page, counts] = await Promise.all([
     api.runs.listRuns({ filter, pageSize, pageToken }, { signal }),
     api.runs.countRuns({ filter }, { signal }),

@@ -6,6 +6,7 @@ import type { Run } from "@reeve/contracts/run";
 import { EventFamiliesSchema, EventFamily } from "@reeve/contracts/run";
 import { isTerminal } from "@reeve/run/head/run-status";
 import type { GatewayApi } from "./gateway-api.ts";
+import { taskLabel } from "./message/read-message.ts";
 import { endedTask } from "./task/ended-task.ts";
 import { renderTask } from "./task/render-task.ts";
 import type { TaskChange, TaskView } from "./task/task-view.ts";
@@ -95,7 +96,7 @@ function taskUpdate(view: TaskView): StreamResponse {
   return { payload: { $case: "task", value: renderTask(view, undefined) } };
 }
 
-/** Throws an A2AError if the run does not exist, or is one of another agent. */
+/** Throws an A2AError if the run does not exist, is one of another agent, or was not started through A2A. */
 async function runOfTask(
   api: GatewayApi,
   { agentId }: WatchedAgent,
@@ -106,7 +107,7 @@ async function runOfTask(
     new TaskNotFoundError({ message: `agent ${agentId} has no task ${taskId}` });
   if (taskId === "") throw notFound();
   const { run } = await api.runs.getRun({ runId: taskId }, { signal });
-  if (run?.agentId !== agentId) throw notFound();
+  if (run?.agentId !== agentId || run.labels[taskLabel] === undefined) throw notFound();
   return run;
 }
 

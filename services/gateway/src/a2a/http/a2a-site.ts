@@ -135,7 +135,7 @@ interface Exchange {
 }
 
 function originOf({ headers, socket }: HttpRequest): string {
-  const scheme = "encrypted" in socket && socket.encrypted === true ? "https" : "http";
+  const scheme = "encrypted" in socket ? "https" : "http";
   const authority = headers[":authority"] ?? headers.host;
   return `${scheme}://${typeof authority === "string" ? authority : "localhost"}`;
 }

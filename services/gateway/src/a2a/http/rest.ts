@@ -7,10 +7,9 @@ import {
   StreamResponse,
   Task,
 } from "@a2a-js/sdk";
-import { restStatusFor, toRestErrorBody } from "@a2a-js/sdk/errors";
+import { RequestMalformedError, restStatusFor, toRestErrorBody } from "@a2a-js/sdk/errors";
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import { RequestMalformedError } from "@a2a-js/sdk/errors";
 import type { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer, streamAnswer } from "./answers.ts";
 import type { BindingRequest } from "./json-rpc.ts";
@@ -85,8 +84,11 @@ async function streamed(
     // The SDK renders JSON.
     for await (const event of stream) yield StreamResponse.toJSON(event) as JsonValue;
   }
-  const errorOf = (error: unknown) => toRestErrorBody(error, restStatusFor(error));
   return await streamAnswer({ events: events(), errorOf }, interval, signal);
+}
+
+function errorOf(error: unknown): unknown {
+  return toRestErrorBody(error, restStatusFor(error));
 }
 
 function refusal(error: unknown): UniversalServerResponse {

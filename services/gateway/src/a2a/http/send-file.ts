@@ -1,6 +1,7 @@
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
+import { taskLabel } from "../message/read-message.ts";
 import type { GatewayApi } from "../gateway-api.ts";
 
 /** Returns an answer with a file that a task of an agent has produced. */
@@ -53,5 +54,5 @@ async function isOfTask(
 ): Promise<boolean> {
   if (runId === "") return false;
   const { run } = await api.runs.getRun({ runId }, { signal });
-  return run?.agentId === agentId;
+  return run?.agentId === agentId && run.labels[taskLabel] !== undefined;
 }

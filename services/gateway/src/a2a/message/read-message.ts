@@ -7,6 +7,11 @@ import type { ContentPartSchema } from "@reeve/contracts/content/parts";
 import type { StartRunRequestSchema } from "@reeve/contracts/run";
 import { OnBusy } from "@reeve/contracts/run";
 
+/** The label of the runs that were started through A2A. Its value is the id of the message. Only they are tasks. */
+export const taskLabel = "a2a.message_id";
+/** The most characters of the label; each may have up to four bytes. */
+const maxLabel = 256;
+
 type PartInit = MessageInitShape<typeof ContentPartSchema>;
 
 /** What a message says, in the form of the API. */
@@ -50,7 +55,7 @@ export function startRequestOf(
     requestId: id,
     threadId: message.contextId === "" ? id : message.contextId,
     onBusy: OnBusy.QUEUE,
-    labels: { "a2a.message_id": message.messageId.slice(0, 200) },
+    labels: { [taskLabel]: message.messageId.slice(0, maxLabel) },
   };
 }
 
