@@ -14,6 +14,7 @@ import { programFile } from "@reeve/platform/test/support/program-file";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import { approve, eventOf, firstCall, started, watchToEnd } from "./support/watching.ts";
+import { describeKilledWorkflow } from "./parts/killed-workflow.ts";
 import { inheritedEnv } from "../support/inherited-env.ts";
 
 let deployment: Deployment;
@@ -190,6 +191,8 @@ describe("a run whose runtime is killed and started again", () => {
     const last = `${runId}:root:1:run_end:hanging`;
     expect(await linesOf(journal, 3)).toEqual([first, hanging, last]);
   });
+
+  describeKilledWorkflow(() => deployment);
 
   test("during the publication of its report, publishes it once", async () => {
     const runId = await startRun();

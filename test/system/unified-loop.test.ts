@@ -3,9 +3,10 @@ import { treeAfter, treeOf } from "@reeve/run/tree/execution-tree";
 import type { TreeChanges } from "@reeve/run/tree/execution-tree";
 import type { ExecutionTree } from "@reeve/contracts/thread";
 import { RunStatus } from "@reeve/contracts/run";
-import { expect, test } from "vitest";
-import type { Asked, Played } from "../support/playing-server.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
+import { describeUnifiedChat, playChat } from "./parts/unified-chat.ts";
 import { Deployment } from "./support/deployment.ts";
 import { expectCompleted, watchToEnd } from "./support/watching.ts";
 
@@ -95,13 +96,27 @@ function watchedTree(events: readonly RunEvent[]): ExecutionTree {
   return treeOf(events.reduce<TreeChanges>(treeAfter, undefined));
 }
 
-// Requirement: SUB-6, META-2, META-4, LOOP-1, CHAT-4
-test("a realistic task: three levels of subtasks, one failure, schema retries, a large result, and a compaction", async () => {
-  await using models = await startPlayingServer(play);
-  await using deployment = await Deployment.start({
+let models: PlayingServer;
+let deployment: Deployment;
+
+beforeAll(async () => {
+  models = await startPlayingServer((asked) => playChat(asked) ?? play(asked));
+  deployment = await Deployment.start({
     OPENAI_API_KEY: "sk-test",
     OPENAI_BASE_URL: models.url,
   });
+  await deployment.agent("chat", { model: "openai:played" });
+});
+
+afterAll(async () => {
+  await deployment[Symbol.asyncDispose]();
+  await models[Symbol.asyncDispose]();
+});
+
+describe("a chat", () => describeUnifiedChat(() => deployment));
+
+// Requirement: SUB-6, META-2, META-4, LOOP-1, CHAT-4
+test("a realistic task: three levels of subtasks, one failure, schema retries, a large result, and a compaction", async () => {
   const { agents, runs } = deployment.reeve;
   await agents.createAgent({
     spec: {

@@ -11,13 +11,22 @@ const tenant = "acme";
 
 /** Returns the next event of a kind in a run's log, from any writer. */
 export async function eventOf(
-  { nats }: Deployment,
+  deployment: Deployment,
   runId: string,
   kind: RunEventKind,
 ): Promise<RunEvent> {
+  return await eventWith(deployment, runId, ({ event }) => event.case === kind);
+}
+
+/** Returns the next event in a run's log that fulfills a condition, from any writer. */
+export async function eventWith(
+  { nats }: Deployment,
+  runId: string,
+  isWanted: (event: RunEvent) => boolean,
+): Promise<RunEvent> {
   const log = await openRunLog(nats);
   for await (const { events } of log.follow({ tenant, run: runId }, 0, never)) {
-    const found = events.find(({ event }) => event.case === kind);
+    const found = events.find(isWanted);
     if (found !== undefined) return found;
   }
   throw new Error(`the log of ${runId} ended`);

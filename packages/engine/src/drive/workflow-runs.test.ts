@@ -1,12 +1,18 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, toJson } from "@bufbuild/protobuf";
+import { graphOf } from "@reeve/agent/workflow/building/graph-schema";
+import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import type { RunEvent } from "@reeve/contracts/run";
-import { RunStatus } from "@reeve/contracts/run";
+import { ChatContextKind, RunStatus } from "@reeve/contracts/run";
 import { PermissionClass } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead, pendingApprovals } from "@reeve/run/head/run-head";
 import { outputOf } from "@reeve/run/head/run-of";
 import { isTerminal } from "@reeve/run/head/run-status";
 import { expect, test } from "vitest";
+import type { ModelProvider } from "../ports/model-provider.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
 import { countingModel } from "../../test/support/models.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
@@ -55,12 +61,14 @@ const delegates = [
   { agentId: "inner", spec: { ...agent("inner"), workflow: inner } },
 ];
 
-function bench(): WorkerBench {
+function bench(model = countingModel(0)): WorkerBench {
   const safe = { source: "builtin", permissionClass: PermissionClass.SAFE };
   const inputSchema = { type: "object", properties: { q: {} } };
-  return new WorkerBench(countingModel(0))
+  const runs = new WorkerBench(model)
     .offers({ ...safe, name: "look", inputSchema })
     .offers({ ...safe, name: "execute_code" });
+  runs.hasNodeRegistry = true;
+  return runs;
 }
 
 /** Drives a run to its end. A person approves what it asks. */
@@ -76,19 +84,23 @@ async function driven(runs: WorkerBench, name: string): Promise<readonly RunEven
   return await runs.events();
 }
 
-// Requirement: WF-2
-test("a workflow whose worker died at any event continues to an equal history, and repeats no finished call", async () => {
-  const first = bench();
-  await first.create({ workflow: whole, delegates: ["finder", "inner"] }, { delegates });
-  const history = await driven(first, "first");
+type Graph = NonNullable<MessageInitShape<typeof WorkflowSchema>>;
+
+/** Returns the log of a run of a workflow with an input, an approval, and two delegates, none of whose workers died. */
+async function undisturbed(workflow: Graph): Promise<readonly RunEvent[]> {
+  const runs = bench();
+  await runs.create({ workflow, delegates: ["finder", "inner"] }, { delegates });
+  const history = await driven(runs, "first");
   expectWhole(history, RunStatus.COMPLETED);
   expect(JSON.parse(outputOf(foldHead(emptyHead, history)))).toMatchObject({
     sub: "1",
     each: ["1", "1", "1"],
   });
-  const kinds = history.map(({ event }) => event.case);
-  expect(kinds.filter((kind) => kind === "workflowPrepared")).toHaveLength(1);
-  expect(kinds.indexOf("workflowPrepared")).toBeLessThan(kinds.indexOf("runPrepared"));
+  return history;
+}
+
+/** Expects an equal history wherever the worker died, and no call executed twice. */
+async function expectEqualAfterLosses(history: readonly RunEvent[]): Promise<void> {
   for (let survived = 1; survived < history.length; survived++) {
     const next = bench();
     await next.log.append(key, emptyTail, history.slice(0, survived), never);
@@ -98,4 +110,54 @@ test("a workflow whose worker died at any event continues to an equal history, a
     expect(historyOf(events)).toEqual(historyOf(history));
     expect(new Set(next.executed).size).toBe(next.executed.length);
   }
+}
+
+/** A model that has a workflow built, and plans `workflow` when it is asked for one. */
+function building(workflow: Graph): ModelProvider {
+  const planned = create(WorkflowSchema, workflow);
+  const graphText = JSON.stringify(toJson(WorkflowSchema, planned, { useProtoFieldName: true }));
+  return {
+    descriptor: create(ProviderDescriptorSchema, { name: "test" }),
+    format: "test",
+    async *stream({ messages, tools }) {
+      const isPlanner = tools.every(({ name }) => name === "finish_subtask");
+      const isDone = messages.some(({ role }) => role === "tool");
+      const call = isPlanner
+        ? { name: "finish_subtask", argumentsText: graphText }
+        : { name: "build_workflow", argumentsText: `{"objective":"check an order"}` };
+      if (isDone) yield { kind: "text", text: "built" };
+      const calls = isDone ? [] : [{ providerCallId: "p", ...call }];
+      const finishReason = isDone ? "stop" : "tool_calls";
+      const turn = { messageJson: "{}", finishReason, calls, usage: undefined, model: "test" };
+      yield { kind: "turn", turn };
+    },
+  };
+}
+
+// Requirement: WF-2
+test("a workflow whose worker died at any event continues to an equal history, and repeats no finished call", async () => {
+  const history = await undisturbed(whole);
+  const kinds = history.map(({ event }) => event.case);
+  expect(kinds.filter((kind) => kind === "workflowPrepared")).toHaveLength(1);
+  expect(kinds.indexOf("workflowPrepared")).toBeLessThan(kinds.indexOf("runPrepared"));
+  await expectEqualAfterLosses(history);
+});
+
+// Requirement: WF-1, WF-2
+test("a workflow that build_workflow returned does the same", async () => {
+  const editor = bench(building(whole));
+  const chatContext = { kind: ChatContextKind.EDITOR };
+  await editor.create({ delegates: ["finder", "inner"] }, { delegates, chatContext });
+  await editor.drive("editor");
+  const events = await editor.events();
+  expectWhole(events, RunStatus.COMPLETED);
+  const results = events.flatMap(({ event }) =>
+    event.case === "toolResult" ? [event.value.result] : [],
+  );
+  const built = results.find((result) => result?.name === "build_workflow");
+  const workflow = graphOf(built?.structured ?? {});
+  expect(workflow).toEqual(create(WorkflowSchema, whole));
+  const history = await undisturbed(workflow ?? {});
+  expect(historyOf(history)).toEqual(historyOf(await undisturbed(whole)));
+  await expectEqualAfterLosses(history);
 });

@@ -58,6 +58,8 @@ export class WorkerBench {
   policy: Policy | undefined;
   /** The plugins of the operator, and what calls them. */
   plugins: { readonly offers: readonly OfferedPlugin[]; readonly host: PluginHost } | undefined;
+  /** Whether the runtimes announce a registry of nodes. */
+  hasNodeRegistry = false;
   /** The isolation of the toolhosts. */
   isolation = "none";
   /** Whether the toolhosts check the content that approvals are bound to. */
@@ -122,6 +124,7 @@ export class WorkerBench {
     const models = create(ModelCatalogSchema, {
       models: [...this.#models],
       providers: [this.#provider.descriptor],
+      nodeRegistry: this.hasNodeRegistry,
       plugins: [...(this.plugins?.offers ?? [])],
     });
     return {
