@@ -115,7 +115,7 @@ test.each([
   });
   const log = createLogger("test", "silent");
   const chosen = { driver, isolates: true, identity };
-  const { waiting, resources } = openStorage(chosen, config, { log, credentials: [] });
+  const { waiting, resources } = openStorage(chosen, config, { log, credentials: [], lookups });
   await using _ = resources;
   await expect.poll(() => waiting().spare).toBe(spares);
 });
