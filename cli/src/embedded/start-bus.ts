@@ -11,6 +11,7 @@ import {
 import type { Credentials } from "@reeve/jetstream/access/server-users";
 import type { AuditLimits } from "@reeve/jetstream/audit/set-limits";
 import { setAuditLimits } from "@reeve/jetstream/audit/set-limits";
+import { shareLiveBatches } from "@reeve/jetstream/log/live-hub";
 import { provisionBuckets } from "@reeve/jetstream/streams/provision-buckets";
 import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
@@ -78,6 +79,8 @@ export async function startBus(
   for (const name of serviceNames) {
     connected.set(name, starting.use(await connect(name, servicesUrl)));
   }
+  // Nobody else writes logs to this server.
+  shareLiveBatches([...connected.values()].map(({ connection }) => connection));
   const services = Object.fromEntries(connected) as Bus["services"];
   const resources = starting.move();
   return { url, services, [Symbol.asyncDispose]: () => resources.disposeAsync() };

@@ -6,6 +6,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { RunBatchSchema } from "@reeve/contracts/run";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { confirmAbsence } from "../src/log/confirm-absence.ts";
+import { shareLiveBatches } from "../src/log/follow/live-hub.ts";
 import { openRunLog } from "../src/log/open.ts";
 import { emptyTail } from "../src/log/port.ts";
 import {
@@ -192,3 +193,30 @@ function receivingSome(
     },
   });
 }
+
+test("followers in the only writing process get batches without a subscription, and find others in the store", async () => {
+  const [writer, reader] = [await bench.connect(), await bench.connect()];
+  shareLiveBatches([writer.connection, reader.connection]);
+  const subscribed: string[] = [];
+  const { connection } = reader;
+  const subscribe = connection.subscribe.bind(connection);
+  connection.subscribe = (subject, options) => {
+    subscribed.push(subject);
+    return subscribe(subject, options);
+  };
+  const own = await openRunLog(writer);
+  const followed = await openRunLog(reader, { tailCheckMs: 20 });
+  const key = freshRun();
+  const following = followUntil(followed.follow(key, 0, signal), 3);
+  let tail = emptyTail;
+  // The last one comes from a process that passes nothing on.
+  for (const [from, word] of [
+    [own, "a"],
+    [own, "b"],
+    [log, "c"],
+  ] as const) {
+    tail = await appendEvents(from, key, tail, texts(tail, word), signal);
+  }
+  expect(wordsOf(await following)).toEqual(["1 a", "2 b", "3 c"]);
+  expect(subscribed.filter((subject) => subject.startsWith("live."))).toEqual([]);
+});

@@ -19,6 +19,7 @@ import type { LogDefinition } from "./definitions.ts";
 import { followSubject } from "./follow/follow-subject.ts";
 import type { LiveSource } from "./follow/live-batches.ts";
 import { LiveBatches } from "./follow/live-batches.ts";
+import { liveHubOf } from "./follow/live-hub.ts";
 import type {
   AppendOutcome,
   BatchReader,
@@ -127,7 +128,9 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       signal.throwIfAborted();
       const reply = await this.#publisher.publish(subject, data, messageHeaders, { usesReserve });
       if (reply.kind === "stored") {
-        this.#reader.remember(subject, batchFromHeaders(reply.sequence, messageHeaders, data));
+        const batch = batchFromHeaders(reply.sequence, messageHeaders, data);
+        this.#reader.remember(subject, batch);
+        this.#passOn(key, batch);
         return { kind: "appended", tail: { sequence, revision: reply.sequence, digest } };
       }
       const conflict = reply.kind === "refused" && isConflict(reply.error);
@@ -138,6 +141,7 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
       const read = () => this.#reader.next(subject, tail.revision);
       const next = await retryUnavailable(read, this.#retryLimits, signal);
       if (next?.write === write) {
+        this.#passOn(key, next);
         return { kind: "appended", tail: { sequence, revision: next.revision, digest } };
       }
       if (next !== undefined) return { kind: "conflict" };
@@ -216,6 +220,12 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
   async removeThrough(key: Key, revision: number, signal: AbortSignal): Promise<void> {
     const remove = () => this.#reader.removeThrough(this.#subject(key), revision);
     await retryUnavailable(remove, this.#retryLimits, signal);
+  }
+
+  /** Passes a stored batch to its followers in this process, if they wait for it there. */
+  #passOn(key: Key, batch: StoredBatch): void {
+    const hub = liveHubOf(this.#connection);
+    hub?.pass(this.#channel.liveSubject(this.#definition.tokens(key)), batch);
   }
 
   #liveSource(key: Key): LiveSource {

@@ -4,6 +4,7 @@ import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Tail } from "../port.ts";
 import type { StoredBatch } from "../stored-batch.ts";
+import { liveHubOf } from "./live-hub.ts";
 import { batchFromMessage } from "../stored-batch.ts";
 
 /** What `LiveBatches` needs of a log. */
@@ -18,7 +19,7 @@ export interface LiveSource {
 const maxWaitingBatches = 256;
 const maxWaitingBytes = 256 * 1024;
 
-/** The batches that the stream republishes, in a bounded queue. */
+/** The batches that the stream republishes, or that writers in this process pass on, in a bounded queue. */
 export class LiveBatches implements Disposable {
   /** Whether the store has, or may have, batches that do not arrive here. */
   isBehind = false;
@@ -33,13 +34,18 @@ export class LiveBatches implements Disposable {
 
   constructor({ connection, liveSubject, tailCheckMs }: LiveSource) {
     this.#tailCheckMs = tailCheckMs;
-    const subscription = connection.subscribe(liveSubject, {
-      callback: (error, message) => {
-        const batch = error === null ? batchFromMessage(message) : undefined;
-        if (batch !== undefined && batch.last > this.#knownSequence) this.#add(batch);
-      },
-    });
-    this.#resources.defer(() => subscription.unsubscribe());
+    const receive = (batch: StoredBatch | undefined) => {
+      if (batch !== undefined && batch.last > this.#knownSequence) this.#add(batch);
+    };
+    const hub = liveHubOf(connection);
+    if (hub === undefined) {
+      const subscription = connection.subscribe(liveSubject, {
+        callback: (error, message) => {
+          receive(error === null ? batchFromMessage(message) : undefined);
+        },
+      });
+      this.#resources.defer(() => subscription.unsubscribe());
+    } else this.#resources.use(hub.receive(liveSubject, receive));
     this.#resources.defer(connectionStateOf(connection).onChange(() => this.#fallBehind()));
   }
 
