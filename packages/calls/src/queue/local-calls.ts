@@ -6,8 +6,8 @@
 //     (handed-over-calls.test.ts; the exploration: "a call in one process")
 // L2. A call that is handed over is in one of three places until it is settled: it waits, it is held, or it is being published to the
 //     queue. `holds` says so, and the owner publishes again what is in none of them. (local-calls.test.ts)
-// L3. Nothing overtakes the queue: while requests that this process published wait there, others follow them, and a call that finds
-//     no free slot for a second goes there. (local-calls.test.ts: "follow it")
+// L3. Nothing overtakes the queue for long: while a request that this process published waits there for a slot, others follow it, and a
+//     call that finds no free slot for a second goes there. (local-calls.test.ts: "follow it")
 // L4. A toolhost that takes no more calls publishes those that wait. (local-calls.test.ts: "is in the queue when ...")
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
@@ -23,7 +23,9 @@ import type { CallDelivery } from "./forward-call.ts";
 
 /** For how long a call waits for a free slot before it goes to the queue. */
 const defaultMaxWaitMs = 1_000;
-/** For how long a published request that this host has not taken keeps others from overtaking it. It may have another taker. */
+/** For how long a published request is on its way to this host. One that takes longer waits for a slot, and others follow it. */
+const transitMs = 250;
+/** For how long others follow it. It may have another taker. */
 const maxQueuedMs = 10_000;
 /** How many calls may wait for a slot. Others go to the queue. */
 const maxWaiting = 1_000;
@@ -62,11 +64,12 @@ export class LocalCalls {
   readonly #posted = new Wakeup();
   readonly #held = new Set<number>();
   readonly #publishing = new Map<number, Promise<void>>();
-  /** The last message that this process has published to the queue, and when. */
-  #queued = { sequence: 0, atMs: -Infinity };
+  /** When this process published the messages that it has not taken, by sequence. */
+  readonly #queued = new Map<number, number>();
   /** The last message of the queue that this host has taken. Messages are delivered in their order, sometimes before their publication returns. */
   #lastTaken = 0;
-  #isTaking = false;
+  /** The slots of the toolhost while it takes calls. */
+  #capacity: Semaphore | undefined;
   #lastSequence = 0;
 
   constructor({ pool, log, maxWaitMs = defaultMaxWaitMs }: LocalCallsOptions) {
@@ -100,6 +103,9 @@ export class LocalCalls {
   /** Notes that this host has taken a message of the queue. */
   taken(sequence: number): void {
     this.#lastTaken = Math.max(this.#lastTaken, sequence);
+    for (const earlier of this.#queued.keys()) {
+      if (earlier <= sequence) this.#queued.delete(earlier);
+    }
   }
 
   /**
@@ -107,7 +113,7 @@ export class LocalCalls {
    * then go to the queue. `returnToQueue` publishes a call to the queue, without a delay.
    */
   async *take(capacity: Semaphore, signal: AbortSignal): AsyncIterable<CallDelivery> {
-    this.#isTaking = true;
+    this.#capacity = capacity;
     try {
       for (;;) {
         while (this.#waiting.size === 0) await this.#posted.wait(signal);
@@ -118,7 +124,7 @@ export class LocalCalls {
         else yield this.#delivery(next, permit);
       }
     } finally {
-      this.#isTaking = false;
+      this.#capacity = undefined;
       for (const call of this.#waiting.keys()) this.#publish(call);
     }
   }
@@ -129,10 +135,13 @@ export class LocalCalls {
   }
 
   #isOpen(): boolean {
-    const { sequence, atMs } = this.#queued;
-    const isQueued = sequence > this.#lastTaken && performance.now() - atMs < maxQueuedMs;
-    const isBehind = isQueued || this.#publishing.size > 0;
-    return this.#isTaking && !isBehind && this.#waiting.size < maxWaiting;
+    if (this.#capacity === undefined || this.#waiting.size >= maxWaiting) return false;
+    if (this.#publishing.size > 0) return false;
+    const [oldestMs] = this.#queued.values();
+    if (oldestMs === undefined) return true;
+    const waitedMs = performance.now() - oldestMs;
+    if (waitedMs >= maxQueuedMs) this.#queued.clear();
+    return waitedMs >= maxQueuedMs || (waitedMs < transitMs && this.#capacity.available > 0);
   }
 
   #handOver(handed: Omit<HandedOver, "sequence">, signal: AbortSignal): number {
@@ -194,7 +203,7 @@ export class LocalCalls {
   }
 
   #follow(sequence: number): void {
-    this.#queued = { sequence, atMs: performance.now() };
+    if (sequence > this.#lastTaken) this.#queued.set(sequence, performance.now());
   }
 
   #holds(sequence: number): boolean {

@@ -79,7 +79,7 @@ type OwnerMessage =
 /** The time between two attempts to append in a full store. */
 const fullStoreMs = 5_000;
 /** For how long an append counts as a proof that the run is open. */
-const maxConfirmedMs = 100;
+const maxConfirmedMs = 1_000;
 
 /** A run that this worker has claimed, folded up to the claim. */
 export interface ClaimedRun extends FoldedLog {

@@ -140,6 +140,9 @@ interface Exchange extends Pick<RpcHandlerOptions, "limits" | "held"> {
   readonly message: JsonObject | undefined;
 }
 
+/** Shared by all requests, each of which ends so: creating an error with its stack is expensive. */
+const clientClosed = new ConnectError("the client closed the connection", Code.Canceled);
+
 function universalRequest(
   { method }: UniversalHandler,
   { request, response, limits, held, message }: Exchange,
@@ -151,7 +154,7 @@ function universalRequest(
   const bytes = held.open(() => ownerOf(contextValues));
   response.once("close", () => {
     bytes.release();
-    closed.abort(new ConnectError("the client closed the connection", Code.Canceled));
+    closed.abort(clientClosed);
   });
   const isStream = requestStreamKinds.has(method.methodKind);
   const { header, chunks } =

@@ -29,7 +29,7 @@ const maxRows = 2_000;
 const gatherMs = 20;
 const maxGathered = 256;
 /** For how long what changes while a run is in progress waits for more, how many runs wait so, and how often that is checked. */
-const held = { maxMs: 250, maxRuns: 2_000 };
+const held = { maxMs: 500, maxRuns: 2_000 };
 const checkMs = 50;
 /** How long the batches that wait may take when the gateway ends: without an acknowledgement, others get them after the ack-wait. */
 const endMs = 2_000;
