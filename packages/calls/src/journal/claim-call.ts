@@ -30,11 +30,11 @@ import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { endsCall } from "@reeve/jetstream/log/call-journal";
 import type { AppendOutcome, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { Delivery } from "@reeve/jetstream/queue/port";
 import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
 import { callableTool } from "../execute/callable-tool.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import { resultFact, startedFact, unknownOutcome } from "./journal-facts.ts";
 import { journalMayHaveExpired } from "./journal-may-have-expired.ts";
@@ -49,11 +49,6 @@ export type CallClaim =
   | { readonly kind: "settled" }
   | { readonly kind: "elsewhere" }
   | { readonly kind: "later" };
-
-/** A delivery of a call's request. `isRunOpen`: see `CallDelivery`. */
-interface RequestedCall extends Delivery<ToolCallRequest> {
-  readonly isRunOpen?: () => boolean;
-}
 
 type ClaimPorts = Pick<
   CallPorts,
@@ -73,7 +68,7 @@ const appendBackoff = { firstDelayMs: 500, maxDelayMs: 10_000 };
 
 /** Decides whether this host executes a call, and records that in the journal. Throws when the journal cannot be read. */
 export async function claimCall(
-  { message, sequence, attempt: delivered, isRunOpen }: RequestedCall,
+  { message, sequence, attempt: delivered, isRunOpen }: CallDelivery,
   key: CallKey,
   call: ToolCall,
   ports: ClaimPorts,

@@ -6,7 +6,7 @@ import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { LocalCalls } from "../queue/local-calls.ts";
+import type { LocalSource } from "./call-delivery.ts";
 import type { Executions } from "./executions.ts";
 import type { Routing } from "./routing.ts";
 import type { Toolbox } from "./tool.ts";
@@ -22,7 +22,7 @@ export interface CallPorts {
   /** What became of calls that this host or another one has started. */
   readonly executions: Executions;
   /** The calls that a runtime in this process hands over. Absent: there is none. */
-  readonly local?: LocalCalls;
+  readonly local?: LocalSource;
   /** The way to the other hosts. Absent: there are none. */
   readonly routing?: Routing;
   readonly toolbox: Toolbox;

@@ -2,7 +2,7 @@ import type { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { callKeyOf } from "../journal/call-key.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 import { returnCall } from "./forward-call.ts";
 import { forwardedCalls } from "./forwarded-calls.ts";
 import type { Slots } from "./slots.ts";

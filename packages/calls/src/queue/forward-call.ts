@@ -4,9 +4,9 @@ import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";
 import { emptyTail } from "@reeve/jetstream/log/port";
-import type { Delivery } from "@reeve/jetstream/queue/port";
 import { publishUntilHeld } from "@reeve/jetstream/queue/publish-until-held";
 import { maxWaits } from "../journal/claim-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
 import { routeCall } from "./route-call.ts";
@@ -15,14 +15,6 @@ import { routeCall } from "./route-call.ts";
 const retryMs = 500;
 /** How long a forwarded call waits for its tool before it returns to the pool. Bounds how fast it can move in a circle. */
 const waitMs = 1_000;
-
-/** A call that this host has taken from a queue. */
-export interface CallDelivery extends Delivery<ToolCallRequest> {
-  /** How many times it was forwarded. Absent: it came from the pool. */
-  readonly hops?: number;
-  /** Whether who requests the call knows that its run is open at this moment. Absent: the run is looked up. */
-  readonly isRunOpen?: () => boolean;
-}
 
 /**
  * Forwards a call to the host that should execute it. Returns whether the delivery is settled. A call that has started is never

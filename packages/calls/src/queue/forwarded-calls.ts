@@ -1,7 +1,7 @@
 import type { ForwardedToolCall } from "@reeve/contracts/toolhost";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 
 /** Yields the calls that were forwarded to one host, as they are taken from its queue. */
 export async function* forwardedCalls(

@@ -22,7 +22,7 @@ import { maxWaits } from "../journal/claim-call.ts";
 import { startedFact } from "../journal/journal-facts.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { Routing } from "../ports/routing.ts";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 import { settleCall } from "./work-calls.ts";
 
 interface Host {

@@ -19,7 +19,7 @@ import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery, LocalSource } from "../ports/call-delivery.ts";
 
 /** For how long a call waits for a free slot before it goes to the queue. */
 const defaultMaxWaitMs = 1_000;
@@ -55,7 +55,7 @@ interface LocalCallsOptions {
 }
 
 /** The way of calls from the runtime of this process to its toolhost. */
-export class LocalCalls {
+export class LocalCalls implements LocalSource {
   readonly #pool: string;
   readonly #log: Pick<Logger, "warn">;
   readonly #maxWaitMs: number;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { deliveryOf, key, request } from "../../test/support/call-bench.ts";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 import { Slots } from "./slots.ts";
 
 test("a message that is delivered again to its host continues, and is settled by its latest delivery", async () => {

@@ -4,7 +4,7 @@ import { RenewableDelivery } from "@reeve/jetstream/queue/renewable-delivery";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { callKeyOf } from "../journal/call-key.ts";
 import type { Executions } from "../ports/executions.ts";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 
 class RenewableCall extends RenewableDelivery<ToolCallRequest> implements CallDelivery {
   readonly hops: number;

@@ -8,7 +8,7 @@ import { callKeyOf } from "../journal/call-key.ts";
 import type { CallClaim } from "../journal/claim-call.ts";
 import { claimCall } from "../journal/claim-call.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
-import type { CallDelivery } from "./forward-call.ts";
+import type { CallDelivery } from "../ports/call-delivery.ts";
 import { forwardCall } from "./forward-call.ts";
 import { forwardedCalls } from "./forwarded-calls.ts";
 import { returnCalls } from "./return-calls.ts";
