@@ -10,7 +10,7 @@ import { exportCommand } from "./commands/receipts/export-log.ts";
 import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
 import { memoriesCommand } from "./commands/memories.ts";
-import { modelsCommand } from "./commands/models.ts";
+import { modelsCommand } from "./commands/models/models.ts";
 import { natsAccountsCommand } from "./commands/operate/nats-accounts.ts";
 import { notificationsCommand } from "./commands/operate/notifications.ts";
 import { passkeysCommand } from "./commands/operate/passkeys.ts";

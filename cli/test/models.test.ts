@@ -1,7 +1,11 @@
-import { AgentService } from "@reeve/contracts/agent";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ApplyModelRegistryRequest } from "@reeve/contracts/agent";
+import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { serve } from "@reeve/platform/rpc/server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
 
@@ -67,4 +71,57 @@ test("a built-in price is listed with its source and date, and a missing price i
 
 test("without a provider, the settings that add one are named", async () => {
   expect((await printed({})).stderr).toContain("set OPENAI_API_KEY");
+});
+
+const file = `
+providers: [{ name: lab, base_url: "https://models.example.org/v1", secret: lab }]
+models: [{ id: deep, provider: lab, capabilities: { temperature: false } }]
+`;
+
+test("a file is checked first, and stored at the revision at which it was checked", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-models-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "stored.yaml");
+  writeFileSync(path, file);
+  const requests: ApplyModelRegistryRequest[] = [];
+  const { signal } = new AbortController();
+  const changes = [
+    { kind: "provider", id: "lab", action: "create" },
+    { kind: "model", id: "old", action: "delete" },
+  ];
+  const handlers = {
+    applyModelRegistry: (request: ApplyModelRegistryRequest) => {
+      requests.push(request);
+      return { changes, registry: { revision: 8n } };
+    },
+  };
+  const log = createLogger("test", "silent");
+  await using server = await serve(
+    (router) => void router.service(ModelService, handlers),
+    { host: "127.0.0.1", port: 0, services: [ModelService], log },
+    signal,
+  );
+  const apply = async (...options: readonly string[]) => {
+    const terminal = new MemoryTerminal();
+    const words = ["--url", server.url, "models", "apply", "-f", path, ...options];
+    const code = await runCli(words, { terminal, environment: {}, signal });
+    return { code, stdout: terminal.stdout, stderr: terminal.stderr };
+  };
+  const planned = "+ create provider lab\n- delete model old\n";
+  expect(await apply("--prune", "--dry-run", "--exit-code")).toMatchObject({
+    code: 6,
+    stdout: planned,
+  });
+  expect((await apply("--prune")).stderr).toContain("add --yes");
+  expect(requests.every(({ validateOnly }) => validateOnly)).toBe(true);
+  expect((await apply("--prune", "--yes")).stdout).toBe(`${planned}stored (revision 8)\n`);
+  expect(requests.at(-1)).toMatchObject({
+    revision: 7n,
+    prune: true,
+    validateOnly: false,
+    providers: [{ providerId: "lab", api: "chat", secret: "lab" }],
+    models: [
+      { id: "deep", upstreamName: "deep", capabilities: { tools: true, temperature: false } },
+    ],
+  });
 });

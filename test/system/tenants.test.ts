@@ -10,7 +10,7 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { startApprovals } from "@reeve/approvals/serve";
 import { approvalsConfig } from "@reeve/approvals/config";
 import { IdentityService } from "@reeve/contracts/identity";
-import { AgentService, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { AgentService, ModelCatalogSchema, ModelService } from "@reeve/contracts/agent";
 import {
   ApprovalSchema,
   ApprovalService,
@@ -49,6 +49,7 @@ const services = [
   AuditService,
   ClientToolService,
   MemoryService,
+  ModelService,
   NotificationService,
   OperationsService,
   PasskeyService,

@@ -35,6 +35,7 @@ import type {
   SendOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
+import { Models } from "./models.ts";
 import { Operations } from "./operations.ts";
 import { Passkeys } from "./passkeys.ts";
 import { Receipts } from "./receipts.ts";
@@ -73,6 +74,7 @@ export class Client implements Disposable {
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
   readonly memories: Memories;
+  readonly models: Models;
   readonly operations: Operations;
   readonly passkeys: Passkeys;
   readonly receipts: Receipts;
@@ -89,6 +91,7 @@ export class Client implements Disposable {
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
     this.memories = new Memories(this.#requests);
+    this.models = new Models(this.#requests);
     this.operations = new Operations(this.#requests);
     this.passkeys = new Passkeys(this.#requests);
     this.receipts = new Receipts(this.#requests);

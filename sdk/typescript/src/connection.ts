@@ -2,7 +2,7 @@ import type { Client, Interceptor } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { IdentityService } from "#contracts/identity";
-import { AgentService } from "#contracts/agent";
+import { AgentService, ModelService } from "#contracts/agent";
 import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
@@ -28,6 +28,7 @@ export interface Services {
   readonly clientTools: Client<typeof ClientToolService>;
   readonly files: Client<typeof WorkspaceService>;
   readonly memories: Client<typeof MemoryService>;
+  readonly models: Client<typeof ModelService>;
   readonly notifications: Client<typeof NotificationService>;
   readonly operations: Client<typeof OperationsService>;
   readonly passkeys: Client<typeof PasskeyService>;
@@ -66,6 +67,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     clientTools: createClient(ClientToolService, transport),
     files: createClient(WorkspaceService, transport),
     memories: createClient(MemoryService, transport),
+    models: createClient(ModelService, transport),
     notifications: createClient(NotificationService, transport),
     operations: createClient(OperationsService, transport),
     passkeys: createClient(PasskeyService, transport),

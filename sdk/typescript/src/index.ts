@@ -8,6 +8,12 @@ export type { AuditEvent } from "#contracts/audit";
 export { AuditOutcome } from "#contracts/audit";
 export { ErrorReason } from "#contracts/error";
 export type { Memory } from "#contracts/memory";
+export type {
+  ApplyModelRegistryResponse,
+  GetModelRegistryResponse,
+  StoredModel,
+  StoredProvider,
+} from "#contracts/agent";
 export type { DeadNotification } from "#contracts/notification";
 export type { GetDeploymentResponse, ModelActivity, QuotaLimit } from "#contracts/operations";
 export type { Passkey } from "#contracts/passkey";
@@ -53,6 +59,7 @@ export { openConnection } from "./connection.ts";
 export type { DeadNotifications } from "./dead-notifications.ts";
 export type { Files } from "./files.ts";
 export type { Memories } from "./memories.ts";
+export type { Models, SeenEntry } from "./models.ts";
 export type { Passkeys } from "./passkeys.ts";
 export type { ReceiptOptions, Receipts } from "./receipts.ts";
 export type { Violation } from "./reeve-error.ts";

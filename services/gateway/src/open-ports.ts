@@ -1,8 +1,9 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { rememberLast } from "@reeve/platform/remember-last";
 import { create } from "@bufbuild/protobuf";
-import type { ModelCatalog } from "@reeve/contracts/agent";
-import { AgentSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
+import { compositeCatalog } from "@reeve/agent/registry/composite-catalog";
+import type { ModelCatalog, ModelRegistry } from "@reeve/contracts/agent";
+import { AgentSchema, ModelCatalogSchema, ModelRegistrySchema } from "@reeve/contracts/agent";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
@@ -27,6 +28,7 @@ import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { openOptionalView } from "@reeve/jetstream/table/optional-view";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
@@ -68,7 +70,13 @@ export async function openPorts(
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
   const models = await openLiveView(await openTable(nats, ModelCatalogSchema), log, signal);
   const offeredTools = rememberLast(tools, mergeCatalogs);
-  const offeredModels = rememberLast(models, mergeModels);
+  const localModels = rememberLast(models, mergeModels);
+  const registry = modelRegistry(nats);
+  const stored = await openOptionalView(registry, log, signal);
+  const offeredModels = rememberLast<ModelCatalog | ModelRegistry, ModelCatalog>(
+    () => [localModels(), ...stored()],
+    () => compositeCatalog(localModels(), stored()[0]),
+  );
   const offerTable = await openTable(nats, ToolOfferSchema, { usesReserve: false });
   const storedOffers = await openLiveView(packedWatch(offerTable), log, signal, {
     keep: isOffered,
@@ -94,6 +102,9 @@ export async function openPorts(
     costOf: (...given) => costOfRuns(runLists, ...given),
     bytesOf,
   };
+  const assertRoom = () => {
+    if (reserveState(nats.connection).isSpent) throw reserveInUse();
+  };
   return {
     log: confirmed,
     logEnds: confirmed,
@@ -104,6 +115,7 @@ export async function openPorts(
     remove: { runs: runLog, journals: journal },
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
     agents: await openAgents(nats, { log, isOnlyGateway }, signal),
+    models: { registry, localModels, assertRoom, clock: systemClock },
     runs,
     runLists,
     shards: new SharedShards(await openTable(nats, SweeperPresenceSchema), systemClock),
@@ -129,9 +141,7 @@ export async function openPorts(
       ...quotaPorts,
       exists: (tenant, run, until) => runExists({ logBatches: confirmed }, { tenant, run }, until),
     }),
-    assertRoom: () => {
-      if (reserveState(nats.connection).isSpent) throw reserveInUse();
-    },
+    assertRoom,
     policy,
     holders: new LaterTable(bucketOf(QueueHolderSchema).name, () =>
       openTable(nats, QueueHolderSchema),
@@ -157,6 +167,13 @@ async function openAgents(
   return table;
 }
 
+/** The table may be missing, or closed to this gateway, while a deployment changes to this version. */
+function modelRegistry(nats: Nats): LaterTable<ModelRegistry> {
+  return new LaterTable(bucketOf(ModelRegistrySchema).name, () =>
+    openTable(nats, ModelRegistrySchema, { usesReserve: false }),
+  );
+}
+
 function reserveInUse(): Failure {
   const message = storeIsFull("its reserve is kept for runs that have started");
   return new Failure("exhausted", ErrorReason.STORAGE_FULL, message);
@@ -165,6 +182,7 @@ function reserveInUse(): Failure {
 /** Merges the model catalogs of all runtimes into one. */
 function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
   const maxima = catalogs.find((catalog) => catalog.maxima !== undefined)?.maxima;
+  const storedProviders = catalogs.find((each) => each.storedProviders)?.storedProviders;
   return create(ModelCatalogSchema, {
     models: catalogs.flatMap(({ models }) => models),
     providers: catalogs.flatMap(({ providers }) => providers),
@@ -172,6 +190,7 @@ function mergeModels(catalogs: readonly ModelCatalog[]): ModelCatalog {
     plugins: catalogs.flatMap(({ plugins }) => plugins),
     nodeRegistry: catalogs.some(({ nodeRegistry }) => nodeRegistry),
     ...(maxima && { maxima }),
+    ...(storedProviders && { storedProviders }),
   });
 }
 

@@ -2,7 +2,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl, Transport } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
 import { IdentityService } from "@reeve/contracts/identity";
-import { AgentService } from "@reeve/contracts/agent";
+import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
@@ -44,6 +44,7 @@ import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { clientToolService } from "./rpc/client-tool-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
+import { modelService } from "./rpc/model-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
 import { operationsService } from "./rpc/operations-service.ts";
 import { passkeyService } from "./rpc/passkey-service.ts";
@@ -115,6 +116,7 @@ export async function gatewayServices(
       }),
     ),
     registered(MemoryService, memoryService(ports)),
+    registered(ModelService, modelService(ports.models, config.REEVE_AUDIT_TENANT)),
     registered(ReceiptService, receiptService({ ...ports, receiptKeys })),
     registered(ThreadService, threadService(ports)),
     registered(ClientToolService, clientToolService(ports, watchContext)),

@@ -1,7 +1,7 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { IdentityService } from "@reeve/contracts/identity";
-import { AgentService } from "@reeve/contracts/agent";
+import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
@@ -29,6 +29,7 @@ const services: readonly DescService[] = [
   ArtifactService,
   AuditService,
   MemoryService,
+  ModelService,
   NotificationService,
   OperationsService,
   PasskeyService,
@@ -82,6 +83,12 @@ const permitted = {
   operator: [
     "ArtifactService/DeleteArtifact",
     "AuditService/ListAuditEvents",
+    "ModelService/ApplyModelRegistry",
+    "ModelService/DeleteModel",
+    "ModelService/DeleteProvider",
+    "ModelService/GetModelRegistry",
+    "ModelService/PutModel",
+    "ModelService/PutProvider",
     "NotificationService/ListDeadNotifications",
     "NotificationService/ReplayNotification",
     "OperationsService/GetDeployment",

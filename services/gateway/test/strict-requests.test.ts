@@ -4,7 +4,7 @@ import type { Transport } from "@connectrpc/connect";
 import { createClient } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
 import { IdentityService } from "@reeve/contracts/identity";
-import { AgentService } from "@reeve/contracts/agent";
+import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
@@ -32,6 +32,7 @@ const services = [
   ArtifactService,
   AuditService,
   MemoryService,
+  ModelService,
   NotificationService,
   OperationsService,
   PasskeyService,

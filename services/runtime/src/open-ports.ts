@@ -34,6 +34,7 @@ import type { RuntimeConfig } from "./config.ts";
 import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
 import type { ModelActivity } from "./presence/model-activity.ts";
+import type { StoredModels } from "./stored-models.ts";
 
 /** A claim costs about as much as holding a run for some seconds; most rate limits pass in less. */
 const maxHeldWaitMs = 5_000;
@@ -57,7 +58,9 @@ interface PortDependencies {
   /** The name of this worker, under which it holds messages. */
   readonly worker: string;
   readonly standstill: StandstillMeter;
-  readonly providers: Pick<Providers, "byName">;
+  readonly providers: Pick<Providers, "byName" | "stored">;
+  /** The models and providers that are stored through the API. */
+  readonly storedModels: StoredModels;
   readonly plugins: NonNullable<RunPorts["plugins"]>;
   /** Counts the calls of models, for operators. */
   readonly activity: Pick<ModelActivity, "count">;
@@ -78,6 +81,7 @@ export async function openPorts(
     worker,
     standstill,
     providers,
+    storedModels,
     plugins,
     activity,
     catalog,
@@ -95,6 +99,10 @@ export async function openPorts(
   const byName = new Map(
     [...providers.byName].map(([name, provider]) => [name, observedProvider(provider, activity)]),
   );
+  const storedProvider = (name: string) =>
+    storedModels.provider(name, (spec) =>
+      observedProvider(providers.stored.provider(spec), activity),
+    );
   const runLog = await openRunLog(nats);
   return {
     // Asked once: who asks this runtime waits for four seconds, and asks again.
@@ -108,7 +116,9 @@ export async function openPorts(
     catalogs,
     policy,
     skills,
-    provider: (name) => byName.get(name),
+    // A provider of the file wins: nothing that is stored replaces it.
+    provider: (name) => byName.get(name) ?? storedProvider(name),
+    refreshModels: (until) => storedModels.refresh(until),
     plugins,
     reportActiveRuns,
     // A runtime only reads artifacts.

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
+import { compositeCatalog } from "@reeve/agent/registry/composite-catalog";
 import type { ModelCatalog, OfferedPlugin, SkillDescriptor } from "@reeve/contracts/agent";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { bucketOf } from "@reeve/contracts/channel";
@@ -33,6 +34,7 @@ import type { LocalCalls } from "./open-ports.ts";
 import { openPorts } from "./open-ports.ts";
 import { keepPresence } from "./presence/keep-presence.ts";
 import { ModelActivity } from "./presence/model-activity.ts";
+import { StoredModels } from "./stored-models.ts";
 import { SkillStore } from "@reeve/models/skills/skill-store";
 import { loadSkills, watchSkills } from "@reeve/models/skills/watch-skills";
 
@@ -81,15 +83,20 @@ export async function startRuntime(
     skills: [...offered],
   });
   const parts = () => [...skills.descriptors, ...plugins.offers];
-  const catalog = rememberLast<unknown, ReturnType<typeof catalogWith>>(parts, () =>
+  const localCatalog = rememberLast<unknown, ReturnType<typeof catalogWith>>(parts, () =>
     catalogWith(skills.descriptors),
+  );
+  const storedModels = await StoredModels.open(nats, logger, background.signal);
+  const catalog = rememberLast<unknown, ModelCatalog>(
+    () => [localCatalog(), storedModels.registry],
+    () => compositeCatalog(localCatalog(), storedModels.registry),
   );
   const announced = new AnnouncedCatalog({ table: models, skills, catalogWith, log: logger });
   const announce = async () => await announced.announce(background.signal);
   await announce();
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const activity = new ModelActivity(systemClock);
-  const offered = { providers, plugins, catalog, skills, policy };
+  const offered = { providers, storedModels, plugins, catalog, skills, policy };
   const ports = await openPorts(
     config,
     { ...offered, nats, holder, worker, standstill, activity, localCalls, logger },

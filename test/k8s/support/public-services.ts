@@ -1,5 +1,5 @@
 import { IdentityService } from "@reeve/contracts/identity";
-import { AgentService } from "@reeve/contracts/agent";
+import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
@@ -22,6 +22,7 @@ export const publicServices: readonly string[] = [
   AuditService,
   IdentityService,
   MemoryService,
+  ModelService,
   NotificationService,
   OperationsService,
   PasskeyService,

@@ -137,6 +137,37 @@ export const table: Readonly<Record<string, TenantRequest>> = {
     owner: "INVALID_REQUEST",
   },
   // Deployments without an operating tenant show their state to nobody.
+  // No tenant of this gateway operates the deployment.
+  "ModelService/GetModelRegistry": {
+    request: () => ({}),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
+  "ModelService/PutModel": {
+    request: () => ({ model: { id: "theirs", provider: "known" } }),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
+  "ModelService/DeleteModel": {
+    request: () => ({ modelId: "theirs" }),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
+  "ModelService/PutProvider": {
+    request: () => ({ provider: { providerId: "theirs", baseUrl: "https://example.org" } }),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
+  "ModelService/DeleteProvider": {
+    request: () => ({ providerId: "theirs" }),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
+  "ModelService/ApplyModelRegistry": {
+    request: () => ({}),
+    stranger: "PERMISSION_DENIED",
+    owner: "PERMISSION_DENIED",
+  },
   "OperationsService/GetDeployment": {
     request: () => ({}),
     stranger: "PERMISSION_DENIED",

@@ -44,7 +44,8 @@ export function resolveModel(
       `provider "${provider.name}" has no model "${named.upstreamName}"; it has: ${names(upstreamNames)}`,
     );
   }
-  return { model: withListPrice(named, provider), provider };
+  const model = withListPrice(named, provider);
+  return { model: provider.isStored ? { ...model, hasStoredProvider: true } : model, provider };
 }
 
 function referenced(
@@ -56,7 +57,7 @@ function referenced(
   if (reference === "default") {
     throw unresolved(
       "MODEL_NOT_FOUND",
-      'there is no model "default"; set OPENAI_API_KEY, ANTHROPIC_API_KEY, or REEVE_SCRIPTS of the runtime, or register one with this id in the file of REEVE_MODELS',
+      'there is no model "default"; set OPENAI_API_KEY, ANTHROPIC_API_KEY, or REEVE_SCRIPTS of the runtime, or register one with this id with reeve models apply or in the file of REEVE_MODELS',
     );
   }
   if (separator <= 0 || separator === reference.length - 1) {
@@ -72,7 +73,8 @@ function referenced(
   );
   if (known === undefined)
     return create(ModelSpecSchema, { id: reference, provider, upstreamName });
-  const isSame = (other: ModelSpec) => equals(ModelSpecSchema, { ...other, id: known.id }, known);
+  const { id, isStored } = known;
+  const isSame = (other: ModelSpec) => equals(ModelSpecSchema, { ...other, id, isStored }, known);
   if (others.every(isSame)) return known;
   const ids = names([known, ...others].map(({ id }) => id));
   throw unresolved(

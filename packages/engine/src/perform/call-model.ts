@@ -39,7 +39,7 @@ export async function* callModel(
   try {
     const request = modelRequest(state, frame, call);
     assertModelAllowed(state, request.model, ports);
-    const called = providerOf(request.model.provider, ports);
+    const called = await providerOf(request.model, ports, signal);
     using loaded = await loadFiles(state, request, ports, signal);
     let answer = "";
     let reasoning = "";

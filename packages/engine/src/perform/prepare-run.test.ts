@@ -1,6 +1,10 @@
 import { create } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AgentSpecSchema, ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import type {
+  AgentSpecSchema,
+  ModelSpecSchema,
+  ProviderDescriptorSchema,
+} from "@reeve/contracts/agent";
 import { ProviderDescriptorSchema as DescriptorSchema } from "@reeve/contracts/agent";
 import type { RunPrepared } from "@reeve/contracts/run";
 import { ChatContextKind, RunStatus } from "@reeve/contracts/run";
@@ -232,3 +236,23 @@ test("a run whose thread is read without its turn is given back, with no prompt"
   expect(await preparedBy(bench)).toBeUndefined();
   expect(model.requests).toEqual([]);
 });
+
+// Requirement: CFG-18
+test("a model that a gateway stored, and this worker has not seen, is read before the run is prepared", async () => {
+  const model = recordingModel();
+  const known: MessageInitShape<typeof ModelSpecSchema>[] = [];
+  const bench = await new WorkerBench(model, known).create({ model: "stored" });
+  let reads = 0;
+  const refreshModels = async () => {
+    reads += 1;
+    known.push({ id: "stored", provider: "test", upstreamName: "x" });
+  };
+  await bench.drive("w", 1, undefined, 1, { ...bench.ports("w"), ...latest(bench), refreshModels });
+  expect(reads).toBe(1);
+  expect((await preparedBy(bench))?.model).toMatchObject({ id: "stored" });
+});
+
+/** Ports whose catalogs are read anew each time. */
+function latest(bench: WorkerBench) {
+  return { catalogs: () => bench.ports("w").catalogs() };
+}

@@ -3,7 +3,9 @@ import { planForLog } from "@reeve/agent/resolve/fit-plan";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { resolveOften } from "@reeve/agent/resolve/recent-resolutions";
 import { starterOf, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
-import type { Limits } from "@reeve/contracts/agent";
+import type { ResolvedAgent } from "@reeve/agent/resolve/resolved-agent";
+import type { ToolContext } from "@reeve/agent/tools/toolbelt";
+import type { AgentSpec, Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
@@ -58,7 +60,7 @@ async function prepared(
   const policy = policyOf(runId, created, ports);
   const place = toolContextOf(created, policy, starterOf(created));
   await settleSkills(created, ports, signal);
-  const resolved = resolveOften(spec, ports.catalogs(), place);
+  const resolved = await resolveWithModels(spec, place, ports, signal);
   assertReads(resolved, recordedFiles(created));
   const { limits, retry, executor, planner, tools, gated, finish, warnings, delegates } = resolved;
   if (warnings.length > 0) ports.logger.warn({ runId, warnings }, "agent spec has warnings");
@@ -88,6 +90,28 @@ async function prepared(
   });
   return [...workflowPrepared(created), preparation, ...pinnedPlugins(spec, resolved)];
 }
+
+/** Resolves an agent. What a gateway has stored, and this process has not seen yet, is read first. */
+async function resolveWithModels(
+  spec: AgentSpec,
+  place: ToolContext,
+  ports: Pick<RunPorts, "catalogs" | "refreshModels">,
+  signal: AbortSignal,
+): Promise<ResolvedAgent> {
+  try {
+    return resolveOften(spec, ports.catalogs(), place);
+  } catch (error) {
+    if (!(error instanceof Failure) || !missingModel.has(error.reason)) throw error;
+    if (ports.refreshModels === undefined) throw error;
+    await ports.refreshModels(signal);
+    return resolveOften(spec, ports.catalogs(), place);
+  }
+}
+
+const missingModel: ReadonlySet<ErrorReason> = new Set([
+  ErrorReason.MODEL_NOT_FOUND,
+  ErrorReason.PROVIDER_NOT_FOUND,
+]);
 
 /** Waits for skills that the gateway knew when the run started, and that this process sees later. */
 async function settleSkills(

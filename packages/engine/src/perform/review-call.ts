@@ -126,7 +126,7 @@ async function reviewOf(
     assertModelAllowed(state, model, ports);
     let answer = "";
     const sent = { model, ...request, owner: ownerOf(state) };
-    const parts = providerOf(model.provider, ports).stream(sent, bounded);
+    const parts = (await providerOf(model, ports, signal)).stream(sent, bounded);
     for await (const part of parts) {
       answerBegan = true;
       if (part.kind === "text") answer += part.text;

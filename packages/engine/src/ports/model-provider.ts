@@ -54,6 +54,8 @@ export type ModelFailureReason =
   /** The worker leaves the provider alone, and has not called it. */
   | "paused"
   | "not_configured"
+  /** The provider was stored through the API, and is deleted. */
+  | "provider_removed"
   /** The operator's policy withholds the model now. */
   | "withheld"
   | "context_overflow"

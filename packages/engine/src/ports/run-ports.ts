@@ -43,6 +43,8 @@ export interface RunPorts {
   /** Whether the owner of the run has confirmed moments ago that the run is open and its own. Each owner provides it. Default: no. */
   readonly isRunOpen?: () => boolean;
   catalogs(): Catalogs;
+  /** Reads what is stored of models and providers, so that `catalogs` has what a gateway knew before the call. Default: nothing is stored. */
+  refreshModels?(signal: AbortSignal): Promise<void>;
   /** The operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;
   provider(name: string): ModelProvider | undefined;

@@ -7,6 +7,8 @@ import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import type { Violation } from "@reeve/platform/failure";
 import type { RegisteredProvider } from "./registered-provider.ts";
 import { registeredProviderSchema, reservedNames } from "./registered-provider.ts";
+import type { StoredProviderSettings } from "./stored-providers.ts";
+import { storedProvidersSchema } from "./stored-providers.ts";
 
 /**
  * Parses a registry of models. Throws a Failure with every problem of the file.
@@ -39,17 +41,25 @@ import { registeredProviderSchema, reservedNames } from "./registered-provider.t
  *       parallel_tool_calls: false
  *       reasoning: false
  *       temperature: false
+ * stored_providers:                 # what providers that are stored through the API may use; default: nothing
+ *   origins: [https://models.example.org, "https://*.example.com"]
+ *   secrets:
+ *     proxy: { api_key: ${PROXY_KEY}, origins: [https://models.example.org] } # or api_key_file
  * ```
  *
  * A capability that is omitted is true.
  */
 export function parseModelRegistry(text: string, file: string): ModelRegistry {
-  const { providers, models } = parseYamlFile(text, file, registrySchema);
-  return { providers, models: models.map(modelOf) };
+  const parsed = parseYamlFile(text, file, registrySchema);
+  const { providers, models, stored_providers: storedProviders } = parsed;
+  return { providers, models: models.map(modelOf), storedProviders };
 }
 
 /** Returns a violation for each model whose provider neither the registry nor a setting can configure. */
-export function providerViolations({ providers, models }: ModelRegistry): readonly Violation[] {
+export function providerViolations({
+  providers,
+  models,
+}: Pick<ModelRegistry, "providers" | "models">): readonly Violation[] {
   const known = [...providers.map(({ name }) => name), ...reservedNames];
   return models.flatMap(({ id, provider }, index) => {
     if (known.includes(provider)) return [];
@@ -62,9 +72,12 @@ export function providerViolations({ providers, models }: ModelRegistry): readon
 export interface ModelRegistry {
   readonly providers: readonly RegisteredProvider[];
   readonly models: readonly ModelSpec[];
+  /** What providers that are stored through the API may use. */
+  readonly storedProviders: StoredProviderSettings;
 }
 
-function modelOf({
+/** Returns a model of a file as the contracts describe it. A capability that is omitted is true. */
+export function modelOf({
   pricing,
   capabilities,
   upstream_name: upstreamName,
@@ -110,7 +123,8 @@ const capabilitiesSchema = z.strictObject({
   temperature: z.boolean().default(true),
 });
 
-const modelSchema = z.strictObject({
+/** A model in a file. */
+export const modelSchema = z.strictObject({
   id: z.string().min(1),
   provider: z.string().min(1),
   upstream_name: z.string().min(1).optional(),
@@ -130,6 +144,9 @@ export const registrySchema = z.strictObject({
     .superRefine(refuseRepeated("name", "provider"))
     .default([]),
   models: z.array(modelSchema).superRefine(refuseRepeated("id", "model")).default([]),
+  stored_providers: storedProvidersSchema
+    .prefault({})
+    .describe("What providers that are stored through the API may use. Default: nothing."),
 });
 
 /** Reports each entry of a list whose key an earlier one has. */

@@ -14,6 +14,7 @@ import type { ProviderSettings } from "./provider-modules.ts";
 import { providerModules } from "./provider-modules.ts";
 import { readSetting } from "./read-setting.ts";
 import { openRegistered } from "./registered-provider.ts";
+import { StoredProviders, storedProvidersSchema } from "./stored-providers.ts";
 
 /** The settings that say which models exist. */
 export interface RegistrySettings extends ProviderSettings {
@@ -33,6 +34,8 @@ export interface RegistrySettings extends ProviderSettings {
 export interface Providers {
   readonly byName: ReadonlyMap<string, ModelProvider>;
   readonly catalog: ModelCatalog;
+  /** Opens the providers that are stored through the API. */
+  readonly stored: StoredProviders;
 }
 
 /**
@@ -49,17 +52,20 @@ export async function openProviders(
     if (provider !== undefined) opened.push(provider);
   }
   const readText = (path: string) => readFile(path, { encoding: "utf8", signal });
-  const { providers: named, models: registered } = (await readSetting(
-    "REEVE_MODELS",
-    settings.REEVE_MODELS,
-    async (path) => parseModelRegistry(await readText(path), path),
-  )) ?? { providers: [], models: [] };
+  const {
+    providers: named,
+    models: registered,
+    storedProviders,
+  } = (await readSetting("REEVE_MODELS", settings.REEVE_MODELS, async (path) =>
+    parseModelRegistry(await readText(path), path),
+  )) ?? { providers: [], models: [], storedProviders: storedProvidersSchema.parse({}) };
   const connection = {
     environment: settings.environment ?? {},
     idleTimeoutMs: settings.REEVE_MODEL_IDLE_MS,
   };
   const further: ModelProvider[] = [];
   for (const each of named) further.push(await openRegistered(each, connection, signal));
+  const stored = await StoredProviders.open(storedProviders, connection, signal);
   const maxima = await readSetting("REEVE_LIMITS", settings.REEVE_LIMITS, async (path) =>
     parseLimitsFile(await readText(path), path),
   );
@@ -67,6 +73,7 @@ export async function openProviders(
   const models = [...registered, ...defaultModel(opened, registered)];
   return {
     byName: new Map(providers.map((provider) => [provider.descriptor.name, provider])),
+    stored,
     catalog: create(ModelCatalogSchema, {
       models: models.map((model) => {
         const { descriptor } =
@@ -77,6 +84,7 @@ export async function openProviders(
       ...(maxima && { maxima }),
       retry: retryDefaults(settings),
       nodeRegistry: true,
+      storedProviders: stored.rules,
     }),
   };
 }

@@ -1,17 +1,19 @@
-import { readFile } from "node:fs/promises";
-import { ErrorReason } from "@reeve/contracts/error";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { Environment } from "@reeve/platform/config";
-import { Failure } from "@reeve/platform/failure";
-import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import { z } from "zod";
 import { anthropicProvider } from "../anthropic/anthropic-provider.ts";
 import { chatProvider } from "../chat/chat-provider.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
 import { withOwnFormat } from "./own-format.ts";
+import { hasOneSource, keySource, readKey } from "./provider-key.ts";
 
 /** Names that settings configure. Two providers with one name would hide each other. */
 export const reservedNames: readonly string[] = ["openai", "anthropic", "scripted"];
+
+/** The APIs that a server of the registry can speak. */
+export const registeredApis = ["chat", "responses", "anthropic"] as const;
+
+type RegisteredApi = (typeof registeredApis)[number];
 
 /** A provider in the registry of models. */
 export const registeredProviderSchema = z
@@ -25,7 +27,7 @@ export const registeredProviderSchema = z
       )
       .describe("First part of a reference `provider:model`."),
     api: z
-      .enum(["chat", "responses", "anthropic"])
+      .enum(registeredApis)
       .default("chat")
       .describe(
         "The API that the server speaks: chat completions, the Responses API, or messages of Anthropic.",
@@ -36,19 +38,9 @@ export const registeredProviderSchema = z
       .describe(
         "Address of the API, for example https://example.org/v1. For the API of Anthropic without /v1.",
       ),
-    api_key: z
-      .string()
-      .regex(
-        /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-        "must be ${NAME}, with the name of an environment variable",
-      )
-      .optional()
-      .describe("Environment variable with the key, as ${NAME}."),
-    api_key_file: z.string().min(1).optional().describe("File with the key."),
+    ...keySource,
   })
-  .refine(({ api_key: key, api_key_file: file }) => key === undefined || file === undefined, {
-    message: "has both api_key and api_key_file; keep one",
-  });
+  .refine(hasOneSource, { message: "has both api_key and api_key_file; keep one" });
 
 export type RegisteredProvider = z.infer<typeof registeredProviderSchema>;
 
@@ -68,9 +60,23 @@ export async function openRegistered(
   { environment, idleTimeoutMs }: ConnectionSettings,
   signal: AbortSignal,
 ): Promise<ModelProvider> {
-  const apiKey = await keyOf(name, keys, environment, signal);
+  const apiKey = await readKey(`provider ${name}`, keys, environment, signal);
+  return serverProvider({ name, api, baseUrl, apiKey, idleTimeoutMs });
+}
+
+/** A server that answers for models. */
+interface ServerOptions {
+  readonly name: string;
+  readonly api: RegisteredApi;
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly idleTimeoutMs?: number | undefined;
+}
+
+/** Creates a provider that calls a server with a format of its own. */
+export function serverProvider({ api, ...server }: ServerOptions): ModelProvider {
   // Another vendor's server must not get the headers and ids of an account at OpenAI or Anthropic.
-  const options = { name, apiKey, baseUrl, idleTimeoutMs, ignoresEnvironment: true };
+  const options = { ...server, ignoresEnvironment: true };
   switch (api) {
     case "chat":
       return withOwnFormat(chatProvider(options));
@@ -79,38 +85,4 @@ export async function openRegistered(
     case "anthropic":
       return withOwnFormat(anthropicProvider(options));
   }
-}
-
-async function keyOf(
-  name: string,
-  { api_key: reference, api_key_file: file }: Pick<RegisteredProvider, "api_key" | "api_key_file">,
-  environment: Environment,
-  signal: AbortSignal,
-): Promise<string> {
-  // Servers without keys ignore it, and the clients of both APIs require one.
-  if (reference === undefined && file === undefined) return "none";
-  const key =
-    file === undefined
-      ? environment[reference?.slice(2, -1) ?? ""]
-      : await readFile(file, { encoding: "utf8", signal }).catch((cause: unknown) => {
-          signal.throwIfAborted();
-          throw invalid(name, `${file} cannot be read`, cause);
-        });
-  const trimmed = key?.trim() ?? "";
-  if (trimmed === "") {
-    throw invalid(
-      name,
-      file === undefined ? `the environment has no ${reference?.slice(2, -1)}` : `${file} is empty`,
-    );
-  }
-  // The client's error for such a header would contain the key.
-  if (!/^[\x21-\x7e]+$/.test(trimmed))
-    throw invalid(name, "the key has characters that no key has");
-  processRedaction.keep(trimmed);
-  return trimmed;
-}
-
-function invalid(name: string, problem: string, cause?: unknown): Failure {
-  const message = `REEVE_MODELS: provider ${name}: ${problem}`;
-  return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { cause });
 }

@@ -21,6 +21,7 @@ const statements: Record<
     readonly field: string;
     readonly spec?: MessageInitShape<typeof AgentSpecSchema>;
     readonly start?: MessageInitShape<typeof RunCreatedSchema>;
+    readonly usesStoredModels?: true;
   }
 > = {
   [CheckedRule.STEP_UP]: {
@@ -50,6 +51,7 @@ const statements: Record<
     field: "plugin_ids of delegates",
     start: { delegates: [{ agentId: "d", spec: { pluginIds: ["acme/offered"] } }] },
   },
+  [CheckedRule.STORED_MODELS]: { field: "model, which is stored", usesStoredModels: true },
 };
 
 /** Returns runtimes of which one does not check a rule. */
@@ -70,8 +72,9 @@ test("this version checks every rule of the contract", () => {
 
 test.each(Object.entries(statements))(
   "rule %s is refused by the name of a runtime that ignores it",
-  async (number, { field, spec = {}, start = {} }) => {
-    const rules = ignorableRules(create(AgentSpecSchema, spec), create(RunCreatedSchema, start));
+  async (number, { field, spec = {}, start = {}, usesStoredModels = false }) => {
+    const started = { ...create(RunCreatedSchema, start), usesStoredModels };
+    const rules = ignorableRules(create(AgentSpecSchema, spec), started);
     expect(rules).toEqual([Number(number)]);
     const [rule = CheckedRule.UNSPECIFIED] = rules;
     await expect(assertChecked(await holdersWithout(rule), rules, never)).rejects.toMatchObject({

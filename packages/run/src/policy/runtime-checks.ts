@@ -27,6 +27,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.EDITOR,
   CheckedRule.GUARDRAILS,
   CheckedRule.DELEGATE_PLUGINS,
+  CheckedRule.STORED_MODELS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -43,6 +44,7 @@ const fieldOf = {
   [CheckedRule.EDITOR]: "chat_context",
   [CheckedRule.GUARDRAILS]: "sections.guardrails",
   [CheckedRule.DELEGATE_PLUGINS]: "plugin_ids of delegates",
+  [CheckedRule.STORED_MODELS]: "model, which is stored",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -54,7 +56,10 @@ type StatedByRun = Partial<
     RunCreated,
     "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools" | "chatContext"
   >
->;
+> & {
+  /** Whether it calls models or providers that are stored through the API. Default: false. */
+  readonly usesStoredModels?: boolean;
+};
 
 type CheckedSpec = Pick<
   AgentSpec,
@@ -71,6 +76,7 @@ export function ignorableRules(
     delegates = [],
     offeredTools = [],
     chatContext,
+    usesStoredModels = false,
   }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
@@ -89,6 +95,7 @@ export function ignorableRules(
       CheckedRule.DELEGATE_PLUGINS,
       delegates.some((each) => each.spec !== undefined && namesOfferedPlugin(each.spec)),
     ],
+    [CheckedRule.STORED_MODELS, usesStoredModels],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }

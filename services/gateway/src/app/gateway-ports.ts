@@ -25,6 +25,7 @@ import type { RunQuotas } from "../quotas/run-quotas.ts";
 import type { ClientToolClasses } from "./client-tools/manifest-tools.ts";
 import type { ToolOffers } from "./client-tools/tool-offers.ts";
 import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
+import type { RegistryPorts } from "./models/registry-ports.ts";
 import type { RunLists } from "./runs/run-lists.ts";
 import type { ThreadLists } from "./threads/list-threads.ts";
 import type { SharedShards } from "./sweep/shared-shards.ts";
@@ -48,6 +49,8 @@ export interface GatewayPorts {
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
   /** The agents, each with its last revisions. */
   readonly agents: Table<Agent> & TableHistory<Agent>;
+  /** The models and providers that are stored through the API. */
+  readonly models: RegistryPorts;
   /** The index of runs. It follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly runLists: RunLists;

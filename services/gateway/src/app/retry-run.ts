@@ -75,8 +75,10 @@ export async function retryRun(
     traceparent: traceparentOf(),
   });
   const files = recordedFiles(created);
-  resolvable(ports, created.spec, created, principal, { fileBytes: 0, files });
-  await assertChecked(ports.holders, ignorableRules(created.spec, created), signal);
+  const given = { fileBytes: 0, files };
+  const { usesStoredModels } = resolvable(ports, created.spec, created, principal, given);
+  const rules = ignorableRules(created.spec, { ...created, usesStoredModels });
+  await assertChecked(ports.holders, rules, signal);
   // The new run waits for them in its workspace, and the worker that would withdraw them may be gone.
   await cancelOutstandingCalls(
     ports,

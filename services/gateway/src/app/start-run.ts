@@ -8,6 +8,7 @@ import {
 } from "@reeve/agent/resolve/execution-backends";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
+import { callsStoredModels } from "@reeve/agent/registry/calls-stored-models";
 import { resolveOften } from "@reeve/agent/resolve/recent-resolutions";
 import { toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import { ClientManifestSchema } from "@reeve/contracts/tool";
@@ -86,8 +87,10 @@ export async function startRunAs(
   const offered = await offeredTools(ports, { tenant, subject }, request, signal);
   const resolved = { ...request, delegates, offeredTools: [...offered.tools] };
   const ofAgent = resolvable(ports, agent.spec, resolved, { tenant, roles }, checked);
-  const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent];
-  await assertChecked(ports.holders, ignorableRules(agent.spec, resolved), signal);
+  const { usesStoredModels } = ofAgent;
+  const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent.warnings];
+  const rules = ignorableRules(agent.spec, { ...resolved, usesStoredModels });
+  await assertChecked(ports.holders, rules, signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId,
@@ -143,17 +146,22 @@ function routeWarnings({ agentMode }: StartRunRequest): readonly string[] {
     : ["agent_mode: deprecated, and without effect; the agent decides whether it divides its work"];
 }
 
-/**
- * Resolves the agent, so that a run that cannot start is refused now instead of failing later. Returns warnings.
- */
+/** What the resolution of an agent says of a run that starts. */
+interface Startable {
+  readonly warnings: readonly string[];
+  /** Whether the run calls models or providers that are stored through the API. */
+  readonly usesStoredModels: boolean;
+}
+
+/** Resolves the agent, so that a run that cannot start is refused now instead of failing later. */
 export function resolvable(
   { offer, policy }: Pick<GatewayPorts, "offer" | "policy">,
   spec: AgentSpec | undefined,
   request: (StartRunRequest | RunCreated) & Pick<RunCreated, "delegates" | "offeredTools">,
   caller: Pick<Credential, "tenant" | "roles">,
   { fileBytes, files }: Pick<CheckedStart, "fileBytes" | "files">,
-): readonly string[] {
-  if (spec === undefined) return [];
+): Startable {
+  if (spec === undefined) return { warnings: [], usesStoredModels: false };
   const offered = offer();
   const surroundings = offersSandbox(offered.tools)
     ? (["sandbox", "files"] as const)
@@ -167,7 +175,7 @@ export function resolvable(
   assertFilesFit(fileBytes, offered.tools);
   const resolved = resolveOften(spec, offered, toolContextOf(request, policy(), caller));
   assertReads(resolved, files);
-  return resolved.warnings;
+  return { warnings: resolved.warnings, usesStoredModels: callsStoredModels(resolved) };
 }
 
 /** Returns a digest of the request without its id. The order of labels and of members of its schema does not matter. */

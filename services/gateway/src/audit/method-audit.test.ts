@@ -2,7 +2,7 @@ import type { DescMessage, DescMethod } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel as Idempotency } from "@bufbuild/protobuf/wkt";
 import { IdentityService } from "@reeve/contracts/identity";
-import { AgentService } from "@reeve/contracts/agent";
+import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { Recording } from "@reeve/contracts/access/audit";
@@ -27,6 +27,7 @@ const methods = [
   ArtifactService,
   AuditService,
   MemoryService,
+  ModelService,
   NotificationService,
   OperationsService,
   PasskeyService,

@@ -73,6 +73,12 @@ export function memoryPorts(): MemoryPorts {
     remove: { runs: log, journals: journal },
     dispatch: new MemoryWorkQueue(),
     agents: new MemoryTable(),
+    models: {
+      registry: new MemoryTable(),
+      localModels: () => models,
+      assertRoom: () => undefined,
+      clock: bootClock,
+    },
     runs,
     runLists: openRunLists(runs, home, never),
     inbox: new MemoryTable(),

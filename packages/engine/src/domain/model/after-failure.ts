@@ -5,7 +5,11 @@ import type { Frame, ModelCall } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 
 /** Reasons that say nothing about other models, although a retry with the same one fails. */
-const ofOtherModels: ReadonlySet<string> = new Set(["unauthenticated", "withheld"]);
+const ofOtherModels: ReadonlySet<string> = new Set([
+  "unauthenticated",
+  "withheld",
+  "provider_removed",
+]);
 
 /** What follows a failed attempt. Neither: the frame fails. */
 export interface AfterFailure {

@@ -78,7 +78,8 @@ export async function moderate(
       // What the operator withholds from an author is not withheld from the operator.
       if (policyRule === "") assertModelAllowed(state, model, ports);
       let answer = "";
-      for await (const part of providerOf(model.provider, ports).stream(
+      const provider = await providerOf(model, ports, signal);
+      for await (const part of provider.stream(
         { model, ...request, owner: ownerOf(state) },
         bounded,
       )) {

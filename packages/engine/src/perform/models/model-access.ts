@@ -12,10 +12,27 @@ export function assertModelAllowed(state: RunState, model: ModelSpec, ports: Run
   if (withheld !== undefined) throw new ModelFailure("withheld", withheld.reason);
 }
 
-/** Returns a provider by its name. Throws a ModelFailure if this worker does not have it. */
-export function providerOf(name: string, ports: RunPorts): ModelProvider {
+/**
+ * Returns the provider of a model. Throws a ModelFailure if this worker does not have it: another one may, unless the provider was stored,
+ * and is deleted.
+ */
+export async function providerOf(
+  { provider: name, hasStoredProvider }: ModelSpec,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<ModelProvider> {
   const provider = ports.provider(name);
   if (provider !== undefined) return provider;
+  if (hasStoredProvider && ports.refreshModels !== undefined) {
+    // The worker that prepared the run may have seen more of the registry.
+    await ports.refreshModels(signal);
+    const found = ports.provider(name);
+    if (found !== undefined) return found;
+    throw new ModelFailure(
+      "provider_removed",
+      `the stored provider ${name} was deleted; store it again, and retry the run`,
+    );
+  }
   throw new ModelFailure(
     "not_configured",
     `provider ${name} is not configured at worker ${ports.worker}; configure it, or cancel the run`,

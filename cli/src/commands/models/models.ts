@@ -1,18 +1,26 @@
 import type { ListModelsResponse, Pricing } from "@reeve/contracts/agent";
 import { ListModelsResponseSchema } from "@reeve/contracts/agent";
 import { Command } from "commander";
-import type { Context } from "../context.ts";
-import { validateModelsCommand } from "./schema/validate-models.ts";
-import { withClient } from "../context.ts";
-import { jsonLine } from "../render/json-line.ts";
-import { oneLine } from "../render/plain-text.ts";
-import { table } from "../render/table.ts";
+import type { Context } from "../../context.ts";
+import { withClient } from "../../context.ts";
+import { jsonLine } from "../../render/json-line.ts";
+import { oneLine } from "../../render/plain-text.ts";
+import { table } from "../../render/table.ts";
+import { applyModelsCommand } from "./apply-models.ts";
+import { deleteCommand, getCommand, storedCommand } from "./stored-models.ts";
+import { validateModelsCommand } from "./validate-models.ts";
 
 /** Lists the models that agents may name. */
 export function modelsCommand(context: Context): Command {
   return new Command("models")
-    .description("List the models that agents may name, and check a registry of models.")
+    .description(
+      "List the models that agents may name, store further ones, and check a registry of models.",
+    )
     .addCommand(listModelsCommand(context), { isDefault: true })
+    .addCommand(storedCommand(context))
+    .addCommand(getCommand(context))
+    .addCommand(applyModelsCommand(context))
+    .addCommand(deleteCommand(context))
     .addCommand(validateModelsCommand(context));
 }
 
@@ -39,23 +47,23 @@ function listModelsCommand(context: Context): Command {
 }
 
 function rows({ models }: ListModelsResponse): readonly (readonly string[])[] {
-  return models.map(({ id, provider, upstreamName, contextWindow, pricing }) => [
+  return models.map(({ id, provider, upstreamName, contextWindow, pricing, isStored }) => [
     oneLine(id, 128),
     oneLine(provider, 64),
     oneLine(upstreamName, 128),
     contextWindow === 0 ? "" : contextWindow.toLocaleString("en-US"),
-    ...priceColumns(pricing),
+    ...priceColumns(pricing, isStored),
   ]);
 }
 
-function priceColumns(pricing: Pricing | undefined): readonly string[] {
+function priceColumns(pricing: Pricing | undefined, isStored: boolean): readonly string[] {
   if (pricing === undefined) return ["", "", "no price"];
   const { inputUsdPerMillion, outputUsdPerMillion, longRequests, source, asOf } = pricing;
   const mark = longRequests.length > 0 ? "*" : "";
   return [
     `$${inputUsdPerMillion}/M${mark}`,
     `$${outputUsdPerMillion}/M${mark}`,
-    source === "" ? "the registry" : oneLine(`${source}, ${asOf}`, 64),
+    source === "" ? (isStored ? "stored" : "the registry") : oneLine(`${source}, ${asOf}`, 64),
   ];
 }
 

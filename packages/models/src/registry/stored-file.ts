@@ -1,0 +1,45 @@
+import { create } from "@bufbuild/protobuf";
+import type { ModelSpec, ProviderSpec } from "@reeve/contracts/agent";
+import { ProviderSpecSchema } from "@reeve/contracts/agent";
+import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
+import { z } from "zod";
+import { modelOf, modelSchema } from "./model-registry.ts";
+import { registeredApis } from "./registered-provider.ts";
+
+/** The content of a file with models and providers that are to be stored. */
+export const storedFileSchema = z.strictObject({
+  providers: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).describe("First part of a reference `provider:model`."),
+        api: z.enum(registeredApis).default("chat").describe("The API that the server speaks."),
+        base_url: z.string().min(1).describe("Address of the API, at a permitted origin."),
+        secret: z
+          .string()
+          .default("")
+          .describe("Name of the operator's secret. Default: without a key."),
+      }),
+    )
+    .default([]),
+  models: z.array(modelSchema).default([]),
+});
+
+/** What a file says that is to be stored. */
+export interface StoredFile {
+  readonly providers: readonly ProviderSpec[];
+  readonly models: readonly ModelSpec[];
+}
+
+/**
+ * Parses a file of models and providers that are to be stored. It has the format of REEVE_MODELS, with the name of a secret in the place
+ * of a key. Throws a Failure with every problem of its shape.
+ */
+export function parseStoredFile(text: string, file: string): StoredFile {
+  const { providers, models } = parseYamlFile(text, file, storedFileSchema);
+  return {
+    providers: providers.map(({ name: providerId, api, base_url: baseUrl, secret }) =>
+      create(ProviderSpecSchema, { providerId, api, baseUrl, secret }),
+    ),
+    models: models.map(modelOf),
+  };
+}
