@@ -35,7 +35,7 @@ import type {
   SendOptions,
 } from "./call-options.ts";
 import { Memories } from "./memories.ts";
-import { Models } from "./models.ts";
+import { Models } from "./deployment/models.ts";
 import { Operations } from "./operations.ts";
 import { Passkeys } from "./passkeys.ts";
 import { Receipts } from "./receipts.ts";

@@ -59,7 +59,7 @@ export { openConnection } from "./connection.ts";
 export type { DeadNotifications } from "./dead-notifications.ts";
 export type { Files } from "./files.ts";
 export type { Memories } from "./memories.ts";
-export type { Models, SeenEntry } from "./models.ts";
+export type { Models, SeenEntry } from "./deployment/models.ts";
 export type { Passkeys } from "./passkeys.ts";
 export type { ReceiptOptions, Receipts } from "./receipts.ts";
 export type { Violation } from "./reeve-error.ts";

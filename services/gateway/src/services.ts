@@ -44,7 +44,7 @@ import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { clientToolService } from "./rpc/client-tool-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
-import { modelService } from "./rpc/model-service.ts";
+import { modelService } from "./rpc/deployment/model-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
 import { operationsService } from "./rpc/operations-service.ts";
 import { passkeyService } from "./rpc/passkey-service.ts";

@@ -8,10 +8,10 @@ import { Failure } from "@reeve/platform/failure";
 import { noteEffect } from "@reeve/platform/rpc/outcome/call-effect";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import { principalOf } from "@reeve/platform/rpc/principal";
-import type { ModelChange } from "../app/models/change-models.ts";
-import { changeModels, readRegistry } from "../app/models/change-models.ts";
-import type { RegistryPorts } from "../app/models/registry-ports.ts";
-import { assertRegistrySeen, assertSeen, assertStored } from "../app/models/seen-revision.ts";
+import type { ModelChange } from "../../app/models/change-models.ts";
+import { changeModels, readRegistry } from "../../app/models/change-models.ts";
+import type { RegistryPorts } from "../../app/models/registry-ports.ts";
+import { assertRegistrySeen, assertSeen, assertStored } from "../../app/models/seen-revision.ts";
 
 /** How many warnings a response lists. */
 const maxWarnings = 50;

@@ -10,8 +10,8 @@ import type {
   StoredProvider,
 } from "#contracts/agent";
 import { StoredModelSchema, StoredProviderSchema } from "#contracts/agent";
-import type { CallOptions } from "./call-options.ts";
-import type { Requests } from "./requests.ts";
+import type { CallOptions } from "../call-options.ts";
+import type { Requests } from "../requests.ts";
 
 export interface SeenEntry extends CallOptions {
   /** The revision of the entry that the caller has seen. Default: any. */
