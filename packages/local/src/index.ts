@@ -8,6 +8,7 @@ export { RunStatus } from "@reeve/contracts/run";
 export type { Tool } from "@reeve/calls/ports/tool";
 export type { ModelProvider } from "@reeve/engine/ports/model-provider";
 export { Failure } from "@reeve/platform/failure";
+export type { AgentSource } from "./discover-agents.ts";
 export type { AgentInit } from "./agent-init.ts";
 export type { Decide, LocalDecision } from "./decide-approvals.ts";
 export { openPlugins } from "./open-plugins.ts";

@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { RunStatus } from "@reeve/contracts/run";
 import { parseScript } from "@reeve/models/scripted/script";
 import { scriptedProvider } from "@reeve/models/scripted/scripted-provider";
@@ -130,4 +133,37 @@ test("built agents have the plugins that they name", async () => {
   }
   expect(results).toEqual(["the plugin guard denies this call: not now"]);
   rmSync(folder, { recursive: true });
+});
+
+const spec = (init: MessageInitShape<typeof AgentSpecSchema>) => create(AgentSpecSchema, init);
+
+// Requirement: RES-12
+test("buildAndDiscover adds the agents of other servers, and names those that cannot run here", async () => {
+  const far = { url: "https://agents.example.org", protocol: "a2a" };
+  const builder = new ReeveBuilder()
+    .withProvider(provider())
+    .withAgent({ ...finder, model: "scripted:finds" });
+  const near = {
+    name: "near",
+    listAgents: async () => [
+      spec({ id: "finder", name: "other", model: "gone" }),
+      spec({ ...lead, delegates: ["finder"] }),
+    ],
+  };
+  const reeve = await builder.withRemoteAgents(near).buildAndDiscover(signal);
+  expect(reeve.agentIds).toEqual(["finder", "lead"]);
+  expect(await reeve.run("lead", "go", { signal }).ended).toMatchObject({
+    status: RunStatus.COMPLETED,
+  });
+  expect(problems(() => builder.build())).toEqual(['sources["near"]']);
+  const remote = async () => [spec({ id: "far", name: "far", model: "", endpoint: far })];
+  const refused = builder.withRemoteAgents({ name: "remote", listAgents: remote });
+  await expect(refused.buildAndDiscover(signal)).rejects.toMatchObject({
+    violations: expect.arrayContaining([
+      expect.objectContaining({
+        field: 'agents["far"].endpoint.protocol',
+        reason: "UNSUPPORTED_REMOTE_BACKEND",
+      }),
+    ]),
+  });
 });

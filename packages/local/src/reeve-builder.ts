@@ -1,3 +1,6 @@
+import type { AgentSource } from "./discover-agents.ts";
+import { discoverAgents } from "./discover-agents.ts";
+import { PartCollection, placeOf, violationsAt } from "@reeve/agent/registry/part-collection";
 import { defaultAgentId } from "@reeve/agent/spec/default-agent-id";
 import type { Skill } from "@reeve/agent/skills/skill";
 import type { Tool } from "@reeve/calls/ports/tool";
@@ -37,7 +40,8 @@ export class ReeveBuilder {
   readonly #providers = new Map<string, ModelProvider>();
   readonly #models = new Map<string, MessageInitShape<typeof ModelSpecSchema>>();
   readonly #skills = new Map<string, Skill>();
-  readonly #problems: Violation[] = [];
+  readonly #parts = new PartCollection();
+  readonly #sources: AgentSource[] = [];
   #workspaces: WorkspaceOptions | undefined;
   #plugins: PluginRegistry | undefined;
   #log: Logger | undefined;
@@ -46,20 +50,21 @@ export class ReeveBuilder {
   withAgent(...agents: readonly AgentInit[]): this {
     for (const agent of agents) {
       const copy = copyOf(agent);
-      if (copy === undefined) this.#refuse("agents", "is not an object that describes an agent");
-      else this.#add(this.#agents, "agents", idOf(copy), copy);
+      if (copy === undefined)
+        this.#parts.refuse("agents", "is not an object that describes an agent");
+      else this.#parts.add(this.#agents, "agents", idOf(copy), copy);
     }
     return this;
   }
 
   /** Adds tools that all agents have, as far as their filters and classes permit. */
   withTool(...tools: readonly Tool[]): this {
-    for (const tool of tools) this.#addDescribed(this.#tools, "tools", tool);
+    for (const tool of tools) this.#parts.addDescribed(this.#tools, "tools", tool);
     return this;
   }
 
   withProvider(...providers: readonly ModelProvider[]): this {
-    for (const each of providers) this.#addDescribed(this.#providers, "providers", each);
+    for (const each of providers) this.#parts.addDescribed(this.#providers, "providers", each);
     return this;
   }
 
@@ -68,25 +73,22 @@ export class ReeveBuilder {
     for (const model of models) {
       const copy = copyOf(model);
       if (copy === undefined) {
-        this.#refuse("models", "is not an object that describes a model");
+        this.#parts.refuse("models", "is not an object that describes a model");
         continue;
       }
       const { init, violations } = readInit(ModelSpecSchema, copy);
       const { id } = create(ModelSpecSchema, init);
-      const place = placeOf("models", id);
       const required = { field: "id", description: "is required", reason: "REQUIRED" };
       const problems = mergeViolations(violations, id === "" ? [required] : []);
-      this.#problems.push(
-        ...problems.map((each) => ({ ...each, field: `${place}.${each.field}` })),
-      );
-      this.#add(this.#models, "models", id, init);
+      this.#parts.report("models", id, problems);
+      this.#parts.add(this.#models, "models", id, init);
     }
     return this;
   }
 
   /** Adds skills that agents may name. */
   withSkill(...skills: readonly Skill[]): this {
-    for (const skill of skills) this.#addDescribed(this.#skills, "skills", skill);
+    for (const skill of skills) this.#parts.addDescribed(this.#skills, "skills", skill);
     return this;
   }
 
@@ -107,15 +109,47 @@ export class ReeveBuilder {
     return this;
   }
 
+  /** Adds a place where agents of other servers are found. Only `buildAndDiscover` asks it. */
+  withRemoteAgents(...sources: readonly AgentSource[]): this {
+    this.#sources.push(...sources);
+    return this;
+  }
+
   /**
    * Returns the agents, ready to run. Resolves each of them as if a run of it started, with somebody who decides approvals. Throws one
    * Failure that lists every mistake of all of them, each with its place, such as `agents["writer"].model`.
    */
   build(): Reeve {
-    const reeve = this.#assemble();
+    const problems = this.#sources.map(({ name }) => ({
+      field: placeOf("sources", name),
+      description: "is only asked by buildAndDiscover",
+      reason: "NOT_DISCOVERED",
+    }));
+    return this.#checked(this.#agents, problems);
+  }
+
+  /**
+   * As `build`, with the agents that the sources have now. A local agent wins over a remote one with its id. What a source has, and what
+   * cannot run here, is a mistake like those of `build`; so is a source that does not answer.
+   */
+  async buildAndDiscover(signal: AbortSignal): Promise<Reeve> {
+    const localIds = new Set(this.#agents.keys());
+    const { agents, problems } = await discoverAgents(this.#sources, { localIds }, signal);
+    const found = agents.map((agent): [string, AgentInit] => [agent.id, agent]);
+    return this.#checked(new Map([...this.#agents, ...found]), problems);
+  }
+
+  /** Returns the agents without resolving them: each is checked when a run of it starts. Throws a Failure for ids that are taken. */
+  buildUnchecked(): Reeve {
+    if (this.#parts.problems.length > 0) throw invalidBuild(this.#parts.problems);
+    return this.#assemble(this.#agents);
+  }
+
+  #checked(agents: ReadonlyMap<string, AgentInit>, found: readonly Violation[]): Reeve {
+    const reeve = this.#assemble(agents);
     const offer = new LocalRuntime(reeve.parts).ports.catalogs();
-    const problems = [...this.#problems, ...this.#modelProblems()];
-    for (const [id, spec] of this.#agents) {
+    const problems = [...this.#parts.problems, ...found, ...this.#modelProblems()];
+    for (const [id, spec] of agents) {
       try {
         const delegates = reeve.reachableFrom(id);
         const dryRun = { input: "dry run", executor: "local", created: undefined, isDecided: true };
@@ -129,13 +163,7 @@ export class ReeveBuilder {
     return reeve;
   }
 
-  /** Returns the agents without resolving them: each is checked when a run of it starts. Throws a Failure for ids that are taken. */
-  buildUnchecked(): Reeve {
-    if (this.#problems.length > 0) throw invalidBuild(this.#problems);
-    return this.#assemble();
-  }
-
-  #assemble(): Reeve {
+  #assemble(agents: ReadonlyMap<string, AgentInit>): Reeve {
     const parts = {
       providers: [...this.#providers.values()],
       models: [...this.#models.values()].map((model) => create(ModelSpecSchema, model)),
@@ -145,7 +173,7 @@ export class ReeveBuilder {
       ...(this.#plugins && { plugins: this.#plugins }),
       ...(this.#log && { log: this.#log }),
     };
-    return new Reeve(new Map(this.#agents), parts);
+    return new Reeve(new Map(agents), parts);
   }
 
   #modelProblems(): readonly Violation[] {
@@ -159,30 +187,6 @@ export class ReeveBuilder {
         { field: `${placeOf("models", id)}.provider`, description, reason: "PROVIDER_NOT_FOUND" },
       ];
     });
-  }
-
-  #addDescribed<Part>(parts: Map<string, Part>, kind: string, part: Part): void {
-    const name = describedName(part);
-    if (name === undefined) this.#refuse(kind, "has no descriptor with a name");
-    else this.#add(parts, kind, name, part);
-  }
-
-  /** Reports a part that has no name to report it by. */
-  #refuse(kind: string, description: string): void {
-    this.#problems.push({
-      field: kind,
-      description: `one of them ${description}`,
-      reason: "MALFORMED",
-    });
-  }
-
-  /** Keeps the first of several parts with one name. */
-  #add<Part>(parts: Map<string, Part>, kind: string, name: string, part: Part): void {
-    if (!parts.has(name)) parts.set(name, part);
-    else {
-      const description = "is given twice; remove one, or give it another name";
-      this.#problems.push({ field: placeOf(kind, name), description, reason: "REPEATED" });
-    }
   }
 }
 
@@ -202,28 +206,12 @@ function idOf({ id, name }: { readonly id?: unknown; readonly name?: unknown }):
   return defaultAgentId(typeof name === "string" ? name : "");
 }
 
-function describedName(part: unknown): string | undefined {
-  if (typeof part !== "object" || part === null || !("descriptor" in part)) return undefined;
-  const { descriptor } = part;
-  if (typeof descriptor !== "object" || descriptor === null || !("name" in descriptor)) {
-    return undefined;
-  }
-  return typeof descriptor.name === "string" ? descriptor.name : undefined;
-}
-
-function placeOf(kind: string, name: string): string {
-  return `${kind}[${JSON.stringify(name)}]`;
-}
-
 function problemsOf(id: string, { violations, message, reason }: Failure): readonly Violation[] {
   const place = placeOf("agents", id);
   if (violations.length === 0) {
     return [{ field: place, description: message, reason: reasonName(reason) }];
   }
-  return violations.map((each) => ({
-    ...each,
-    field: each.field === "" ? place : `${place}.${each.field}`,
-  }));
+  return violationsAt(place, violations);
 }
 
 function invalidBuild(violations: readonly Violation[]): Failure {

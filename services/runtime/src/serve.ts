@@ -13,7 +13,6 @@ import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -22,21 +21,20 @@ import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { configuredPlugins } from "@reeve/plugin/host/configured-plugins";
-import { readPluginConfig } from "@reeve/plugin/host/plugin-config";
 import { answerLiveness } from "@reeve/run/liveness/answer-liveness";
 import { logLiveness } from "@reeve/run/liveness/liveness";
 import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
-import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { rememberLast } from "@reeve/platform/remember-last";
 import { AnnouncedCatalog } from "./announced-catalog.ts";
 import type { RuntimeConfig } from "./config.ts";
 import type { LocalCalls } from "./open-ports.ts";
 import { openPorts } from "./open-ports.ts";
+import { readFiles } from "./read-files.ts";
 import { keepPresence } from "./presence/keep-presence.ts";
 import { ModelActivity } from "./presence/model-activity.ts";
 import { StoredModels } from "./stored-models.ts";
 import { SkillStore } from "@reeve/models/skills/skill-store";
-import { loadSkills, watchSkills } from "@reeve/models/skills/watch-skills";
+import { watchSkills } from "@reeve/models/skills/watch-skills";
 
 /** How long a run waits for skills that this runtime does not have yet. A change of the folder is seen within five seconds. */
 const skillSettleMs = 10_000;
@@ -67,14 +65,13 @@ export async function startRuntime(
   const standstill = starting.use(new StandstillMeter(systemClock));
   // Disposed after the background work: a worker that drains is still shown.
   const presence = starting.use(new AsyncDisposableStack());
-  const configs = await readPluginConfig(config.REEVE_PLUGINS, environment);
+  const files = await readFiles(config, { environment, log: logger, resources: starting }, signal);
+  const { plugins: configs, providers, skills: loaded, policy } = files;
   // Disposed after the background work, whose drain waits for hooks and calls of plugins.
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
   const background = starting.use(new Background(logger, signal));
-  const providers = await openProviders({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };
-  const loaded = await loadSkills(skillFolder, signal);
   const isWatched = config.REEVE_SKILLS !== undefined;
   const skills = new SkillStore(loaded.skills, { settleMs: isWatched ? skillSettleMs : 0 });
   plugins.remember((await models.get("default", signal))?.record.plugins ?? []);
@@ -94,7 +91,6 @@ export async function startRuntime(
   const announced = new AnnouncedCatalog({ table: models, skills, catalogWith, log: logger });
   const announce = async () => await announced.announce(background.signal);
   await announce();
-  const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const activity = new ModelActivity(systemClock);
   const offered = { providers, storedModels, plugins, catalog, skills, policy };
   const ports = await openPorts(

@@ -253,3 +253,22 @@ models:
     );
   });
 });
+
+// Requirement: RES-12
+test("what is wrong with all files and keys of a deployment is reported at once", async () => {
+  const models = await file(
+    "models.yaml",
+    `
+providers:
+  - { name: one, base_url: "https://one.example.org", api_key: "\${ONE_KEY}" }
+  - { name: two, base_url: "https://two.example.org", api_key: "\${TWO_KEY}" }
+stored_providers:
+  secrets: { three: { api_key: "\${THREE_KEY}", origins: ["https://three.example.org"] } }
+`,
+  );
+  const settings = { REEVE_MODELS: models, REEVE_LIMITS: await file("limits.yaml", "speed: 5") };
+  const refused = open(settings);
+  for (const problem of ["ONE_KEY", "TWO_KEY", "THREE_KEY", "limits.yaml"]) {
+    await expect(refused).rejects.toThrow(problem);
+  }
+});

@@ -8,6 +8,7 @@ import type { ModelCatalog, ModelSpec, RetryPolicySchema } from "@reeve/contract
 import { ModelCatalogSchema, ModelSpecSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { Environment } from "@reeve/platform/config";
+import { CollectedFailures, collected } from "@reeve/platform/process/collected-failures";
 import { parseModelRegistry } from "./model-registry.ts";
 import type { OpenedProvider } from "./provider-module.ts";
 import type { ProviderSettings } from "./provider-modules.ts";
@@ -40,15 +41,16 @@ export interface Providers {
 
 /**
  * Opens the providers and models that the settings configure. The model `default` is the one with this id in the registry,
- * or else the default model of the first provider that has one. Throws a Failure with every problem of an unusable file.
+ * or else the default model of the first provider that has one. Throws a Failure with every problem of all files and keys.
  */
 export async function openProviders(
   settings: RegistrySettings,
   signal: AbortSignal,
 ): Promise<Providers> {
+  const failures = new CollectedFailures();
   const opened: OpenedProvider[] = [];
   for (const module of providerModules) {
-    const provider = await module.open(settings, signal);
+    const provider = await failures.collect(() => module.open(settings, signal));
     if (provider !== undefined) opened.push(provider);
   }
   const readText = (path: string) => readFile(path, { encoding: "utf8", signal });
@@ -56,19 +58,30 @@ export async function openProviders(
     providers: named,
     models: registered,
     storedProviders,
-  } = (await readSetting("REEVE_MODELS", settings.REEVE_MODELS, async (path) =>
-    parseModelRegistry(await readText(path), path),
+  } = (await failures.collect(() =>
+    readSetting("REEVE_MODELS", settings.REEVE_MODELS, async (path) =>
+      parseModelRegistry(await readText(path), path),
+    ),
   )) ?? { providers: [], models: [], storedProviders: storedProvidersSchema.parse({}) };
   const connection = {
     environment: settings.environment ?? {},
     idleTimeoutMs: settings.REEVE_MODEL_IDLE_MS,
   };
   const further: ModelProvider[] = [];
-  for (const each of named) further.push(await openRegistered(each, connection, signal));
-  const stored = await StoredProviders.open(storedProviders, connection, signal);
-  const maxima = await readSetting("REEVE_LIMITS", settings.REEVE_LIMITS, async (path) =>
-    parseLimitsFile(await readText(path), path),
+  for (const each of named) {
+    const provider = await failures.collect(() => openRegistered(each, connection, signal));
+    if (provider !== undefined) further.push(provider);
+  }
+  const openedStored = await failures.collect(() =>
+    StoredProviders.open(storedProviders, connection, signal),
   );
+  const maxima = await failures.collect(() =>
+    readSetting("REEVE_LIMITS", settings.REEVE_LIMITS, async (path) =>
+      parseLimitsFile(await readText(path), path),
+    ),
+  );
+  failures.assertNone();
+  const stored = collected(openedStored);
   const providers = [...opened.map(({ provider }) => provider), ...further];
   const models = [...registered, ...defaultModel(opened, registered)];
   return {

@@ -23,7 +23,7 @@ export interface SkillFolder {
 }
 
 /** The skills of a folder, and what tells whether it has changed since. */
-interface LoadedSkills {
+export interface LoadedSkills {
   readonly skills: readonly Skill[];
   readonly signature: string;
 }
