@@ -69,7 +69,7 @@ const inbox = createRoute({
 const chat = createRoute({
   getParentRoute: () => root,
   path: "/chat/{-$threadId}",
-  validateSearch: onlyKnown(readAgentSearch),
+  validateSearch: onlyKnown(readChatSearch),
   component: lazyRouteComponent(
     retried(() => import("./screens/chat/chat-screen.tsx")),
     "ChatScreen",
@@ -83,6 +83,30 @@ const agents = createRoute({
   component: lazyRouteComponent(
     retried(() => import("./screens/agents/agents-screen.tsx")),
     "AgentsScreen",
+  ),
+});
+
+const workflows = createRoute({
+  getParentRoute: () => root,
+  path: "/workflows/{-$agentId}",
+  validateSearch: onlyKnown(({ create }: Record<string, unknown>): { readonly create?: true } =>
+    create === true ? { create } : {},
+  ),
+  component: lazyRouteComponent(
+    retried(() => import("./screens/workflows/workflows-screen.tsx")),
+    "WorkflowsScreen",
+  ),
+});
+
+const triggers = createRoute({
+  getParentRoute: () => root,
+  path: "/triggers/{-$triggerId}",
+  validateSearch: onlyKnown(({ create }: Record<string, unknown>): { readonly create?: true } =>
+    create === true ? { create } : {},
+  ),
+  component: lazyRouteComponent(
+    retried(() => import("./screens/triggers/triggers-screen.tsx")),
+    "TriggersScreen",
   ),
 });
 
@@ -142,6 +166,8 @@ const routeTree = root.addChildren([
   inbox,
   chat,
   agents,
+  workflows,
+  triggers,
   models,
   operate,
   audit,
@@ -174,4 +200,13 @@ declare module "@tanstack/react-router" {
 /** Reads the agent that an address chooses. */
 function readAgentSearch({ agent }: Record<string, unknown>): { readonly agent?: string } {
   return typeof agent === "string" ? { agent } : {};
+}
+
+/** Reads what a chat begins with: an agent, and the workflow that it edits. Empty: a new workflow. */
+function readChatSearch(search: Record<string, unknown>): {
+  readonly agent?: string;
+  readonly workflow?: string;
+} {
+  const { workflow } = search;
+  return { ...readAgentSearch(search), ...(typeof workflow === "string" && { workflow }) };
 }

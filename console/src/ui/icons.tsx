@@ -23,6 +23,7 @@ const paths = {
   send: "M2.5 8 13.5 2.5 10 13.5 7.5 9z",
   stop: "M4.5 4.5h7v7h-7z",
   plus: "M8 3v10M3 8h10",
+  clock: "M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2ZM8 4.8V8l2.2 1.6",
   download: "M8 2.5v8M4.5 7.5 8 11l3.5-3.5M2.5 13.5h11",
 } as const;
 

@@ -3,7 +3,6 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link, getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { Agent } from "@reeve/contracts/agent";
 import { AgentService, AgentSpecSchema } from "@reeve/contracts/agent";
-import { useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { useAccess } from "../../access/use-access.ts";
 import { RunService } from "@reeve/contracts/run";
@@ -15,6 +14,7 @@ import { AgentAccess } from "./agent-access.tsx";
 import { AgentCrumbs } from "./agent-crumbs.tsx";
 import { AgentEditor } from "./agent-editor.tsx";
 import { AgentRevisions } from "./agent-revisions.tsx";
+import { StaleRevision, useBaseRevision } from "./base-revision.tsx";
 
 const parts = { spec: "Spec", revisions: "Revisions", access: "What it may use" } as const;
 type Part = keyof typeof parts;
@@ -52,6 +52,11 @@ export function AgentView({ agentId }: { readonly agentId: string }) {
         {mayStart && (
           <Link to="/start" search={{ agent: agentId }} className="button primary">
             Start a run
+          </Link>
+        )}
+        {agent?.spec?.workflow !== undefined && (
+          <Link to="/workflows/{-$agentId}" params={{ agentId }}>
+            Canvas
           </Link>
         )}
         <Link to="/runs" search={{ agent: agentId }}>
@@ -105,31 +110,17 @@ interface SpecPartProps {
   readonly read: () => Promise<Agent | undefined>;
 }
 
-/** The editor of the revision that was shown first. A revision that somebody else saves does not replace what is written here. */
+/** The editor of the revision that was shown first. */
 function SpecPart({ agent, read }: SpecPartProps) {
-  const [base, setBase] = useState(agent);
-  const [isSaved, setSaved] = useState(false);
-  const onSaved = async () => {
-    setSaved(true);
-    setBase((await read()) ?? base);
-    setSaved(false);
-  };
+  const base = useBaseRevision(agent, read);
   return (
     <>
-      {agent.revision > base.revision && !isSaved && (
-        <p className="note warn">
-          Revision {agent.revision} was saved while you had revision {base.revision} open, which
-          cannot be saved any more.{" "}
-          <button type="button" className="button" onClick={() => setBase(agent)}>
-            Discard what is written here, and show revision {agent.revision}
-          </button>
-        </p>
-      )}
+      <StaleRevision agent={agent} base={base} />
       <AgentEditor
-        key={base.revision}
-        spec={base.spec ?? create(AgentSpecSchema)}
-        revision={base.revision}
-        onSaved={() => void onSaved()}
+        key={base.agent.revision}
+        spec={base.agent.spec ?? create(AgentSpecSchema)}
+        revision={base.agent.revision}
+        onSaved={() => void base.onSaved()}
       />
     </>
   );

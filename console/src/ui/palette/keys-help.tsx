@@ -1,12 +1,14 @@
 import type { RefObject } from "react";
 
 const keys = [
-  ["1 … 7", "open a screen"],
+  ["1 … 9", "open a screen"],
   ["Ctrl K", "go to a screen, an agent, or a run"],
   ["j, k", "next and previous decision in the inbox"],
   ["a", "move to Approve; Enter confirms"],
   ["r", "move to Reject; Enter confirms"],
   ["e", "move to Edit arguments"],
+  ["Ctrl Z", "undo in the canvas of a workflow; Ctrl Y does it again"],
+  ["Delete", "remove the chosen node or edge of a workflow"],
   ["Escape", "close a dialog"],
   ["?", "show this list"],
 ] as const;

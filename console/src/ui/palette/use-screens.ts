@@ -25,9 +25,23 @@ const screens = [
     icon: "agents",
     name: "Agents",
   },
-  { key: "5", to: "/models", params: {}, icon: "models", name: "Models" },
-  { key: "6", to: "/operate", params: {}, icon: "operate", name: "Operate" },
-  { key: "7", to: "/audit", params: {}, icon: "audit", name: "Audit" },
+  {
+    key: "5",
+    to: "/workflows/{-$agentId}",
+    params: { agentId: undefined },
+    icon: "branch",
+    name: "Workflows",
+  },
+  {
+    key: "6",
+    to: "/triggers/{-$triggerId}",
+    params: { triggerId: undefined },
+    icon: "clock",
+    name: "Triggers",
+  },
+  { key: "7", to: "/models", params: {}, icon: "models", name: "Models" },
+  { key: "8", to: "/operate", params: {}, icon: "operate", name: "Operate" },
+  { key: "9", to: "/audit", params: {}, icon: "audit", name: "Audit" },
 ] as const satisfies readonly {
   key: string;
   to: string;

@@ -1,0 +1,56 @@
+import { afterHandle } from "@reeve/agent/workflow/node-type";
+import type { Workflow } from "@reeve/contracts/extensions/workflow";
+import type { EdgeEnds } from "../../../workflow/graph/edit-graph.ts";
+import { leadsTo } from "../../../workflow/graph/edit-graph.ts";
+import type { NodePorts } from "../../../workflow/graph/node-ports.ts";
+import { otherHandle, wholeHandle } from "../../../workflow/graph/node-ports.ts";
+import { drawnEnds } from "../../../workflow/graph/node-ports.ts";
+import type { TypeOf } from "../../../workflow/node-types.ts";
+
+/** A connection of two connectors, as a person draws it. */
+export interface Drawn {
+  readonly source: string;
+  readonly sourceHandle?: string | null | undefined;
+  readonly target: string;
+  readonly targetHandle?: string | null | undefined;
+}
+
+/** Returns the edge that a drawn connection means. */
+export function edgeOf(drawn: Drawn, ports: ReadonlyMap<string, NodePorts>): EdgeEnds {
+  const { source, target } = drawn;
+  const from = drawn.sourceHandle ?? "";
+  const to = drawn.targetHandle ?? "";
+  // From a node as a whole, an edge can only make another one wait.
+  if (from === wholeHandle || to === afterHandle) {
+    const isWhole = from === wholeHandle;
+    return { source, sourceHandle: isWhole ? "" : from, target, targetHandle: afterHandle };
+  }
+  const targetHandle = to === otherHandle ? newInputName(source, ports.get(target)) : to;
+  return { source, sourceHandle: from, target, targetHandle };
+}
+
+/** Names a new input after the node that it has its value from. */
+function newInputName(source: string, ports: NodePorts | undefined): string {
+  const taken = new Set(ports?.inputs.map(({ handle }) => handle));
+  const base = source.replace(/[^A-Za-z0-9_]/g, "_");
+  let name = base;
+  for (let number = 2; taken.has(name); number++) name = `${base}_${number}`;
+  return name;
+}
+
+/** Whether an edge can be drawn: it makes no cycle, and its input has no other edge unless it takes several. */
+export function mayConnect(graph: Workflow, ends: EdgeEnds, typeOf: TypeOf): boolean {
+  if (ends.source === ends.target || leadsTo(graph, ends.target, ends.source)) return false;
+  if (ends.targetHandle === afterHandle) return true;
+  const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+  const target = byId.get(ends.target);
+  const type = target && typeOf(target);
+  const port = type?.inputs.find(({ handle }) => handle === ends.targetHandle);
+  if (port?.multiple === true) return true;
+  return !graph.edges.some((edge) => {
+    if (edge.target !== ends.target) return false;
+    const source = byId.get(edge.source);
+    const drawn = drawnEnds(edge, source && typeOf(source), type);
+    return drawn.targetHandle === ends.targetHandle;
+  });
+}
