@@ -14,6 +14,11 @@ export function foldRecord(run: RunModel, envelope: RunEvent): void {
       const { agentId, agentRevision, threadId, startedBy, input, messages, files } = event.value;
       const given = { kind: "user", version: 0 } as const;
       Object.assign(run, { agentId, agentRevision, threadId, startedBy, input, files });
+      run.spec = event.value.spec;
+      run.chatContext = event.value.chatContext;
+      for (const { agentId: id, spec } of event.value.delegates) {
+        if (spec !== undefined) run.delegates.set(id, spec);
+      }
       run.traceId = traceIdOf(event.value.traceparent);
       run.startedAtMs = msOf(envelope.time);
       run.root.startedAtMs = run.startedAtMs;

@@ -45,6 +45,7 @@ export function foldRun(run: RunModel, envelope: RunEvent): void {
         call,
         frame,
         calledAtMs: timeMs,
+        sequence: envelope.sequence,
         progress: undefined,
         result: undefined,
         endSequence: 0,

@@ -1,5 +1,13 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
-import type { CostSummary, RunEvent, RunError, RunPrepared, Todo } from "@reeve/contracts/run";
+import type {
+  ChatContext,
+  CostSummary,
+  RunEvent,
+  RunError,
+  RunPrepared,
+  Todo,
+} from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { ToolCall, ToolProgress, WorkspaceFile } from "@reeve/contracts/tool";
@@ -30,6 +38,12 @@ export interface RunModel {
   cost: CostSummary | undefined;
   readonly usage: UsageTotals;
   prepared: RunPrepared | undefined;
+  /** Spec of the agent at the revision of the run. */
+  spec: AgentSpec | undefined;
+  /** Specs of the agents that the run can call, by id. */
+  readonly delegates: Map<string, AgentSpec>;
+  /** Where the conversation takes place. Undefined: in a thread. */
+  chatContext: ChatContext | undefined;
   plan: readonly string[];
   todos: readonly Todo[];
   readonly root: Frame;
@@ -132,6 +146,8 @@ export interface CallItem extends Versioned {
   readonly call: ToolCall;
   readonly frame: Frame;
   readonly calledAtMs: number | undefined;
+  /** Sequence of the event with which it began. */
+  readonly sequence: number;
   progress: ToolProgress | undefined;
   result: ToolResultEvent | undefined;
   /** Sequence of its result. 0: it has none. */
@@ -195,6 +211,9 @@ export function emptyRun(runId: string): RunModel {
     cost: undefined,
     usage: { modelCalls: 0, inputTokens: 0, outputTokens: 0, costUsd: 0 },
     prepared: undefined,
+    spec: undefined,
+    delegates: new Map(),
+    chatContext: undefined,
     plan: [],
     todos: [],
     root,

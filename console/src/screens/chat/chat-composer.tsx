@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import { useMutation as useAction } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { AgentService } from "@reeve/contracts/agent";
-import { OnBusy, RunService } from "@reeve/contracts/run";
+import { ChatContextKind, OnBusy, RunService } from "@reeve/contracts/run";
 import { useRef, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { requestIds } from "../../api/request-ids.ts";
@@ -30,6 +30,8 @@ interface ChatComposerProps {
   readonly threadId: string;
   /** The agent that answered last. */
   readonly agentId: string | undefined;
+  /** The workflow that the messages are about. Empty: a new one. Undefined: they are in no editor. */
+  readonly workflowId: string | undefined;
   /** Empty: no turn is active. */
   readonly activeRunId: string;
   readonly onStarted: () => void;
@@ -37,9 +39,12 @@ interface ChatComposerProps {
 
 /** Starts the next turn of a thread. While a turn is active, the message is queued behind it, or the turn is stopped. */
 export function ChatComposer(props: ChatComposerProps) {
-  const { threadId, agentId, activeRunId, onStarted } = props;
+  const { threadId, agentId, workflowId, activeRunId, onStarted } = props;
   const navigate = useNavigate();
-  const agents = useQuery(AgentService.method.listAgents, { pageSize: 1_000 }).data?.agents ?? [];
+  const listed = useQuery(AgentService.method.listAgents, { pageSize: 1_000 }).data?.agents ?? [];
+  const isEditor = workflowId !== undefined;
+  // A workflow has no model that could plan another one.
+  const agents = listed.filter(({ spec }) => !isEditor || spec?.workflow === undefined);
   const [chosen, setChosen] = useState<string | undefined>();
   const [text, setText] = useState("");
   const [ids] = useState(requestIds);
@@ -52,7 +57,14 @@ export function ChatComposer(props: ChatComposerProps) {
       const parts = uploaded.map(({ artifactId = "" }) => ({
         part: { case: "file", value: { artifactId } } as const,
       }));
-      return await runs.startRun({ ...turn, input: text, parts, onBusy: OnBusy.QUEUE });
+      const chatContext = { kind: ChatContextKind.EDITOR, workflowId: workflowId ?? "" };
+      return await runs.startRun({
+        ...turn,
+        input: text,
+        parts,
+        onBusy: OnBusy.QUEUE,
+        ...(isEditor && { chatContext }),
+      });
     },
   });
   const cancel = useMutation(RunService.method.cancelRun);
@@ -69,7 +81,8 @@ export function ChatComposer(props: ChatComposerProps) {
           setText((now) => (now === text ? "" : now));
           onStarted();
           if (threadId !== "") return;
-          void navigate({ to: "/chat/{-$threadId}", params: { threadId: thread }, search: {} });
+          const search = workflowId === undefined ? {} : { workflow: workflowId };
+          void navigate({ to: "/chat/{-$threadId}", params: { threadId: thread }, search });
         },
       },
     );
@@ -90,6 +103,11 @@ export function ChatComposer(props: ChatComposerProps) {
             <option key={spec?.id}>{spec?.id}</option>
           ))}
         </select>
+        {isEditor && (
+          <span className="label">
+            {workflowId === "" ? "plans a new workflow" : `edits ${workflowId}`}
+          </span>
+        )}
         {activeRunId !== "" && (
           <button
             type="button"

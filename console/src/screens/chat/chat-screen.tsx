@@ -18,7 +18,7 @@ const route = getRouteApi("/chat/{-$threadId}");
 /** The threads of the tenant, and the conversation of one of them. */
 export function ChatScreen() {
   const { threadId } = route.useParams();
-  const { agent } = route.useSearch();
+  const { agent, workflow } = route.useSearch();
   const threads = useQuery(
     ThreadService.method.listThreads,
     { pageSize: 100 },
@@ -61,7 +61,12 @@ export function ChatScreen() {
             ))}
           </ol>
         </div>
-        <Chat key={threadId ?? ""} threadId={threadId} agentId={agent} />
+        <Chat
+          key={`${threadId ?? ""} ${workflow ?? "-"}`}
+          threadId={threadId}
+          agentId={agent}
+          workflowId={workflow}
+        />
       </div>
     </>
   );

@@ -14,10 +14,12 @@ interface ChatProps {
   /** Undefined: a new thread. */
   readonly threadId: string | undefined;
   readonly agentId: string | undefined;
+  /** The workflow that the conversation edits. Empty: a new one. Undefined: none. */
+  readonly workflowId: string | undefined;
 }
 
 /** The turns of a thread: those that ended as they are stored, and the active one live. */
-export function Chat({ threadId = "", agentId }: ChatProps) {
+export function Chat({ threadId = "", agentId, workflowId }: ChatProps) {
   const isNew = threadId === "";
   const thread = useQuery(
     ThreadService.method.getThread,
@@ -31,7 +33,13 @@ export function Chat({ threadId = "", agentId }: ChatProps) {
   const isMissing = thread.error !== null && ConnectError.from(thread.error).code === Code.NotFound;
   return (
     <div className="conversation chat">
-      {isNew && (
+      {isNew && workflowId !== undefined && (
+        <Empty title="Plan a workflow">
+          Choose an agent and write what the workflow is to do. The agent plans a graph with its
+          tools and delegates. Nothing is stored before you apply it.
+        </Empty>
+      )}
+      {isNew && workflowId === undefined && (
         <Empty title="Start a conversation">
           Choose an agent and write a message. Each message is a run, and each run is a turn of the
           thread.
@@ -45,6 +53,7 @@ export function Chat({ threadId = "", agentId }: ChatProps) {
         <ChatComposer
           threadId={threadId}
           agentId={agentId ?? last?.agentId}
+          workflowId={workflowId}
           activeRunId={active}
           onStarted={() => {
             if (!isNew) void thread.refetch();

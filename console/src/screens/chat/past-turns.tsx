@@ -7,7 +7,10 @@ import { problemOf } from "../../api/problem.ts";
 import { plural } from "../../format/amounts.ts";
 import { Markdown } from "../../ui/content/markdown.tsx";
 import { MessageParts } from "../../ui/content/message-parts.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { buildWorkflowName } from "../workflows/plan/read-plan.ts";
+import { PastPlan } from "./past-plan.tsx";
 import { StoredTree } from "./stored-tree.tsx";
 
 interface PastTurnsProps {
@@ -32,7 +35,7 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
     <ol className="items">
       {(data?.messages ?? [])
         .filter(({ runId }) => runId !== activeRunId)
-        .map((message, index) => (
+        .map((message, index, all) => (
           // Messages are only added at the end.
           <li key={index}>
             {message.role === Role.USER ? (
@@ -41,7 +44,7 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
                 <MessageParts parts={message.parts} />
               </div>
             ) : (
-              <Answer message={message} />
+              <Answer message={message} isLast={index === all.length - 1} />
             )}
           </li>
         ))}
@@ -49,11 +52,22 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
   );
 }
 
-function Answer({ message }: { readonly message: ThreadMessage }) {
+interface AnswerProps {
+  readonly message: ThreadMessage;
+  /** Whether no message follows it. */
+  readonly isLast: boolean;
+}
+
+function Answer({ message, isLast }: AnswerProps) {
   const nodes = message.executionTree?.nodes ?? [];
   return (
     <div className="message agent">
       {nodes.length > 0 && <StoredTree nodes={nodes} />}
+      {nodes.some(({ name }) => name === buildWorkflowName) && (
+        <Disclosure isOpen={isLast} summary="Planned workflow">
+          <PastPlan runId={message.runId} />
+        </Disclosure>
+      )}
       <Markdown text={message.text} />
       {message.omittedTextBytes > 0 && (
         <p className="note">The answer has {message.omittedTextBytes} bytes. The run shows it.</p>

@@ -1,4 +1,6 @@
 import { Link, getRouteApi } from "@tanstack/react-router";
+import { Suspense, lazy } from "react";
+import { retried } from "../../loading/retried.ts";
 import { useRunFeed } from "../../run/use-run-feed.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
@@ -13,9 +15,14 @@ import "../../styles/conversation.css";
 
 const route = getRouteApi("/runs/$runId/{-$view}");
 
+/** Few runs have a graph, so what draws it is loaded when it is shown. */
+const loadGraph = retried(() => import("./graph/graph-view.tsx"));
+const GraphView = lazy(async () => ({ default: (await loadGraph()).GraphView }));
+
 const views = {
   conversation: { name: "Conversation", View: Conversation },
   timeline: { name: "Timeline", View: Timeline },
+  graph: { name: "Graph", View: GraphView },
   tree: { name: "Tree", View: TreeView },
   events: { name: "Events", View: EventList },
   files: { name: "Files", View: FilesView },
@@ -31,6 +38,8 @@ export function RunScreen() {
   const snapshot = useRunFeed(runId);
   const shown = isView(view) ? view : "conversation";
   const { View } = views[shown];
+  const isWorkflow = snapshot.run.spec?.workflow !== undefined;
+  const shownViews = Object.entries(views).filter(([key]) => key !== "graph" || isWorkflow);
   if (snapshot.state === "refused" && snapshot.run.events.length === 0 && snapshot.problem) {
     return (
       <Empty title="This run cannot be shown">
@@ -43,7 +52,7 @@ export function RunScreen() {
     <div className="run-page">
       <RunHead snapshot={snapshot} />
       <nav className="tabs" aria-label="Views of the run">
-        {Object.entries(views).map(([key, { name }]) => (
+        {shownViews.map(([key, { name }]) => (
           <Link
             key={key}
             to="/runs/$runId/{-$view}"
@@ -57,7 +66,9 @@ export function RunScreen() {
           </Link>
         ))}
       </nav>
-      <View snapshot={snapshot} />
+      <Suspense fallback={<p className="loading">Loading the view …</p>}>
+        <View snapshot={snapshot} />
+      </Suspense>
     </div>
   );
 }

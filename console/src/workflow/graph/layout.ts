@@ -15,7 +15,7 @@ export function placesOf(
   ports: ReadonlyMap<string, NodePorts>,
 ): ReadonlyMap<string, Place> {
   const graph = new Graph({ multigraph: true });
-  graph.setGraph({ rankdir: "LR", nodesep: 28, ranksep: 84 });
+  graph.setGraph({ rankdir: "LR", nodesep: 24, ranksep: 56 });
   graph.setDefaultEdgeLabel(() => ({}));
   const ids = new Set<string>();
   for (const { id } of nodes) {

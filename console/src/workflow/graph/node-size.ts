@@ -1,7 +1,7 @@
 import type { NodePorts } from "./node-ports.ts";
 
 /** The size of a node on the canvas, in pixels. The style sheet has the same numbers. */
-export const nodeWidth = 220;
+export const nodeWidth = 184;
 export const headHeight = 52;
 export const rowHeight = 22;
 const endHeight = 8;

@@ -12,6 +12,7 @@ import { argumentsLine } from "../../approval/arguments-line.ts";
 import { VoteProgress } from "../../approval/vote-progress.tsx";
 import { FrameCard } from "./frame-card.tsx";
 import type { FrameView } from "./frame-view.ts";
+import { PlannedWorkflow } from "./planned-workflow.tsx";
 
 interface CallCardProps {
   readonly call: CallItem;
@@ -55,6 +56,7 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
         </p>
       )}
       {line !== "" && <p className="card-line mono">{line}</p>}
+      <PlannedWorkflow call={call} run={run} />
       {subtasks.map((frame) => (
         <FrameCard key={frame.id} frame={frame} run={run} version={version} view={view} />
       ))}

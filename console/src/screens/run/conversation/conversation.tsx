@@ -48,7 +48,7 @@ export function Conversation({ snapshot }: RunViewProps) {
       <PendingApprovals run={run} />
       <Working run={run} isWaiting={pending.length > 0} />
       <div ref={end} />
-      {!isTerminal(run.status) && (
+      {!isTerminal(run.status) && run.spec?.workflow === undefined && (
         <Permitted method={RunService.method.sendMessage} action="Sending a message to the run">
           <Composer run={run} />
         </Permitted>
