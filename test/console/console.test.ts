@@ -12,6 +12,8 @@ import { describeRunViews } from "./parts/run-views.ts";
 import { describeScreens } from "./parts/screens.ts";
 import { describeSessions } from "./parts/sessions.ts";
 import { describeStarting } from "./parts/starting.ts";
+import { describeTriggers } from "./parts/triggers.ts";
+import { describeWorkflows } from "./parts/workflows.ts";
 import { ConsoleFixture } from "./support/console-fixture.ts";
 import { missingBrowser } from "./support/open-browser.ts";
 
@@ -52,5 +54,7 @@ describe.skipIf(isSkipped)("the console", () => {
   describePasskeys(started);
   describeListOfRuns(started);
   describeStarting(started);
+  describeWorkflows(started);
+  describeTriggers(started);
   describeScreens(started);
 });

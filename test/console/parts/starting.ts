@@ -52,7 +52,7 @@ export function describeStarting(fixture: () => ConsoleFixture): void {
     await page.getByRole("heading", { name: "Link to me." }).waitFor();
     await page.goto(`${fixture().deployment.url}/runs/${runId}/events?at=1`);
     await page.getByRole("region", { name: "Event 1" }).waitFor();
-    await page.keyboard.press("6");
+    await page.keyboard.press("8");
     await page.getByRole("heading", { name: "Operate" }).waitFor();
     expect(shown.problems).toEqual([]);
   });

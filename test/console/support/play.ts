@@ -13,6 +13,19 @@ const hostile = [
   "The end of the hostile text.",
 ].join("\n\n");
 
+/** The graph that a subtask plans. */
+const plan = {
+  nodes: [
+    { id: "in", type: "input" },
+    { id: "ask", type: "model", properties: { instructions: "Greet this person." } },
+    { id: "out", type: "output" },
+  ],
+  edges: [
+    { source: "in", target: "ask" },
+    { source: "ask", source_handle: "result", target: "out" },
+  ],
+};
+
 /** The answers of the models: the first word of the input says what happens. */
 export function play({ messages }: Asked): Played {
   const input = messages.find(({ role }) => role === "user")?.text ?? "";
@@ -45,6 +58,12 @@ export function play({ messages }: Asked): Played {
       return results === 0
         ? { ...call("<img src=x onerror=window.pwned=1>", { "<b>": hostile }), text: hostile }
         : { text: hostile };
+    case "Build":
+      return results === 0
+        ? call("build_workflow", { objective: "greet a person" })
+        : { text: "The plan is ready." };
+    case "Plan":
+      return call("finish_subtask", plan);
     case "Slow":
       return { text: Array.from({ length: 60 }, (_, at) => `word${at + 1}`).join(" "), paceMs: 60 };
     default:

@@ -10,6 +10,8 @@ const screens: ReadonlySet<string> = new Set([
   "runs",
   "sign-in",
   "start",
+  "triggers",
+  "workflows",
 ]);
 
 /** Whether a path is the address of a screen, such as `/runs/run_1`, which the page itself shows. */
