@@ -26,6 +26,7 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     expect(shown.problems).toEqual([]);
   });
 
+  // Requirement: CFG-9
   test("marks every violation of a spec, and saves only a valid one", async () => {
     await using shown = await fixture().open("/agents/helper");
     const { page } = shown;
@@ -45,9 +46,10 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     await page.getByRole("option", { name: /^write_file/ }).click();
     await page.getByText("Valid", { exact: true }).waitFor();
     expect(await spec.innerText()).toContain("hitl_tools:\n  - write_file");
-    await write(page, `${text}hitl_tools:\n  - none_such\n  - ""\n`);
+    await write(page, `${text}max_parallel_subagents: 9\nhitl_tools:\n  - none_such\n  - ""\n`);
     await page.getByText("Not valid").waitFor();
     await page.getByLabel("Violations").getByText("hitl_tools").first().waitFor();
+    await page.getByLabel("Violations").getByText("max_parallel_subagents").waitFor();
     const save = page.getByRole("button", { name: /^Save as revision/ });
     expect(await save.isDisabled()).toBe(true);
     await fixture().picture(shown, "agent");

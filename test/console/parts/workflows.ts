@@ -58,7 +58,10 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     await violations.getByText('needs the input "value"').waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByLabel("Model", { exact: true }).waitFor({ state: "detached" });
-    await page.getByText("1 problem").or(page.getByText("Valid", { exact: true })).waitFor();
+    await page
+      .getByText("1 problem")
+      .or(page.getByText("Valid", { exact: true }))
+      .waitFor();
     await page.getByRole("button", { name: "YAML" }).click();
     await page.getByText("Valid", { exact: true }).waitFor();
     await save.click();
@@ -96,6 +99,7 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     expect(shown.problems).toEqual([]);
   });
 
+  // Requirement: WF-1
   test("shows the plan of an agent as a graph, and stores it only when a person applies it", async () => {
     const { reeve } = fixture().deployment;
     await fixture().deployment.agent("planned", { model: playedModel, workflow: graph });

@@ -90,6 +90,11 @@ export function WorkflowEditor({ spec: stored, revision, onSaved }: WorkflowEdit
       next === undefined && before === "chosen" ? "nodes" : next === undefined ? before : "chosen",
     );
   }, []);
+  const onLeave = useCallback(
+    (left: Chosen) =>
+      setChosen((before) => (JSON.stringify(before) === JSON.stringify(left) ? undefined : before)),
+    [],
+  );
   const add = (type: string, place?: Place) => {
     const [next, id] = addNode(graph, type);
     if (place !== undefined) move(new Map([[id, place]]));
@@ -150,6 +155,7 @@ export function WorkflowEditor({ spec: stored, revision, onSaved }: WorkflowEdit
               isReadOnly={isReadOnly}
               chosen={chosen}
               onChoose={onChoose}
+              onLeave={onLeave}
               onPlace={move}
               onConnect={(drawn) => change((before) => addEdge(before, edgeOf(drawn, ports)))}
               mayConnect={canConnect}

@@ -3,6 +3,9 @@ import { NodeCard } from "./node-card.tsx";
 
 export const nodeTypes = { card: NodeCard };
 
+/** The whole graph is shown first, but not larger than it is drawn. */
+export const fitViewOptions = { maxZoom: 1, padding: 0.05 };
+
 /** What screen readers say about the canvas. */
 export const flowLabels: Partial<AriaLabelConfig> = {
   "node.a11yDescription.default":

@@ -1,12 +1,13 @@
 import { Background, Controls, ReactFlow, ReactFlowProvider } from "@xyflow/react";
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import { placesOf } from "../../workflow/graph/layout.ts";
 import { portsOf } from "../../workflow/graph/node-ports.ts";
 import type { TypeOf } from "../../workflow/node-types.ts";
-import type { CardNode, ShownState } from "./flow-parts.ts";
+import type { ShownState } from "./flow-parts.ts";
 import { flowParts } from "./flow-parts.ts";
-import { flowLabels, nodeTypes } from "./flow-settings.ts";
+import { fitViewOptions, flowLabels, nodeTypes } from "./flow-settings.ts";
+import { useMeasured, withSize } from "./use-measured.ts";
 import "@xyflow/react/dist/base.css";
 import "../../styles/flow.css";
 
@@ -29,36 +30,21 @@ export function FlowView({ label, graph, typeOf, states, chosen, onChoose }: Flo
     () => flowParts({ graph, typeOf, ...placed, ...(states && { states }), isReadOnly: true }),
     [graph, typeOf, placed, states],
   );
-  const [nodes, setNodes] = useState<readonly CardNode[]>(parts.nodes);
-  useEffect(() => {
-    // What the canvas has measured stays.
-    setNodes((before) => {
-      const known = new Map(before.map((node) => [node.id, node]));
-      return parts.nodes.map((node) => {
-        const measured = known.get(node.id)?.measured;
-        return { ...node, ...(measured && { measured }), selected: node.id === chosen };
-      });
-    });
-  }, [parts.nodes, chosen]);
+  const [sizes, measure] = useMeasured();
+  const nodes = useMemo(
+    () => parts.nodes.map((node) => ({ ...withSize(node, sizes), selected: node.id === chosen })),
+    [parts.nodes, sizes, chosen],
+  );
   return (
     <div className="flow" role="group" aria-label={label}>
       <ReactFlowProvider>
         <ReactFlow
-          nodes={[...nodes]}
+          nodes={nodes}
           edges={[...parts.edges]}
           nodeTypes={nodeTypes}
           ariaLabelConfig={flowLabels}
           onNodesChange={(changes) => {
-            setNodes((before) =>
-              before.map((node) => {
-                const change = changes.find(
-                  (each) => each.type === "dimensions" && each.id === node.id,
-                );
-                return change?.type === "dimensions" && change.dimensions !== undefined
-                  ? { ...node, measured: change.dimensions }
-                  : node;
-              }),
-            );
+            measure(changes);
             for (const change of changes) {
               if (change.type === "select" && change.selected) onChoose?.(change.id);
             }
@@ -69,6 +55,7 @@ export function FlowView({ label, graph, typeOf, states, chosen, onChoose }: Flo
           edgesFocusable={false}
           deleteKeyCode={null}
           fitView
+          fitViewOptions={fitViewOptions}
           minZoom={0.1}
           maxZoom={1.5}
           proOptions={{ hideAttribution: true }}

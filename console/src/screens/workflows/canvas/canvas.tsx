@@ -1,17 +1,10 @@
 import type { EdgeChange, NodeChange } from "@xyflow/react";
-import {
-  Background,
-  Controls,
-  ReactFlow,
-  ReactFlowProvider,
-  applyEdgeChanges,
-  applyNodeChanges,
-  useReactFlow,
-} from "@xyflow/react";
+import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import type { DragEvent } from "react";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import type { CardEdge, CardNode } from "../../../ui/flow/flow-parts.ts";
-import { flowLabels, nodeTypes } from "../../../ui/flow/flow-settings.ts";
+import { fitViewOptions, flowLabels, nodeTypes } from "../../../ui/flow/flow-settings.ts";
+import { useMeasured, withSize } from "../../../ui/flow/use-measured.ts";
 import type { Place } from "../../../workflow/graph/layout.ts";
 import type { Drawn } from "./connect.ts";
 import { dragType } from "./drag-type.ts";
@@ -30,6 +23,8 @@ export interface CanvasProps {
   readonly isReadOnly: boolean;
   readonly chosen: Chosen;
   readonly onChoose: (chosen: Chosen) => void;
+  /** What is not chosen any more, unless something else is already. */
+  readonly onLeave: (left: Chosen) => void;
   readonly onPlace: (places: ReadonlyMap<string, Place>) => void;
   readonly onConnect: (drawn: Drawn) => void;
   readonly mayConnect: (drawn: Drawn) => boolean;
@@ -47,62 +42,58 @@ export function Canvas(props: CanvasProps) {
 }
 
 function Flow(props: CanvasProps) {
-  const { chosen, isReadOnly, onChoose, onPlace, onRemove, onDrop } = props;
-  const [nodes, setNodes] = useState<CardNode[]>([...props.nodes]);
-  const [edges, setEdges] = useState<CardEdge[]>([...props.edges]);
+  const { chosen, isReadOnly, onChoose, onLeave, onPlace, onRemove, onDrop } = props;
   const { screenToFlowPosition } = useReactFlow();
-  useEffect(() => {
-    setNodes((before) => {
-      // What the canvas has measured stays.
-      const known = new Map(before.map((node) => [node.id, node]));
-      return props.nodes.map((node) => {
-        const measured = known.get(node.id)?.measured;
-        const selected = chosen?.kind === "node" && chosen.id === node.id;
-        return { ...node, selected, ...(measured && { measured }) };
-      });
-    });
-    setEdges(
-      props.edges.map((edge) => ({
-        ...edge,
-        selected: chosen?.kind === "edge" && chosen.index === edge.data?.index,
+  const [sizes, measure] = useMeasured();
+  // Until a person lets go of a node, only the canvas knows where it is.
+  const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
+  const chosenNode = chosen?.kind === "node" ? chosen.id : undefined;
+  const chosenEdge = chosen?.kind === "edge" ? chosen.index : undefined;
+  const nodes = useMemo(
+    () =>
+      props.nodes.map((node) => ({
+        ...withSize(node, sizes),
+        position: dragged.get(node.id) ?? node.position,
+        selected: node.id === chosenNode,
       })),
-    );
-  }, [props.nodes, props.edges, chosen]);
+    [props.nodes, sizes, dragged, chosenNode],
+  );
+  const edges = useMemo(
+    () => props.edges.map((edge) => ({ ...edge, selected: edge.data?.index === chosenEdge })),
+    [props.edges, chosenEdge],
+  );
   const onNodesChange = useCallback(
     (changes: NodeChange<CardNode>[]) => {
-      // The graph decides what is removed.
-      setNodes((before) =>
-        applyNodeChanges(
-          changes.filter(({ type }) => type !== "remove"),
-          before,
-        ),
-      );
-      const moved = changes.flatMap((change) =>
-        change.type === "position" && change.dragging !== true && change.position !== undefined
-          ? [[change.id, change.position] as const]
-          : [],
-      );
-      if (moved.length > 0) onPlace(new Map(moved));
+      measure(changes);
+      const moved = changes.filter((change) => change.type === "position");
+      const placed = (isDragged: boolean) =>
+        new Map(
+          moved.flatMap(({ id, position, dragging = false }) =>
+            position === undefined || dragging !== isDragged ? [] : [[id, position] as const],
+          ),
+        );
+      if (moved.length > 0) {
+        setDragged(placed(true));
+        if (placed(false).size > 0) onPlace(placed(false));
+      }
       for (const change of changes) {
-        if (change.type === "select" && change.selected) onChoose({ kind: "node", id: change.id });
+        if (change.type !== "select") continue;
+        if (change.selected) return onChoose({ kind: "node", id: change.id });
+        onLeave({ kind: "node", id: change.id });
       }
     },
-    [onChoose, onPlace],
+    [measure, onPlace, onChoose, onLeave],
   );
   const onEdgesChange = useCallback(
     (changes: EdgeChange<CardEdge>[]) => {
-      setEdges((before) =>
-        applyEdgeChanges(
-          changes.filter(({ type }) => type !== "remove"),
-          before,
-        ),
-      );
       for (const change of changes) {
-        if (change.type !== "select" || !change.selected) continue;
-        onChoose({ kind: "edge", index: Number(change.id.slice("edge-".length)) });
+        if (change.type !== "select") continue;
+        const index = Number(change.id.slice("edge-".length));
+        if (change.selected) return onChoose({ kind: "edge", index });
+        onLeave({ kind: "edge", index });
       }
     },
-    [onChoose],
+    [onChoose, onLeave],
   );
   const onDelete = useCallback(
     (removed: { readonly nodes: readonly CardNode[]; readonly edges: readonly CardEdge[] }) => {
@@ -141,9 +132,11 @@ function Flow(props: CanvasProps) {
         nodesDraggable={!isReadOnly}
         nodesConnectable={!isReadOnly}
         deleteKeyCode={isReadOnly ? null : ["Delete", "Backspace"]}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
         connectionRadius={24}
         fitView
-        fitViewOptions={{ maxZoom: 1 }}
+        fitViewOptions={fitViewOptions}
         minZoom={0.1}
         maxZoom={1.5}
         proOptions={{ hideAttribution: true }}
