@@ -169,6 +169,7 @@ export function WorkflowEditor({ spec: stored, revision, onSaved }: WorkflowEdit
           onPart={setPart}
           chosen={chosen}
           onChoose={onChoose}
+          spec={spec}
           graph={graph}
           types={types}
           ports={ports}

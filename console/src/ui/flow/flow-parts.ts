@@ -15,7 +15,7 @@ export interface ShownState extends NamedTone {
 }
 
 /** What a node shows. */
-export interface CardData extends Record<string, unknown> {
+interface CardData extends Record<string, unknown> {
   readonly title: string;
   /** Title of its type. */
   readonly kind: string;

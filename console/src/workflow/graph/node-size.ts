@@ -2,8 +2,8 @@ import type { NodePorts } from "./node-ports.ts";
 
 /** The size of a node on the canvas, in pixels. The style sheet has the same numbers. */
 export const nodeWidth = 184;
-export const headHeight = 52;
-export const rowHeight = 22;
+const headHeight = 52;
+const rowHeight = 22;
 const endHeight = 8;
 
 /** Returns the height of a node, which follows from its connectors. */

@@ -23,7 +23,7 @@ export function ProblemList({ problems, graph, onChoose }: ProblemListProps) {
                 {part.name}
               </button>
             )}{" "}
-            {message}
+            {part !== undefined && part.rest !== "" && <code>{part.rest}</code>} {message}
           </li>
         );
       })}
@@ -34,11 +34,12 @@ export function ProblemList({ problems, graph, onChoose }: ProblemListProps) {
 function partOf(
   field: string,
   { nodes, edges }: Workflow,
-): { readonly chosen: Chosen; readonly name: string } | undefined {
-  const [, list, at = ""] = /^workflow\.(nodes|edges)\[(\d+)\]/.exec(field) ?? [];
+): { readonly chosen: Chosen; readonly name: string; readonly rest: string } | undefined {
+  const [, list, at = "", rest = ""] =
+    /^workflow\.(nodes|edges)\[(\d+)\]\.?(.*)$/.exec(field) ?? [];
   const index = Number(at);
   const node = list === "nodes" ? nodes[index] : undefined;
-  if (node !== undefined) return { chosen: { kind: "node", id: node.id }, name: node.id };
+  if (node !== undefined) return { chosen: { kind: "node", id: node.id }, name: node.id, rest };
   const edge = list === "edges" ? edges[index] : undefined;
-  return edge && { chosen: { kind: "edge", index }, name: `${edge.source} → ${edge.target}` };
+  return edge && { chosen: { kind: "edge", index }, name: `${edge.source} → ${edge.target}`, rest };
 }

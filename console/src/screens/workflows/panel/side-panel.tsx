@@ -1,3 +1,4 @@
+import type { AgentSpec } from "@reeve/contracts/agent";
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
 import { removeParts } from "../../../workflow/graph/edit-graph.ts";
 import type { NodePorts } from "../../../workflow/graph/node-ports.ts";
@@ -10,14 +11,16 @@ import type { useNodeTypes } from "../use-node-types.ts";
 import { EdgePanel } from "./edge-panel.tsx";
 import { NodePanel } from "./node-panel.tsx";
 import { Palette } from "./palette.tsx";
+import { SettingsPanel } from "./settings-panel.tsx";
 
-export type PanelPart = "nodes" | "chosen" | "yaml";
+export type PanelPart = "nodes" | "chosen" | "settings" | "yaml";
 
 interface SidePanelProps {
   readonly part: PanelPart;
   readonly onPart: (part: PanelPart) => void;
   readonly chosen: Chosen;
   readonly onChoose: (chosen: Chosen) => void;
+  readonly spec: AgentSpec;
   readonly graph: Workflow;
   readonly types: ReturnType<typeof useNodeTypes>;
   readonly ports: ReadonlyMap<string, NodePorts>;
@@ -30,12 +33,17 @@ interface SidePanelProps {
   readonly onRename: (from: string, to: string) => void;
 }
 
-const names = { nodes: "Add nodes", chosen: "Chosen", yaml: "YAML" } as const;
+const names = {
+  nodes: "Add nodes",
+  chosen: "Chosen",
+  settings: "Settings",
+  yaml: "YAML",
+} as const;
 
 /** Beside the canvas: the types of nodes, what is chosen, or the text of the spec. */
 export function SidePanel(props: SidePanelProps) {
   const { part, onPart, isReadOnly } = props;
-  const parts = (["nodes", "chosen", "yaml"] as const).filter(
+  const parts = (["nodes", "chosen", "settings", "yaml"] as const).filter(
     (each) => !isReadOnly || each !== "nodes",
   );
   const shown = isReadOnly && part === "nodes" ? "chosen" : part;
@@ -56,6 +64,15 @@ export function SidePanel(props: SidePanelProps) {
       </div>
       {shown === "nodes" && <Palette listed={props.types.listed} onAdd={props.onAdd} />}
       {shown === "chosen" && <ChosenPart {...props} />}
+      {shown === "settings" && (
+        <fieldset className="plain-fieldset" disabled={isReadOnly}>
+          <SettingsPanel
+            spec={props.spec}
+            problems={props.problems}
+            changeSpec={props.actions.changeSpec}
+          />
+        </fieldset>
+      )}
       {shown === "yaml" && <TextPart {...props} />}
     </section>
   );
