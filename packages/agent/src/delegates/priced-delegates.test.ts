@@ -45,13 +45,12 @@ test("an agent with a limit on cost may call no delegate whose model has no pric
   expect(resolve(agentOf("b", { delegates: ["c"] }), c).delegates).toHaveLength(2);
 });
 
-test("budgets that have no effect in a delegate are warned of", () => {
-  const { warnings } = resolve(
-    agentOf("b", { budgets: { maxParallel: 1, maxWallClock: { seconds: 9n } } }),
-  );
+test("a planner that has no effect in a delegate is warned of, and budgets that hold are not", () => {
+  const budgets = { maxParallel: 1, maxWallClock: { seconds: 9n } };
+  const { warnings } = resolve(agentOf("b", { planningEnabled: true, budgets }));
   const text = warnings.join("\n");
-  expect(text).toContain(`agent "b": budgets.max_wall_clock has no effect`);
-  expect(text).not.toContain("max_parallel");
+  expect(text).toContain(`agent "b": planning_enabled has no effect`);
+  expect(text).not.toContain("max_");
 });
 
 test("the tool of a delegate repeats no text of its author", () => {

@@ -84,20 +84,15 @@ function assertAllPriced(
   }
 }
 
+const planningIgnored = "planning_enabled has no effect in runs of other agents";
+
 /** How many warnings about one delegate are listed. */
 const maxWarnings = 5;
 
 /** Returns warnings about what has no effect while an agent is a delegate, and about its own spec. */
 export function delegateWarnings(delegates: readonly ResolvedDelegate[]): readonly string[] {
   return delegates.flatMap(({ agent: { agentId, spec }, resolved: { warnings } }) => {
-    const { maxWallClock } = spec?.budgets ?? {};
-    const given = {
-      planning_enabled: spec?.planningEnabled || undefined,
-      "budgets.max_wall_clock": maxWallClock,
-    };
-    const ignored = Object.entries(given).flatMap(([name, value]) =>
-      value === undefined ? [] : [`${name} has no effect in runs of other agents`],
-    );
+    const ignored = spec?.planningEnabled === true ? [planningIgnored] : [];
     return [...ignored, ...warnings]
       .slice(0, maxWarnings)
       .map((warning) => `delegates: agent "${agentId}": ${warning}`);

@@ -1,6 +1,8 @@
 import { delegateFrames } from "../delegates/callers-of.ts";
+import { workingAgent } from "../delegates/working-agent.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import { workedMs } from "../state/worked-time.ts";
 import type { Limits } from "./limits.ts";
 import { frameLimits } from "./limits.ts";
 
@@ -15,6 +17,10 @@ export interface DelegateBudget {
   readonly subtasks: number;
   readonly tokens: number;
   readonly resultBytes: number;
+  /** How long it may work, in milliseconds. Undefined: it states no limit, and that of the run alone holds. */
+  readonly maxWorkMs: number | undefined;
+  /** Returns for how long the run has been worked on since it began, in milliseconds. */
+  readonly workedMs: (nowMs: number) => number;
   /**
    * Returns what it has cost, plus what its model calls in progress and its lost calls may cost at most. Infinite: a model without a price was
    * called. Call it only where there is a limit on cost: it reads all frames of the run.
@@ -27,11 +33,16 @@ export function delegateBudgets(state: RunState, frame: Frame): readonly Delegat
   return delegateFrames(state, frame).flatMap((began) => {
     const { delegate, used } = began;
     if (delegate === undefined || used === undefined) return [];
-    const { spent, lostUsd, unansweredCalls } = used;
+    const { spent, lostUsd, unansweredCalls, beganAtWorkedMs } = used;
+    const limits = frameLimits(state, began);
+    const statesTime = workingAgent(state, began).spec?.budgets?.maxWallClock !== undefined;
     return [
       {
         agentId: delegate.agentId,
-        limits: frameLimits(state, began),
+        limits,
+        maxWorkMs: statesTime ? limits.wallClockMs : undefined,
+        // The time that a provider took is left out afterwards, also from before the delegate began.
+        workedMs: (nowMs) => Math.max(0, workedMs(state.worked, nowMs) - beganAtWorkedMs),
         depth: began.depth,
         llmCalls: spent.llmCalls - unansweredCalls,
         toolCalls: spent.toolCalls,

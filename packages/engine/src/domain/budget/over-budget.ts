@@ -53,7 +53,7 @@ export function exceededBy(
       ["cost", limits.costUsd, cost + review.usd],
     ]);
   const exceeded =
-    exceededWith({ calls: 0, tokens: 0, usd: 0 }) ?? exceededByDelegate(state, frame, size);
+    exceededWith({ calls: 0, tokens: 0, usd: 0 }) ?? exceededByDelegate(state, frame, size, nowMs);
   const review = exceeded === undefined ? dueReviewSize(state)?.size : undefined;
   if (review === undefined) return exceeded;
   const tokens = review.inputTokens + review.maxOutputTokens;
@@ -66,8 +66,9 @@ function exceededByDelegate(
   state: RunState,
   frame: Frame,
   size: CallSize,
+  nowMs: number,
 ): ExceededBudget | undefined {
-  return overDelegate(state, frame, {
+  return overDelegate(state, frame, nowMs, {
     llmCalls: 1,
     toolCalls: 0,
     usd: () => worstCaseUsd(state, frame, size) ?? 0,
@@ -75,8 +76,12 @@ function exceededByDelegate(
 }
 
 /** Returns the budget of a delegate that one more call of a node of its workflow would exceed. */
-export function exceededDelegate(state: RunState, frame: Frame): ExceededBudget | undefined {
-  return overDelegate(state, frame, { llmCalls: 0, toolCalls: 1, usd: () => 0 });
+export function exceededDelegate(
+  state: RunState,
+  frame: Frame,
+  nowMs: number,
+): ExceededBudget | undefined {
+  return overDelegate(state, frame, nowMs, { llmCalls: 0, toolCalls: 1, usd: () => 0 });
 }
 
 /** What a delegate is about to use. */
@@ -86,11 +91,17 @@ interface Next {
   readonly usd: () => number;
 }
 
-function overDelegate(state: RunState, frame: Frame, next: Next): ExceededBudget | undefined {
+function overDelegate(
+  state: RunState,
+  frame: Frame,
+  nowMs: number,
+  next: Next,
+): ExceededBudget | undefined {
   for (const budget of delegateBudgets(state, frame)) {
     const { agentId, limits } = budget;
     const costUsd = limits.costUsd === undefined ? 0 : budget.committedUsd() + next.usd();
     const exceeded = firstOver([
+      ["wall_clock", budget.maxWorkMs, budget.workedMs(nowMs)],
       ["llm_calls", limits.llmCalls, budget.llmCalls + next.llmCalls],
       ["tool_calls", limits.toolCalls, budget.toolCalls + next.toolCalls],
       ["tokens", limits.totalTokens, budget.tokens],
@@ -196,6 +207,9 @@ export function delegateRefusal(
   agentId: string,
   { reason, limit }: Pick<ExceededBudget, "reason" | "limit">,
 ): string {
+  if (reason === "wall_clock") {
+    return `a call of the agent "${agentId}" may work for ${limit / 1_000} s, not counting the time it waits for people and failing providers; raise budgets.max_wall_clock of the agent, or give it less to do`;
+  }
   const what = reason === "cost" ? "USD" : reason.replace("_", " ");
   return `a call of the agent "${agentId}" may use ${limit} ${what}, and this would be more; raise the budgets of the agent, or give it less to do`;
 }

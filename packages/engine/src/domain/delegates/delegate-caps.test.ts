@@ -52,6 +52,32 @@ test("a delegate ends before a model call that may cost more than it has left", 
   expect(run.says("Without it.").turn().end).toBe("completed");
 });
 
+const nineSeconds = { budgets: { maxWallClock: { seconds: 9n } } };
+
+// Requirement: BUD-2
+test("a delegate works for the time that it states, from its start on, and the run continues", () => {
+  const run = played({}, { spec: nineSeconds });
+  run.nowMs += 30_000;
+  run.turn(ask("finder"));
+  const [finder = ""] = run.subtasks;
+  run.nowMs += 8_000;
+  run.turnIn(finder, [{ name: "search" }]).result(0, "found", finder);
+  expect(run.subtasks.map((id) => run.frame(id).modelCall?.status)).toEqual(["in_progress"]);
+  run.nowMs += 2_000;
+  run.turnIn(finder, [{ name: "search" }]).result(0, "found", finder);
+  expect(run.all("subtask").at(-1)).toMatchObject({ ended: true, error: "budget_exceeded" });
+  expect(run.resultsSeen()[0]).toContain("may work for 9 s");
+  expect(run.says("Without it.").turn().end).toBe("completed");
+});
+
+test("a delegate that states no time has that of its callers", () => {
+  const run = played({ budgets: { maxWallClock: { seconds: 600n } } }).turn(ask("finder"));
+  run.nowMs += 300_000;
+  const [finder = ""] = run.subtasks;
+  run.turnIn(finder, [{ name: "search" }]).result(0, "found", finder);
+  expect(run.frame(finder).modelCall?.status).toBe("in_progress");
+});
+
 // Requirement: HITL-1
 test("an approval names every delegate that takes part in the call", () => {
   const run = played({ hitlTools: ["fetch"] }).turn(ask("finder"));

@@ -111,6 +111,8 @@ export interface DelegateUsage {
   /** As `lostUsd` and `unansweredCalls` of the run. */
   readonly lostUsd: number;
   readonly unansweredCalls: number;
+  /** For how long the run had been worked on when the delegate began, in milliseconds. */
+  readonly beganAtWorkedMs: number;
 }
 
 /** Origin and task of a subtask. */
@@ -260,6 +262,7 @@ export const plannerId = "planner";
 export function newFrame(
   given: Pick<Frame, "id" | "depth" | "subtask" | "tools" | "units"> &
     Partial<Pick<Frame, "delegate" | "workflow">>,
+  beganAtWorkedMs = 0,
 ): Frame {
   const { delegate, workflow } = given;
   const isStart = delegate !== undefined && delegate.frameId === given.id;
@@ -267,7 +270,9 @@ export function newFrame(
     ...given,
     delegate,
     workflow,
-    used: isStart ? { spent: emptyLedger, lostUsd: 0, unansweredCalls: 0 } : undefined,
+    used: isStart
+      ? { spent: emptyLedger, lostUsd: 0, unansweredCalls: 0, beganAtWorkedMs }
+      : undefined,
     step: 0,
     answeredStep: 0,
     stepOpen: false,

@@ -7,6 +7,7 @@ import type { RunState } from "../state/run-state.ts";
 import { childTools } from "./child-tools.ts";
 import { jobsOf } from "./jobs-of.ts";
 import { unitsFrom } from "../state/units.ts";
+import { workedMs } from "../state/worked-time.ts";
 import { agentOf } from "../delegates/agent-of.ts";
 import { withWorkflow } from "../workflow/workflow-of.ts";
 import { withNodeTypes } from "../workflow-building/build-job.ts";
@@ -43,14 +44,18 @@ function openDelegate(
   if (job === undefined) return undefined;
   const { spec } = agentOf(state, agentId);
   const tools = delegateTools(state, parent, agentId, job);
-  return newFrame({
-    id: subtaskId,
-    depth: parent.depth + 1,
-    subtask: { parent: parent.id, callId, index, job },
-    delegate: { agentId, frameId: subtaskId },
-    ...withWorkflow(state.head.created, spec, job.instructions, tools),
-    units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
-  });
+  return newFrame(
+    {
+      id: subtaskId,
+      depth: parent.depth + 1,
+      subtask: { parent: parent.id, callId, index, job },
+      delegate: { agentId, frameId: subtaskId },
+      ...withWorkflow(state.head.created, spec, job.instructions, tools),
+      units: unitsFrom([{ kind: "user", text: inputOf(job), isInput: true }]),
+    },
+    // The event that begins it is the last one that its owner wrote.
+    workedMs(state.worked, state.worked.lastMs),
+  );
 }
 
 function inputOf({ instructions, additionalContext }: Job): string {

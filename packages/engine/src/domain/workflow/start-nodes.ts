@@ -27,7 +27,7 @@ export function admitStarts(
 ): Admitted {
   if (ready.length === 0) return { kind: "starts", starts: [] };
   const exceeded =
-    exceededWork(state, nowMs) ?? exceededCalls(state) ?? exceededDelegate(state, frame);
+    exceededWork(state, nowMs) ?? exceededCalls(state) ?? exceededDelegate(state, frame, nowMs);
   if (exceeded !== undefined) return { kind: "exceeded", exceeded };
   const room = parallelCallsIn(state, frame) - inProgress(frame);
   const left = delegateBudgets(state, frame).map(
