@@ -25,6 +25,7 @@ import type { RunState } from "../state/run-state.ts";
 import { refusedTurn } from "../guardrails/refused-turn.ts";
 import { gateVerdict } from "../plugins/gate-verdict.ts";
 import { awaitsHooks, stepPoint } from "../plugins/hook-points.ts";
+import { onceForFrame } from "../plugins/once-for-hooks.ts";
 import { transformOf } from "../plugins/request-transform.ts";
 import { refuse } from "./tool-result.ts";
 import { argumentProblems } from "../schema/validate-arguments.ts";
@@ -162,7 +163,7 @@ function pluginGate(
   if (state.plugins === undefined) return { reasons: [] };
   // What they say of the whole answer comes before its calls. The calls of a workflow belong to no answer.
   const isOfAnswer = frame.workflow === undefined;
-  if (isOfAnswer && awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE))) {
+  if (isOfAnswer && awaitsAnswerHooks(state, frame)) {
     return { gate: { kind: "hooks" }, reasons: [] };
   }
   const remover = transformOf(state, frame).removed.get(pending.call.name);
@@ -182,6 +183,10 @@ function pluginGate(
       return { reasons: [] };
   }
 }
+
+const awaitsAnswerHooks = onceForFrame((state: RunState, frame: Frame) =>
+  awaitsHooks(state, stepPoint(frame, HookPhase.AFTER_INFERENCE)),
+);
 
 function refusal(problem: string): Gate {
   return { kind: "refused", problem, status: ToolStatus.ERROR, permission: undefined };

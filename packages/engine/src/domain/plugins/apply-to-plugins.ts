@@ -51,12 +51,21 @@ function inNewStep(plugins: PluginState, { parentId }: RunEvent): PluginState {
     ([, { frame, phase }]) =>
       (frame !== parentId && frame !== plannerId) || phase === HookPhase.RUN_START,
   );
-  return { ...plugins, outcomes: new Map(kept), ending: undefined };
+  return { ...withOutcomes(plugins, kept), ending: undefined };
 }
 
 function withoutFrame(plugins: PluginState, id: string): PluginState {
   const kept = [...plugins.outcomes].filter(([, { frame }]) => frame !== id);
-  return { ...plugins, outcomes: new Map(kept) };
+  return withOutcomes(plugins, kept);
+}
+
+function withOutcomes(
+  plugins: PluginState,
+  kept: readonly (readonly [string, HookOutcome])[],
+): PluginState {
+  const calls = new Set(kept.map(([, { callId }]) => callId));
+  const versions = [...plugins.versions].filter(([callId]) => calls.has(callId));
+  return { ...plugins, outcomes: new Map(kept), versions: new Map(versions) };
 }
 
 function finished(
@@ -81,8 +90,10 @@ function finished(
     ...plugins.actions.filter((each) => each !== action),
     ...actionsOf(value, action, msOf(envelope)),
   ];
+  const about = isAction ? plugins.outcomes.get(action?.originId ?? "")?.callId : callId;
   const after: PluginState = {
     ...plugins,
+    versions: about ? new Map(plugins.versions).set(about, {}) : plugins.versions,
     outcomes: isAction ? plugins.outcomes : new Map(plugins.outcomes).set(hookId, outcome),
     actions,
     scheduled: scheduledAfter(plugins, actions),

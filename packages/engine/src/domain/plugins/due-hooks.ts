@@ -19,6 +19,7 @@ import {
   runStart,
   stepPoint,
 } from "./hook-points.ts";
+import { onceForHooks } from "./once-for-hooks.ts";
 import type { PendingAction } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
 
@@ -40,7 +41,24 @@ export function dueHooks(state: RunState): readonly DueHook[] {
   return [...duePoints(state).flatMap((point) => hooksAt(state, point)), ...dueActions(state)];
 }
 
+/** The hooks of a call at each of its points. */
+const hooksOfCall = new Map(
+  [HookPhase.TOOL_GATE, HookPhase.BEFORE_TOOL, HookPhase.AFTER_TOOL].map((phase) => [
+    phase,
+    onceForHooks((state, frame, call) => missingAt(state, stepPoint(frame, phase, call))),
+  ]),
+);
+
 function hooksAt(state: RunState, point: HookPoint): readonly DueHook[] {
+  const frame = state.frames.get(point.frame);
+  const ofCall = hooksOfCall.get(point.phase);
+  return point.call === undefined || frame === undefined || ofCall === undefined
+    ? missingAt(state, point)
+    : ofCall(state, frame, point.call);
+}
+
+/** Returns the hooks of a point that have not ended. */
+function missingAt(state: RunState, point: HookPoint): readonly DueHook[] {
   const { plugins } = state;
   if (plugins === undefined) return [];
   return hookedPlugins(state, point).flatMap((each) => {

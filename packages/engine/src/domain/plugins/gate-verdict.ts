@@ -7,6 +7,7 @@ import { approvedCall } from "../calls/approved-call.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { awaitsHooks, gateRound, hookedPlugins, hookIdOf, stepPoint } from "./hook-points.ts";
+import { onceForHooks } from "./once-for-hooks.ts";
 import type { HookOutcome } from "./plugin-state.ts";
 import { idOf } from "./plugin-state.ts";
 
@@ -24,7 +25,11 @@ export function isGated(state: RunState, { call }: Call): boolean {
 }
 
 /** Returns the strictest of what the plugins say about a call with its arguments of now. */
-export function gateVerdict(state: RunState, frame: Frame, call: Call): GateVerdict {
+export const gateVerdict = onceForHooks(function verdict(
+  state: RunState,
+  frame: Frame,
+  call: Call,
+): GateVerdict {
   if (!isGated(state, call)) return undefined;
   if (awaitsHooks(state, stepPoint(frame, HookPhase.TOOL_GATE, call))) return { kind: "pending" };
   const outcomes = [
@@ -45,7 +50,7 @@ export function gateVerdict(state: RunState, frame: Frame, call: Call): GateVerd
   }
   const reasons = outcomes.flatMap(reasonToAsk);
   return reasons.length > 0 ? { kind: "ask", reasons } : undefined;
-}
+});
 
 function outcomesAt(
   state: RunState,

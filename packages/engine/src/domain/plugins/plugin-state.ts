@@ -8,6 +8,8 @@ export interface PluginState {
   readonly pinned: readonly PinnedPlugin[];
   /** The hooks that ended, by id: those of the run and of the last step of each frame. */
   readonly outcomes: ReadonlyMap<string, HookOutcome>;
+  /** For each call with such hooks, an object that changes whenever one of them ends, or an action that one of them waits for. */
+  readonly versions: ReadonlyMap<string, object>;
   /** The state that plugins keep, by key. */
   readonly values: ReadonlyMap<string, JsonValue>;
   /** The actions that are not handled yet, in the order in which they were scheduled. */
@@ -63,6 +65,7 @@ export function pluginState(pinned: readonly PinnedPlugin[]): PluginState {
   return {
     pinned,
     outcomes: new Map(),
+    versions: new Map(),
     values: new Map(),
     actions: [],
     scheduled: new Map(),

@@ -2,6 +2,7 @@ import { HookPhase } from "@reeve/contracts/extensions/plugin";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { hookedPlugins, hookIdOf, stepPoint } from "./hook-points.ts";
+import { onceForFrame } from "./once-for-hooks.ts";
 import { idOf } from "./plugin-state.ts";
 
 /** What plugins change in the request of the open step of a frame. */
@@ -15,7 +16,10 @@ export interface Transform {
 const none: Transform = { instructions: [], removed: new Map() };
 
 /** Returns what plugins change in the request of the open step of a frame. */
-export function transformOf(state: RunState, frame: Frame): Transform {
+export const transformOf = onceForFrame(function transform(
+  state: RunState,
+  frame: Frame,
+): Transform {
   const { plugins } = state;
   if (plugins === undefined) return none;
   const point = stepPoint(frame, HookPhase.BEFORE_INFERENCE);
@@ -29,4 +33,4 @@ export function transformOf(state: RunState, frame: Frame): Transform {
     for (const name of transform.removedTools) removed.set(name, id);
   }
   return { instructions, removed };
-}
+});

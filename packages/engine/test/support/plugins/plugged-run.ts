@@ -64,7 +64,7 @@ function later(delayMs: number) {
 }
 
 /** Ends the hooks that are due, at most `count` of them. Timers stay. */
-function endHooks(run: PlayedRun, count = Infinity): PlayedRun {
+export function endHooks(run: PlayedRun, count = Infinity): PlayedRun {
   for (let left = count; left > 0; left--) {
     const next = nextEffects(run.state).find(
       (effect) => effect.kind === "run_hook" && effect.due.action?.dueAtMs === undefined,
