@@ -113,7 +113,9 @@ afterAll(async () => {
   await models[Symbol.asyncDispose]();
 });
 
-describe("a chat", () => describeUnifiedChat(() => deployment));
+describe("a chat", () => {
+  describeUnifiedChat(() => deployment);
+});
 
 // Requirement: SUB-6, META-2, META-4, LOOP-1, CHAT-4
 test("a realistic task: three levels of subtasks, one failure, schema retries, a large result, and a compaction", async () => {

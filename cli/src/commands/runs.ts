@@ -54,6 +54,12 @@ function runCommand(context: Context): Command {
     )
     .option("--thread <id>", "thread to continue or to create")
     .addOption(
+      new Option("--media <kind>", "generate media from the prompt, instead of an answer").choices([
+        "image",
+        "speech",
+      ]),
+    )
+    .addOption(
       new Option(
         "--on-busy <action>",
         "what to do if the thread has an active run; default: reject",
@@ -73,6 +79,7 @@ function runCommand(context: Context): Command {
     readonly outputSchema?: string;
     readonly label?: Readonly<Record<string, string>>;
     readonly memory?: true;
+    readonly media?: string;
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
     readonly attach?: readonly string[];
@@ -101,6 +108,7 @@ function runCommand(context: Context): Command {
         labels: { ...options.label },
         memoryEnabled: options.memory === true,
         ...(outputSchema && { outputSchema }),
+        ...(options.media !== undefined && { mediaGeneration: { mode: options.media } }),
         ...(options.thread !== undefined && {
           threadId: options.thread,
           onBusy: onBusy[options.onBusy ?? "reject"],

@@ -79,6 +79,9 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -59,6 +59,9 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
     case "tokensCounted":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

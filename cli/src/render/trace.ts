@@ -234,6 +234,9 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "tokensCounted":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "runEnding":
     case "messageSubmitted":
     case "memoryWritten":

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Capability } from "@reeve/agent/resolve/execution-backends";
 import { assertBackendSupports, offersSandbox } from "@reeve/agent/resolve/execution-backends";
+import { asksForMedia, mediaAgent } from "@reeve/agent/media/media-run";
 import { resolveAgent, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import type { Offer } from "@reeve/agent/spec/check-spec";
 import { checkSpec } from "@reeve/agent/spec/check-spec";
@@ -41,15 +42,17 @@ export interface CheckedRun {
  * spec relative to it.
  */
 export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
-  const { spec, warnings } = checkedSpec(given.spec, offer);
+  const { spec: agent, warnings } = checkedSpec(given.spec, offer);
   const known = given.delegates.map((each) => checkedSpec(each, offer).spec);
-  assertDistinct([spec, ...known]);
-  const delegates = reachable(spec, known);
+  assertDistinct([agent, ...known]);
+  const delegates = reachable(agent, known);
   const { input, executor } = given;
-  const asked = { ...given.created, agentId: spec.id, input, executor };
+  const asked = { ...given.created, agentId: agent.id, input, executor };
   const { init, violations: shape } = readInit(StartRunRequestSchema, asked);
   const request = create(StartRunRequestSchema, init);
   assertValid(StartRunRequestSchema, request, shape);
+  const { mediaGeneration: media } = request;
+  const spec = asksForMedia(media) ? mediaAgent(agent, media, offer.models) : agent;
   const capabilities = capabilitiesOf(given, offer);
   for (const each of [spec, ...delegates.flatMap((delegate) => delegate.spec ?? [])]) {
     // A delegate gets a prompt only.

@@ -6,6 +6,7 @@ import type { Dispatch } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { CallQueue, RunPorts } from "@reeve/engine/ports/run-ports";
+import { maxFileBytes } from "@reeve/engine/ports/media-generator";
 import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
@@ -121,8 +122,8 @@ export async function openPorts(
     refreshModels: (until) => storedModels.refresh(until),
     plugins,
     reportActiveRuns,
-    // A runtime only reads artifacts.
-    artifacts: await openArtifactStore(nats, { maxBytes: 0 }),
+    // A runtime stores only the media that it generates.
+    artifacts: await openArtifactStore(nats, { maxBytes: maxFileBytes }),
     fileMemory: new ByteBudget(fileBytes),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     threads: await openThreadLog(nats),

@@ -4,6 +4,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { mediaPriceProblem } from "../media/media-price.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "../resolve/resolved-agent.ts";
 import { priceProblem } from "../spec/price-problem.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
@@ -74,6 +75,13 @@ function assertAllPriced(
 ): void {
   for (const { agent, resolved } of delegates) {
     const { executor, fallbacks } = resolved;
+    for (const [kind, { model }] of resolved.media) {
+      const problem = mediaPriceProblem(kind, model, limits);
+      if (problem === undefined) continue;
+      const description = `agent "${agent.agentId}": ${problem}`;
+      const violation = { field: "delegates", description, reason: "UNKNOWN_COST" };
+      throw refusal(violation, ErrorReason.INVALID_AGENT);
+    }
     for (const { model } of executor === undefined ? [] : [executor, ...fallbacks]) {
       const problem = priceProblem(agent.spec ?? {}, model, limits);
       if (problem === undefined) continue;

@@ -1,6 +1,7 @@
 import type { AgentSpec, ModelCatalog } from "@reeve/contracts/agent";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
+import { mediaField, mediaKinds, mediaReference } from "../media/media-kinds.ts";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
 import { lowered, permittedFallbacks, withheldDestination } from "./apply-policy.ts";
@@ -21,6 +22,13 @@ export function policyProblems(
   const named: readonly (readonly [string, Withheld | undefined])[] = [
     ["model", withheldReference(spec.model, models, policy)],
     ["planning_model", withheldReference(plannerOf(spec), models, policy)],
+    ...mediaKinds.map(
+      (kind) =>
+        [
+          mediaField(kind),
+          withheldReference(mediaReference(spec.media, kind), models, policy),
+        ] as const,
+    ),
     ...spec.mcpServers.map(
       (name, index) =>
         [`mcp_servers[${index}]`, policy.withheld(namedItem("mcp_servers", name))] as const,

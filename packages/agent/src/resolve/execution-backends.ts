@@ -63,12 +63,7 @@ export type BackendName = keyof typeof backends;
 export interface RunRequirements extends Partial<
   Pick<
     StartRunRequest,
-    | "executor"
-    | "threadId"
-    | "memoryEnabled"
-    | "cancelOnDisconnect"
-    | "workflowTarget"
-    | "mediaGeneration"
+    "executor" | "threadId" | "memoryEnabled" | "cancelOnDisconnect" | "workflowTarget"
   >
 > {
   readonly files?: readonly unknown[];
@@ -88,7 +83,6 @@ export function assertBackendSupports(
 ): void {
   const violations = [
     ...executorViolations(requirements, here),
-    ...routeViolations(requirements),
     ...workflowViolations(requirements),
     ...missingCapabilities(requirements, here, provided),
   ];
@@ -146,20 +140,6 @@ function executorViolations(
         : `is not available here: its runs are started by ${known.startedBy}`;
   const description = `executor "${executor}" ${problem}; leave it out, or name "${here}"`;
   return [{ field: "executor", description, reason: unsupportedCapability }];
-}
-
-/** Returns violations of requests for what no backend of this version does. */
-function routeViolations({
-  workflowTarget = "",
-  mediaGeneration,
-}: RunRequirements): readonly Violation[] {
-  const mode = mediaGeneration?.mode ?? "";
-  const reason = unsupportedCapability;
-  const media = `media_generation asks for "${mode}", and this version has no provider that generates media; leave it out to talk to the agent`;
-  // A workflow takes precedence.
-  return workflowTarget !== "" || mode === "" || mode === "chat"
-    ? []
-    : [{ field: "media_generation.mode", description: media, reason }];
 }
 
 /** Returns violations of requests for what a workflow would ignore: its graph takes the text of the input. */

@@ -4,6 +4,9 @@ import { Failure } from "@reeve/platform/failure";
 import type { GuardModel } from "../guardrails/guard-models.ts";
 import { resolveGuardModels } from "../guardrails/guard-models.ts";
 import { ownRetry } from "../plugins/retry-section.ts";
+import type { MediaModels } from "../media/media-models.ts";
+import { resolveMediaModels } from "../media/media-models.ts";
+import { mediaField } from "../media/media-kinds.ts";
 import type { Permitted } from "../policy/apply-policy.ts";
 import { assertModelAllowed, lowered, permittedFallbacks } from "../policy/apply-policy.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
@@ -28,6 +31,8 @@ export interface LookupStage {
   readonly planner: ResolvedModel | undefined;
   /** The models that take over from a model that gives no answer, in order. */
   readonly fallback: Permitted<ResolvedModel>;
+  /** The models that generate media. */
+  readonly media: MediaModels;
   /** The models that guards name. */
   readonly guardModels: readonly GuardModel[];
   /** Warnings about settings that a model does not honor. */
@@ -70,8 +75,11 @@ export function lookupStage(
     const problem = priceProblem(spec, model, limits);
     if (problem !== undefined) throw invalidAgent(`budgets.max_cost_usd: ${problem}`);
   }
+  const media = resolveMediaModels(spec, models, limits);
+  for (const [kind, each] of media) assertModelAllowed(policy, mediaField(kind), each, models);
   return {
     limits,
+    media,
     retry: retryPolicyFor(ownRetry(spec), models.retry),
     executor,
     planner,

@@ -123,6 +123,7 @@ function resolveOne(
     executor,
     planner,
     fallbacks: fallback.permitted,
+    media: lookup.media,
     tools,
     belt,
     network: hosts.permitted,

@@ -8,6 +8,7 @@ import type {
 import type { DelegateAgent } from "@reeve/contracts/run";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import type { GuardModel } from "../guardrails/guard-models.ts";
+import type { MediaModels } from "../media/media-models.ts";
 import type { PolicyGuardrails } from "../policy/caller-policy.ts";
 import type { Withheld } from "../policy/policy.ts";
 import type { SpecWarning } from "../spec/spec-warning.ts";
@@ -30,6 +31,8 @@ export interface ResolvedAgent {
   readonly planner: ResolvedModel | undefined;
   /** The models that take over from a model that gives no answer, in order. */
   readonly fallbacks: readonly ResolvedModel[];
+  /** The models that generate media. */
+  readonly media: MediaModels;
   readonly tools: readonly ToolDescriptor[];
   /** The tools that are offered, and why the agent has each of them or not. */
   readonly belt: Toolbelt;

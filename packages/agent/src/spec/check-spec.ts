@@ -10,6 +10,7 @@ import { ruleViolations } from "@reeve/platform/strict/assert-valid";
 import { catalogFilter, suggestion } from "../tools/catalog-filter.ts";
 import { permissionWarnings } from "../permission/permission-problems.ts";
 import { guardModelViolations } from "../guardrails/guard-models.ts";
+import { mediaModelViolations } from "../media/media-models.ts";
 import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { checkDelegates } from "../delegates/check-delegates.ts";
@@ -90,6 +91,7 @@ export function checkSpec(
     ...endpointViolations(spec),
     ...models.violations,
     ...guardModelViolations(spec, offer.models, limitsFor(spec, maxima)),
+    ...mediaModelViolations(spec, offer.models, limitsFor(spec, maxima)),
     ...limitViolations(spec, offer.models.maxima),
     ...belt.violations,
     ...hitlViolations(spec, belt, offer.tools),

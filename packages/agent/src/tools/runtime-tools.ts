@@ -2,6 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
+import { mediaTools } from "../media/media-tools.ts";
 import { openSkill } from "./open-skill.ts";
 import { runtimeSource, runtimeTool } from "./runtime-tool.ts";
 
@@ -43,6 +44,7 @@ export function runtimeTools(spec: AgentSpec): readonly ToolDescriptor[] {
     ...todoTools,
     ...(spec.questions === undefined ? [] : [askUser]),
     ...(spec.skills.length === 0 ? [] : [openSkill]),
+    ...mediaTools(spec),
   ];
 }
 

@@ -1,5 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { PermissionClass } from "@reeve/contracts/tool";
+import { mediaKinds } from "../media/media-kinds.ts";
+import { imageSettings, speechSettings } from "../media/media-tools.ts";
 import type { NodeKind, NodeType } from "./node-type.ts";
 import { requestTool } from "./node-target.ts";
 import { anything, errorOutput, input, onError, output, propertiesSchema, text } from "./ports.ts";
@@ -43,6 +45,13 @@ const prompt = input("prompt", "What is to be done. A value that is no text beco
   required: true,
 });
 const furtherInputs = "Further inputs are appended to the prompt, each under its name.";
+
+/** The settings of all kinds of media. The tool refuses those of another kind. */
+const mediaSettings: JsonObject = {
+  ...imageSettings,
+  ...speechSettings,
+  format: described({ type: "string" }, "Format of the file. Default: png, or mp3 for speech."),
+};
 
 const types: readonly (Omit<NodeType, "id"> & { readonly id: NodeKind })[] = [
   {
@@ -270,13 +279,25 @@ const types: readonly (Omit<NodeType, "id"> & { readonly id: NodeKind })[] = [
     ...safe,
     id: "media",
     title: "Media",
-    description: "Generates images, audio, or video.",
-    inputs: [prompt],
-    outputs: [result, errorOutput],
+    description:
+      "Generates images or speech with a model of the agent, and stores them as artifacts of the run.",
+    inputs: [
+      input("prompt", "What the images show, or the text that is spoken.", { required: true }),
+    ],
+    outputs: [
+      output("result", "An object with `artifacts`: the id, name, and media type of each file."),
+      errorOutput,
+    ],
     permissionClass: PermissionClass.NETWORK,
     costHint: "model",
-    propertiesSchema: propertiesSchema(),
-    problem: "this version has no provider that generates media",
+    propertiesSchema: propertiesSchema(
+      {
+        media: { enum: [...mediaKinds], description: "What is generated." },
+        ...mediaSettings,
+        on_error: onError,
+      },
+      ["media"],
+    ),
   },
 ];
 

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import { delegateToolName } from "../delegates/delegate-tool.ts";
+import { isMediaKind, mediaToolName } from "../media/media-kinds.ts";
 import { runSubtaskName } from "../tools/runtime-tools.ts";
 import type { NodeTarget } from "./node-target.ts";
 
@@ -26,6 +27,8 @@ export function toolOf({ kind, name }: NodeTarget): string | undefined {
       return runSubtaskName;
     case "code":
       return codeTool;
+    case "media":
+      return isMediaKind(name) ? mediaToolName(name) : undefined;
     case "input":
     case "output":
     case "condition":
@@ -33,7 +36,6 @@ export function toolOf({ kind, name }: NodeTarget): string | undefined {
     case "merge":
     case "approval":
     case "delay":
-    case "media":
       return undefined;
   }
 }
@@ -58,6 +60,14 @@ export function callOf(
       const { code, timeout } = properties;
       const args = { code: codeWith(typeof code === "string" ? code : "", inputs) };
       return { tool, args: timeout === undefined ? args : { ...args, timeout } };
+    }
+    case "media": {
+      const { media: _kind, on_error: _onError, inputs: _constants, ...settings } = properties;
+      const prompt = textOf(inputs["prompt"] ?? "");
+      return {
+        tool,
+        args: target.name === "speech" ? { text: prompt, ...settings } : { prompt, ...settings },
+      };
     }
     default:
       return { tool, args: inputs };

@@ -1,6 +1,13 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
+import {
+  isMediaKind,
+  mediaField,
+  mediaKindOf,
+  mediaKinds,
+  mediaToolName,
+} from "../media/media-kinds.ts";
 import { isSchema } from "../schema/local-reference.ts";
 import { builtinNodeTypes } from "./builtin-node-types.ts";
 import { mainInput } from "./handles.ts";
@@ -61,7 +68,10 @@ function withoutName({ kind, name }: NodeTarget, { propertiesSchema }: NodeType)
 }
 
 type Parts = Partial<
-  Pick<NodeType, "description" | "inputs" | "outputs" | "takesOtherInputs" | "permissionClass">
+  Pick<
+    NodeType,
+    "description" | "inputs" | "outputs" | "takesOtherInputs" | "permissionClass" | "problem"
+  >
 >;
 
 /** Returns what the tool or agent of a node changes in its type. */
@@ -70,6 +80,7 @@ function partsOf({ kind, name }: NodeTarget, { tools, agents }: NodeCatalog): Pa
     const tool = tools.find((each) => each.name === name);
     return tool === undefined ? {} : toolParts(tool);
   }
+  if (kind === "media") return { problem: mediaProblem(name, tools) };
   const schema =
     kind === "agent" || kind === "workflow"
       ? agents.find(({ id }) => id === name)?.outputSchema
@@ -78,6 +89,22 @@ function partsOf({ kind, name }: NodeTarget, { tools, agents }: NodeCatalog): Pa
   if (schema === undefined) return {};
   const typed = outputs.map((port) => (port.handle === "result" ? { ...port, schema } : port));
   return { outputs: typed };
+}
+
+/** Returns why a node generates no media. Empty: it does, or names no kind of media, which is another violation. */
+function mediaProblem(name: string, tools: NodeCatalog["tools"]): string {
+  const found = tools.flatMap((tool) => mediaKindOf(tool) ?? []);
+  if (name === "") {
+    return found.length > 0
+      ? ""
+      : `the agent has no model that generates media; set ${mediaField("image")} or ${mediaField("speech")}`;
+  }
+  if (!isMediaKind(name)) {
+    return `nothing generates "${name.slice(0, 64)}"; the kinds of media are ${mediaKinds.join(", ")}`;
+  }
+  return found.includes(name)
+    ? ""
+    : `the agent has no tool ${mediaToolName(name)}: set ${mediaField(name)} to a model that generates ${name}, and let its tool filter pass the tool`;
 }
 
 function toolParts({ description, inputSchema = {}, permissionClass }: ToolDescriptor): Parts {

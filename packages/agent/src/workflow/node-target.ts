@@ -6,7 +6,7 @@ import { nodeKinds } from "./node-type.ts";
 /** What a node does, and with which tool or agent. */
 export interface NodeTarget {
   readonly kind: NodeKind;
-  /** Name of the tool for `tool` and `http`; id of the agent for `agent` and `workflow`. Otherwise, and if none is set, empty. */
+  /** Name of the tool for `tool` and `http`; id of the agent for `agent` and `workflow`; kind of the media for `media`. Otherwise, and if none is set, empty. */
   readonly name: string;
 }
 
@@ -16,6 +16,7 @@ const namingProperties = {
   http: "tool",
   agent: "agent",
   workflow: "workflow",
+  media: "media",
 } as const;
 
 /** The tool of nodes of the type `http` that name none. */

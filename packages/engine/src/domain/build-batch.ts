@@ -1,4 +1,5 @@
 import { toBinary } from "@bufbuild/protobuf";
+import { mediaKindOf } from "@reeve/agent/media/media-kinds";
 import { isOfPlugin } from "@reeve/agent/plugins/plugin-tools";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
@@ -86,13 +87,13 @@ export function buildBatch(
 
 /** Whether a fact starts what only its owner can finish. A toolhost finishes its calls for any owner. */
 function awaitsAnswer({ frames }: RunState, { event }: Fact): boolean {
-  if (event.case === "modelCallStarted") return true;
+  if (event.case === "modelCallStarted" || event.case === "mediaCallStarted") return true;
   if (event.case !== "toolCallStarted") return false;
   const { callId } = event.value;
   for (const { calls, tools } of frames.values()) {
     const call = calls.find((each) => each.call.callId === callId);
     const tool = call && tools.get(call.call.name);
-    if (tool !== undefined) return isOfPlugin(tool);
+    if (tool !== undefined) return isOfPlugin(tool) || mediaKindOf(tool) !== undefined;
   }
   return false;
 }

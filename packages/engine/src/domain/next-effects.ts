@@ -2,6 +2,8 @@ import type { Approval } from "@reeve/contracts/approval";
 import type { Reviewer } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { isOfPlugin } from "@reeve/agent/plugins/plugin-tools";
+import type { MediaKind } from "@reeve/agent/media/media-kinds";
+import { mediaKindOf } from "@reeve/agent/media/media-kinds";
 import { runtimeSource } from "@reeve/agent/tools/runtime-tools";
 import type { Scope } from "./state/fact.ts";
 import { rootScope } from "./state/fact.ts";
@@ -21,6 +23,7 @@ import { scheduleCalls } from "./calls/schedule-calls.ts";
 import { awaitsModelHooks } from "./plugins/hook-points.ts";
 import type { DueHook } from "./plugins/due-hooks.ts";
 import { dueHooks } from "./plugins/due-hooks.ts";
+import { isGenerating } from "./media/media-call.ts";
 import type { RunState } from "./state/run-state.ts";
 import { frameOf, hasEnded, liveFrames } from "./state/run-state.ts";
 import { openDelays } from "./workflow/delays.ts";
@@ -47,6 +50,8 @@ export type Effect = {
     }
   /** A tool call that the runtime executes itself, and that needs more than the run's state. */
   | { readonly kind: "call_runtime_tool"; readonly call: Call }
+  /** A tool call that generates media. */
+  | { readonly kind: "generate_media"; readonly call: Call; readonly media: MediaKind }
   /** A tool call that a plugin executes. */
   | { readonly kind: "call_plugin_tool"; readonly call: Call; readonly tool: ToolDescriptor }
   /** A hook of a plugin, or an action that it scheduled. */
@@ -96,6 +101,11 @@ export function awaitsPerson(effect: Effect): boolean {
 
 function toolEffect({ frame, call, tool }: OutgoingCall): readonly Effect[] {
   const place = { id: `tool:${executionId(call)}`, frame: frame.id, scope: scopeOf(frame) };
+  const media = mediaKindOf(tool);
+  if (media !== undefined) {
+    const id = `media:${call.call.callId}:${call.media?.attempt ?? 0}`;
+    return isGenerating(call) ? [{ ...place, id, kind: "generate_media", call, media }] : [];
+  }
   if (tool.source === runtimeSource) return [{ ...place, kind: "call_runtime_tool", call }];
   if (isOfPlugin(tool)) return [{ ...place, kind: "call_plugin_tool", call, tool }];
   if (!isClientTool(tool)) return [{ ...place, kind: "call_tool", call, tool }];

@@ -11,7 +11,9 @@ import { nextStep } from "./next-step.ts";
 import { awaitsHooks, runStart } from "./plugins/hook-points.ts";
 import { afterRunEndHooks, stopByPlugin } from "./plugins/before-run-end.ts";
 import { permissionOf } from "./calls/call-permission.ts";
-import { startableCalls } from "./calls/outgoing-calls.ts";
+import { mediaKindOf } from "@reeve/agent/media/media-kinds";
+import { callsInProgress, startableCalls } from "./calls/outgoing-calls.ts";
+import { restartMedia, startMedia } from "./media/start-media.ts";
 import type { RunState } from "./state/run-state.ts";
 import { hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
 import type { RefusalNow } from "./calls/refusal-now.ts";
@@ -50,12 +52,26 @@ function ofRun(state: RunState, nowMs: number, refusalNow: RefusalNow): readonly
     const facts = ofFrame(state, frame, nowMs, refusalNow);
     if (facts.length > 0) return facts;
   }
-  return startableCalls(state).map(({ frame, call, tool }) => {
-    const { callId } = call.call;
-    const permission = permissionOf(state, frame, tool, call);
-    const value = { callId, ...(permission && { permission }) };
-    return fact(scopeOf(frame), { case: "toolCallStarted", value });
-  });
+  const repeated = restartMedia(state, callsInProgress(state), nowMs);
+  return repeated.length > 0 ? repeated : startedCalls(state, nowMs);
+}
+
+/** Returns the starts of the calls that may start now. Of those that generate media one, because the cost of each limits the next. */
+function startedCalls(state: RunState, nowMs: number): readonly Fact[] {
+  const startable = startableCalls(state);
+  const generating = startable.find(({ tool }) => mediaKindOf(tool) !== undefined);
+  return startable
+    .filter((each) => each === generating || mediaKindOf(each.tool) === undefined)
+    .flatMap((outgoing) => {
+      const { frame, call, tool } = outgoing;
+      const { callId } = call.call;
+      const permission = permissionOf(state, frame, tool, call);
+      const value = { callId, ...(permission && { permission }) };
+      const started = fact(scopeOf(frame), { case: "toolCallStarted", value });
+      const media = startMedia(state, outgoing, 1, nowMs);
+      const isRefused = media.some(({ event }) => event.case === "toolResult");
+      return isRefused ? media : [started, ...media];
+    });
 }
 
 function ofFrame(

@@ -57,10 +57,9 @@ export class RunningEffects implements AsyncDisposable {
     return wanted.some(isNew) ? wanted.filter((effect) => !isNew(effect)) : wanted;
   }
 
-  /** Like `reconcile`, but starts only calls of models and of plugins' tools: the log says that they have started. */
+  /** Like `reconcile`, but starts only calls of models and of plugins' tools, and generations: the log says that they have started. */
   drain(wanted: readonly Effect[]): void {
-    const isStarted = ({ id, kind }: Effect) =>
-      kind === "call_model" || kind === "call_plugin_tool" || this.#running.has(id);
+    const isStarted = ({ id, kind }: Effect) => startedKinds.has(kind) || this.#running.has(id);
     this.reconcile(wanted.filter(isStarted));
   }
 
@@ -91,9 +90,16 @@ export class RunningEffects implements AsyncDisposable {
   }
 }
 
+/** The kinds of effects whose start the log has. */
+const startedKinds: ReadonlySet<Effect["kind"]> = new Set([
+  "call_model",
+  "call_plugin_tool",
+  "generate_media",
+]);
+
 function isAnswering(effect: Effect, nowMs: number): boolean {
   if (effect.kind === "run_hook") return (effect.due.action?.dueAtMs ?? nowMs) <= nowMs;
-  return ["call_model", "review_call", "call_plugin_tool"].includes(effect.kind);
+  return effect.kind === "review_call" || startedKinds.has(effect.kind);
 }
 
 const notWanted = new DOMException("the run no longer needs this effect", "AbortError");

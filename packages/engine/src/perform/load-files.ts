@@ -8,7 +8,7 @@ import type {
 import type { RunState } from "../domain/state/run-state.ts";
 import type { ModelRequest } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import type { ArtifactReader, RunPorts } from "../ports/run-ports.ts";
 
 /** The files of a request. Disposing drops them, and gives their memory to other requests. */
 type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };
@@ -24,7 +24,7 @@ const copies = 5;
 export async function loadFiles(
   { head: { created } }: RunState,
   { messages }: Pick<RenderedRequest, "messages">,
-  { artifacts, fileMemory }: Pick<RunPorts, "artifacts" | "fileMemory">,
+  { artifacts, fileMemory }: ArtifactReader & Pick<RunPorts, "fileMemory">,
   signal: AbortSignal,
 ): Promise<LoadedFiles> {
   const wanted = new Map<string, PromptFile>();

@@ -10,6 +10,7 @@ import { callModel } from "./call-model.ts";
 import { callPluginTool } from "./plugins/call-plugin-tool.ts";
 import { callRuntimeTool } from "./runtime-tools/call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
+import { generateMedia } from "./media/generate-media.ts";
 import { reviewCall } from "./review-call.ts";
 import { waitForDelay } from "./wait-for-delay.ts";
 import { inspectCall } from "./inspect-call.ts";
@@ -37,6 +38,8 @@ export function perform(
       return reviewCall(state, effect, ports, signal);
     case "call_runtime_tool":
       return callRuntimeTool(state, effect, ports, signal);
+    case "generate_media":
+      return generateMedia(state, effect, ports, signal);
     case "call_plugin_tool":
       return callPluginTool(state, effect, ports, signal);
     case "run_hook":

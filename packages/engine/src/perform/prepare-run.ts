@@ -23,6 +23,7 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { missingPolicy } from "./policy-now.ts";
 import { preparedDelegate } from "./delegates/prepared-delegate.ts";
 import { assertPlugins } from "./plugins/assert-plugins.ts";
+import { mediaPrepared } from "../domain/media/media-prepared.ts";
 import { workflowPrepared } from "../domain/workflow/workflow-prepared.ts";
 import { pinnedPlugins } from "./plugins/pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
@@ -88,7 +89,12 @@ async function prepared(
       ...(policy && { policy: decisionOf(place.policy, resolved) }),
     },
   });
-  return [...workflowPrepared(created), preparation, ...pinnedPlugins(spec, resolved)];
+  return [
+    ...workflowPrepared(created),
+    ...mediaPrepared(resolved),
+    preparation,
+    ...pinnedPlugins(spec, resolved),
+  ];
 }
 
 /** Resolves an agent. What a gateway has stored, and this process has not seen yet, is read first. */

@@ -1,6 +1,8 @@
 import type { ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
 import type { ModelTurn, RenderedRequest } from "../domain/model/model.ts";
 
+import type { MediaGenerator } from "./media-generator.ts";
+
 export type {
   ModelToolCall,
   ModelTurn,
@@ -27,6 +29,8 @@ export interface ModelProvider {
   readonly countTokens?:
     | ((request: ModelRequest, signal: AbortSignal) => Promise<number>)
     | undefined;
+  /** What generates media. Providers whose descriptor has `generates` have it. */
+  readonly media?: MediaGenerator | undefined;
 }
 
 export interface ModelRequest extends RenderedRequest {

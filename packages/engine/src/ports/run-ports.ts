@@ -34,6 +34,11 @@ export interface CallQueue extends Pick<WorkQueue<ToolCallRequest>, "holds"> {
   ): Promise<number>;
 }
 
+/** What reads the artifacts of a run. */
+export interface ArtifactReader {
+  readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
+}
+
 /** Everything outside of a run that its worker uses. */
 export interface RunPorts {
   readonly log: RunLog;
@@ -50,7 +55,7 @@ export interface RunPorts {
   provider(name: string): ModelProvider | undefined;
   /** The plugins of the operator. Default: none. */
   readonly plugins?: PluginHost | undefined;
-  readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "read">;
+  readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "put" | "read">;
   /** The memory of this process for the files of model requests, from before they are read until the answer begins. Default: without limit. */
   readonly fileMemory?: Pick<ByteBudget, "acquire">;
   readonly memory: LongTermMemory;

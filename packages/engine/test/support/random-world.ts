@@ -256,6 +256,7 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
     case "call_tool":
     case "call_plugin_tool":
     case "call_runtime_tool":
+    case "generate_media":
     case "wait_for_delay": {
       const index = frameOf(run.state, id).calls.findIndex(
         ({ call }) => call.callId === effect.call.call.callId,

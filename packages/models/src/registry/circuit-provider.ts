@@ -27,6 +27,7 @@ export function circuitProvider(
     descriptor: provider.descriptor,
     format: provider.format,
     countTokens: provider.countTokens,
+    media: provider.media,
     async *stream(request, signal): AsyncIterable<ModelPart> {
       using call = circuit.enter();
       try {

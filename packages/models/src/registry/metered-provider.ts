@@ -39,6 +39,7 @@ export function meteredProvider(
     descriptor: provider.descriptor,
     format: provider.format,
     countTokens: provider.countTokens,
+    media: provider.media,
     async *stream(request, signal): AsyncIterable<ModelPart> {
       const model = labelOf(request.model.upstreamName);
       const end = seconds.startTimer({ model });

@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { z } from "zod";
+import { mediaKinds } from "@reeve/agent/media/media-kinds";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
@@ -26,6 +27,8 @@ import { storedProvidersSchema } from "./stored-providers.ts";
  *     context_window: 400000        # tokens
  *     max_output_tokens: 128000
  *     modalities: [text, image]     # what it reads: text, image, audio, pdf; default: text
+ *     generates: [image]            # media that it generates in place of text: image, speech; default: none
+ *     partial_images: 2             # how many partial images it streams, at most 3; default: 0
  *     knowledge_cutoff: "2025-08"
  *     pricing:                      # US dollars per million tokens
  *       input_usd_per_million: 0.75
@@ -36,6 +39,8 @@ import { storedProvidersSchema } from "./stored-providers.ts";
  *         - above_input_tokens: 272000
  *           input_usd_per_million: 1.5
  *           output_usd_per_million: 6.75
+ *       usd_per_image: 0.04         # of a model that generates images; the prices of tokens may then be left out
+ *       usd_per_million_characters: 15 # of a model that generates speech
  *     capabilities:                 # default: those of the provider
  *       tools: true
  *       parallel_tool_calls: false
@@ -90,6 +95,8 @@ export function modelOf({
     contextWindow: model.context_window,
     maxOutputTokens: model.max_output_tokens,
     modalities: model.modalities,
+    generates: model.generates,
+    partialImages: model.partial_images,
     knowledgeCutoff: model.knowledge_cutoff,
     ...(pricing !== undefined && { pricing: pricingOf(pricing) }),
     ...(capabilities !== undefined && { capabilities: capabilitiesOf(capabilities) }),
@@ -111,10 +118,26 @@ const longRequestSchema = z.strictObject({
   above_input_tokens: z.number().int().min(1).max(0xffff_ffff),
 });
 
-const pricingSchema = z.strictObject({
-  ...prices,
-  long_requests: z.array(longRequestSchema).max(16).default([]),
-});
+const pricingSchema = z
+  .strictObject({
+    ...prices,
+    input_usd_per_million: price.optional(),
+    output_usd_per_million: price.optional(),
+    long_requests: z.array(longRequestSchema).max(16).default([]),
+    usd_per_image: price.optional(),
+    usd_per_million_characters: price.optional(),
+  })
+  .superRefine((pricing, context) => {
+    const { usd_per_image: image, usd_per_million_characters: characters } = pricing;
+    if (image !== undefined || characters !== undefined) return;
+    // Without the price of a file, those of tokens decide on every cost.
+    for (const name of ["input_usd_per_million", "output_usd_per_million"] as const) {
+      const message = "is required, unless usd_per_image or usd_per_million_characters is set";
+      if (pricing[name] === undefined) {
+        context.addIssue({ code: "custom", path: [name], message });
+      }
+    }
+  });
 
 const capabilitiesSchema = z.strictObject({
   tools: z.boolean().default(true),
@@ -131,6 +154,8 @@ export const modelSchema = z.strictObject({
   context_window: tokens,
   max_output_tokens: tokens,
   modalities: z.array(z.enum(allModalities)).default(["text"]),
+  generates: z.array(z.enum(mediaKinds)).default([]),
+  partial_images: z.number().int().min(0).max(3).default(0),
   knowledge_cutoff: z.string().default(""),
   pricing: pricingSchema.optional(),
   capabilities: capabilitiesSchema.optional(),
@@ -164,8 +189,13 @@ function refuseRepeated<Key extends string>(key: Key, noun: string) {
 }
 
 function pricingOf({ long_requests: longRequests, ...pricing }: z.infer<typeof pricingSchema>) {
+  const { input_usd_per_million: input = 0, output_usd_per_million: output = 0 } = pricing;
+  const { usd_per_image: usdPerImage, usd_per_million_characters: usdPerMillionCharacters } =
+    pricing;
   return {
-    ...pricesOf(pricing),
+    ...pricesOf({ ...pricing, input_usd_per_million: input, output_usd_per_million: output }),
+    ...(usdPerImage !== undefined && { usdPerImage }),
+    ...(usdPerMillionCharacters !== undefined && { usdPerMillionCharacters }),
     longRequests: longRequests
       .toSorted((a, b) => a.above_input_tokens - b.above_input_tokens)
       .map(({ above_input_tokens: aboveInputTokens, ...each }) => ({

@@ -24,6 +24,7 @@ export function tracedProvider(provider: ModelProvider): ModelProvider {
     descriptor: provider.descriptor,
     format: provider.format,
     countTokens: provider.countTokens,
+    media: provider.media,
     stream(request, signal) {
       const parent = context.active();
       const name = `${operations.chat} ${request.model.upstreamName}`;

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
+import { openaiGenerator, openaiMedia } from "../media/openai-media.ts";
 import { openaiAddress, openaiClient } from "../wire/openai-client.ts";
 import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
@@ -22,11 +23,13 @@ export function responsesProvider(options: ResponsesOptions): ModelProvider {
     name: options.name ?? "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
     modalities: ["text", "image", "pdf"],
+    generates: [...openaiMedia],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),
   });
   const failures = new ProviderFailures(descriptor.name, options.apiKey);
   return {
     descriptor,
+    media: openaiGenerator({ client, failures, provider: descriptor.name }),
     format: responsesFormat,
     async *stream(request, signal) {
       try {

@@ -153,9 +153,33 @@ const conversationSchema = z.strictObject({
   turns: turnsSchema,
 });
 
+const mediaSchema = z.strictObject({
+  size: z
+    .string()
+    .regex(/^[1-9][0-9]{0,3}x[1-9][0-9]{0,3}$/, "must be a width and a height, as 64x48")
+    .default("64x64"),
+  partials: z.number().int().min(0).max(3).default(0),
+  delay_ms: z.number().int().min(0).max(600_000).default(0),
+  usage: z
+    .strictObject({ input_tokens: count, output_tokens: count })
+    .default({ input_tokens: 0, output_tokens: 0 }),
+  fail: failSchema.pick({ reason: true, message: true, retryable: true }).optional(),
+});
+
+export type MediaFields = z.infer<typeof mediaSchema>;
+
+interface Answers {
+  readonly turns?: unknown;
+  readonly conversations?: unknown;
+  readonly media?: unknown;
+}
+
 /** A value that is not an object is refused for that reason only. */
-function hasTurns(script: { readonly turns?: unknown; readonly conversations?: unknown } | null) {
-  return script === null || script.turns !== undefined || script.conversations !== undefined;
+function hasAnswers(script: Answers | null) {
+  return (
+    [script?.turns, script?.conversations, script?.media].some((each) => each !== undefined) ||
+    script === null
+  );
 }
 
 export const scriptSchema = z
@@ -167,8 +191,9 @@ export const scriptSchema = z
     pace_ms: z.number().int().min(0).max(60_000).default(0),
     conversations: z.array(conversationSchema).min(1).refine(isReachable, neverReached).optional(),
     turns: turnsSchema.optional(),
+    media: mediaSchema.optional(),
   })
-  .refine(hasTurns, {
-    message: "a script has turns or conversations",
+  .refine(hasAnswers, {
+    message: "a script has turns, conversations, or media",
     ...always,
   });

@@ -2,7 +2,7 @@ import { basename, extname } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ModelFailureReason } from "@reeve/engine/ports/model-provider";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
-import type { TurnFields, TurnsFields } from "./script-schema.ts";
+import type { MediaFields, TurnFields, TurnsFields } from "./script-schema.ts";
 import { scriptSchema } from "./script-schema.ts";
 
 /** The answers of a scripted model. */
@@ -14,6 +14,23 @@ export interface Script {
   readonly paceMs: number;
   /** The first conversation whose condition matches is used. */
   readonly conversations: readonly ScriptConversation[];
+  /** What it generates in place of text. Undefined: no media. */
+  readonly media: ScriptMedia | undefined;
+}
+
+/** The media that a script generates: images of one color, and silence. */
+export interface ScriptMedia {
+  /** The size of images in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** How many partial images come before an image. */
+  readonly partials: number;
+  /** Milliseconds before each image, partial or not, and before speech. */
+  readonly delayMs: number;
+  /** The tokens that are reported. 0: none. */
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  /** Undefined: nothing fails. */
+  readonly fail: Pick<ScriptFailure, "reason" | "message" | "retryable"> | undefined;
 }
 
 interface ScriptConversation {
@@ -141,10 +158,21 @@ export interface ConversationCondition {
  * ```
  *
  * There, `input` is tested against every message of the user, so that a conversation stays the same after more messages.
+ *
+ * A script can stand for a model that generates images and speech:
+ *
+ * ```yaml
+ * media:
+ *   size: 64x48              # of the images, which have one color; default 64x64
+ *   partials: 2              # partial images before each image; default 0
+ *   delay_ms: 100            # before each of them; default 0
+ *   usage: { input_tokens: 9, output_tokens: 200 }   # default: none
+ *   fail: { reason: refused, message: not this }     # default: it does not fail
+ * ```
  */
 export function parseScript(text: string, file: string): Script {
   const parsed = parseYamlFile(text, file, scriptSchema);
-  const { name, pace_ms: paceMs, conversations = [], turns } = parsed;
+  const { name, pace_ms: paceMs, conversations = [], turns, media } = parsed;
   return {
     name: name ?? basename(file, extname(file)),
     file,
@@ -153,6 +181,20 @@ export function parseScript(text: string, file: string): Script {
       ...conversations.map(({ when, turns }) => ({ when, turns: turnsOf(turns) })),
       ...(turns === undefined ? [] : [{ when: undefined, turns: turnsOf(turns) }]),
     ],
+    media: media && mediaOf(media),
+  };
+}
+
+function mediaOf({ size, partials, delay_ms: delayMs, usage, fail }: MediaFields): ScriptMedia {
+  const [width = 1, height = 1] = size.split("x").map(Number);
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+  return {
+    width,
+    height,
+    partials,
+    delayMs,
+    usage: { inputTokens, outputTokens },
+    fail: fail && { reason: fail.reason, message: fail.message, retryable: fail.retryable },
   };
 }
 

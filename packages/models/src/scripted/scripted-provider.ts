@@ -10,6 +10,8 @@ import type {
 } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { sleep } from "@reeve/platform/async/sleep";
+import { mediaKinds } from "@reeve/agent/media/media-kinds";
+import { scriptedMedia } from "./scripted-media.ts";
 import { chooseTurn } from "./choose-turn.ts";
 import { FailureCounts } from "./count-failures.ts";
 import { UnknownQuotation, fillText, fillValue } from "./fill-quotations.ts";
@@ -28,12 +30,14 @@ export function scriptedProvider(scripts: readonly Script[]): ModelProvider {
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
     scripted: true,
     modalities: [...allModalities],
+    generates: scripts.some(({ media }) => media !== undefined) ? [...mediaKinds] : [],
     upstreamNames: [...byName.keys()],
   });
   const failures = new FailureCounts();
   return {
     descriptor,
     format: "scripted",
+    media: scriptedMedia(byName),
     async *stream(request, signal) {
       const { model } = request;
       const script = byName.get(model.upstreamName);

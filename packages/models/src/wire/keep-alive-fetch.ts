@@ -73,13 +73,24 @@ function responseOf(
     statusText,
     headers: headersOf(headers),
     body: bytesOf(body, failureOf, streamIdleMs),
-    text: () =>
-      body.text().catch((error: unknown) => {
-        throw failureOf(error);
-      }),
+    text: () => textOf(bytesOf(body, failureOf, streamIdleMs)),
   };
   // The SDKs and `readAnswer` use no other member.
   return response as unknown as Response;
+}
+
+/** Texts are errors and small answers. The rest of a longer one is not read. */
+const maxTextBytes = 8 * 2 ** 20;
+
+async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let received = 0;
+  for await (const chunk of bytes) {
+    received += chunk.length;
+    chunks.push(chunk);
+    if (received > maxTextBytes) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 async function* bytesOf(

@@ -100,7 +100,7 @@ function reasonOf(status: number | undefined, error: Fields): ModelFailureReason
   if (status === 413 || isOverflow(codes, typeof message === "string" ? message : "")) {
     return "context_overflow";
   }
-  if (/content_filter|_policy/.test(codes)) return "refused";
+  if (/content_filter|_policy|moderation/.test(codes)) return "refused";
   if (status === 402 || isSpent(error)) return "no_credit";
   if (status === 404 || /not_found/.test(codes)) return "unknown_model";
   if (isParameter(codes, error)) return "unsupported";

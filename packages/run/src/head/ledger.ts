@@ -2,7 +2,13 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { Approval, ReviewUsage } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
-import type { CostSummarySchema, PluginHookFinished, RunEvent, Usage } from "@reeve/contracts/run";
+import type {
+  CostSummarySchema,
+  MediaCallEnded,
+  PluginHookFinished,
+  RunEvent,
+  Usage,
+} from "@reeve/contracts/run";
 import { UsageSchema } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
@@ -57,6 +63,8 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
       return reachedProvider(event.value) ? spent : { ...spent, llmCalls: spent.llmCalls - 1 };
     case "usage":
       return chargeUsage(spent, event.value);
+    case "mediaCallEnded":
+      return event.value.failure === "" ? chargeMedia(spent, event.value) : spent;
     case "approval":
       return chargeReview(spent, event.value.approval);
     case "pluginHookFinished":
@@ -80,6 +88,8 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
     case "runEnding":
     case "messageSubmitted":
     case "messageInjected":
@@ -109,6 +119,8 @@ export function costAfter(before: number | undefined, { event }: RunEvent): numb
   switch (event.case) {
     case "usage":
       return sumOf(before, event.value.costUsd);
+    case "mediaCallEnded":
+      return event.value.failure === "" ? sumOf(before, event.value.costUsd) : before;
     case "approval": {
       const { approval } = event.value;
       return costOf(before, approval === undefined ? [] : newReviewUsage(approval));
@@ -129,6 +141,14 @@ function costOf(before: number, usages: readonly ReviewUsage[]): number | undefi
 
 function sumOf(before: number, costUsd: number | undefined): number | undefined {
   return costUsd === undefined ? undefined : before + costUsd;
+}
+
+function chargeMedia(
+  spent: Ledger,
+  { inputTokens, outputTokens, costUsd }: MediaCallEnded,
+): Ledger {
+  const usage = { inputTokens, outputTokens, ...(costUsd !== undefined && { costUsd }) };
+  return chargeUsage(spent, create(UsageSchema, usage));
 }
 
 function chargeReview(spent: Ledger, approval: Approval | undefined): Ledger {

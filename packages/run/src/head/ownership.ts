@@ -83,6 +83,9 @@ export function applyToOwnership<Owned extends Ownership>(
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

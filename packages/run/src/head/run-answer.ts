@@ -71,6 +71,9 @@ export function applyToAnswer<Answered extends RunAnswer>(
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "mcpProgress":

@@ -148,6 +148,9 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "tokensCounted":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "memoryWritten":

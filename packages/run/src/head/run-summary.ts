@@ -153,6 +153,9 @@ function applied<Summarized extends RunSummary>(
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

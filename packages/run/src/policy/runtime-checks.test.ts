@@ -39,6 +39,7 @@ const statements: Record<
   [CheckedRule.CLIENT_TOOLS]: { field: "client_tools", start: { offeredTools: [{}] } },
   [CheckedRule.PLUGINS]: { field: "plugin_ids", spec: { pluginIds: ["acme/offered"] } },
   [CheckedRule.WORKFLOW]: { field: "workflow", spec: { workflow: {} } },
+  [CheckedRule.MEDIA]: { field: "media", spec: { media: {} } },
   [CheckedRule.EDITOR]: {
     field: "chat_context",
     start: { chatContext: { kind: ChatContextKind.EDITOR } },

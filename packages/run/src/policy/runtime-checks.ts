@@ -28,6 +28,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.GUARDRAILS,
   CheckedRule.DELEGATE_PLUGINS,
   CheckedRule.STORED_MODELS,
+  CheckedRule.MEDIA,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -45,6 +46,7 @@ const fieldOf = {
   [CheckedRule.GUARDRAILS]: "sections.guardrails",
   [CheckedRule.DELEGATE_PLUGINS]: "plugin_ids of delegates",
   [CheckedRule.STORED_MODELS]: "model, which is stored",
+  [CheckedRule.MEDIA]: "media",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -63,7 +65,14 @@ type StatedByRun = Partial<
 
 type CheckedSpec = Pick<
   AgentSpec,
-  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills" | "pluginIds" | "workflow"
+  | "approvalPolicy"
+  | "sections"
+  | "outputSchema"
+  | "delegates"
+  | "skills"
+  | "pluginIds"
+  | "workflow"
+  | "media"
 >;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
@@ -88,6 +97,7 @@ export function ignorableRules(
     [CheckedRule.SKILLS, hasSkills(spec, delegates)],
     [CheckedRule.CLIENT_TOOLS, offeredTools.length > 0],
     [CheckedRule.WORKFLOW, hasWorkflow(spec, delegates)],
+    [CheckedRule.MEDIA, generatesMedia(spec, delegates)],
     [CheckedRule.EDITOR, chatContext?.kind === ChatContextKind.EDITOR],
     [CheckedRule.PLUGINS, spec !== undefined && namesOfferedPlugin(spec)],
     [CheckedRule.GUARDRAILS, hasGuardrails(spec, delegates)],
@@ -106,6 +116,14 @@ function hasWorkflow(
   delegates: RunCreated["delegates"],
 ): boolean {
   return [spec, ...delegates.map((each) => each.spec)].some((each) => each?.workflow !== undefined);
+}
+
+/** Whether an agent, or an agent that it can call, generates media. */
+function generatesMedia(
+  spec: Pick<AgentSpec, "media"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  return [spec, ...delegates.map((each) => each.spec)].some((each) => each?.media !== undefined);
 }
 
 /** Whether an agent, or an agent that it can call, has skills. */

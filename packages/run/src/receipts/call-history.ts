@@ -134,6 +134,9 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "runEnding":
       return history;
   }

@@ -79,6 +79,9 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -32,7 +32,7 @@ pub struct RunEvent {
     /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
-        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70"
+        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70, 80, 81, 82"
     )]
     pub event: ::core::option::Option<run_event::Event>,
 }
@@ -153,6 +153,15 @@ pub mod run_event {
         /// Agents of the run have workflows.
         #[prost(message, tag = "70")]
         WorkflowPrepared(super::WorkflowPrepared),
+        /// Agents of the run generate media.
+        #[prost(message, tag = "80")]
+        MediaPrepared(super::MediaPrepared),
+        /// Media are about to be generated.
+        #[prost(message, tag = "81")]
+        MediaCallStarted(super::MediaCallStarted),
+        /// A generation of media ended.
+        #[prost(message, tag = "82")]
+        MediaCallEnded(super::MediaCallEnded),
     }
 }
 /// A part of the answer.
@@ -828,6 +837,73 @@ pub struct WorkflowPrepared {
     /// Ids of the delegates of the run that have workflows.
     #[prost(string, repeated, tag = "2")]
     pub delegate_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Agents of the run generate media. It precedes `run_prepared`; a run without such agents has none. Worker versions that generate no
+/// media do not know this fact either, so they leave the run to newer ones.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MediaPrepared {
+    /// The models of each agent that generates media.
+    #[prost(message, repeated, tag = "1")]
+    pub agents: ::prost::alloc::vec::Vec<AgentMedia>,
+}
+/// The models with which an agent of a run generates media. The run keeps them.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AgentMedia {
+    /// Id of the delegate. Empty: the agent of the run.
+    #[prost(string, tag = "1")]
+    pub agent_id: ::prost::alloc::string::String,
+    /// Model that generates images. Unset: the agent generates none.
+    #[prost(message, optional, tag = "2")]
+    pub image: ::core::option::Option<super::super::agent::v1::ModelSpec>,
+    /// Model that generates speech. Unset: the agent generates none.
+    #[prost(message, optional, tag = "3")]
+    pub speech: ::core::option::Option<super::super::agent::v1::ModelSpec>,
+}
+/// Media are about to be generated for a call of a tool. Recorded before the provider is called, so that the attempt is known even if
+/// its worker is lost.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MediaCallStarted {
+    /// Id of the call.
+    #[prost(string, tag = "1")]
+    pub call_id: ::prost::alloc::string::String,
+    /// Number of the attempt. Starts at 1.
+    #[prost(uint32, tag = "2")]
+    pub attempt: u32,
+    /// Maximum cost of the attempt in US dollars. Unset if it is not known.
+    #[prost(double, optional, tag = "3")]
+    pub reserved_usd: ::core::option::Option<f64>,
+}
+/// A generation of media ended. The result of the call names the files.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MediaCallEnded {
+    /// Id of the call.
+    #[prost(string, tag = "1")]
+    pub call_id: ::prost::alloc::string::String,
+    /// Number of the attempt.
+    #[prost(uint32, tag = "2")]
+    pub attempt: u32,
+    /// Name of the model at its provider.
+    #[prost(string, tag = "3")]
+    pub model: ::prost::alloc::string::String,
+    /// Number of files that were generated.
+    #[prost(uint32, tag = "4")]
+    pub files: u32,
+    /// Number of input tokens, if the provider reports tokens.
+    #[prost(uint32, tag = "5")]
+    pub input_tokens: u32,
+    /// Number of output tokens, if the provider reports tokens.
+    #[prost(uint32, tag = "6")]
+    pub output_tokens: u32,
+    /// Cost in US dollars. Unset if the model has no price, or if the attempt failed.
+    #[prost(double, optional, tag = "7")]
+    pub cost_usd: ::core::option::Option<f64>,
+    /// Constant that identifies the failure, as in `ModelCallFailed`. Empty if the attempt succeeded.
+    #[prost(string, tag = "8")]
+    pub failure: ::prost::alloc::string::String,
+    /// Whether the provider may bill the failed attempt: it had begun to answer. The maximum cost of the attempt then counts in the
+    /// budget of the run.
+    #[prost(bool, tag = "9")]
+    pub may_be_billed: bool,
 }
 /// The plugins of the operator that take part in the run, in the order of the plan. The run keeps these
 /// versions. It follows `run_prepared`; a run without such plugins has none.
@@ -1899,8 +1975,8 @@ pub struct StartRunRequest {
     /// `agent_id`. Takes precedence over `media_generation`.
     #[prost(string, tag = "13")]
     pub workflow_target: ::prost::alloc::string::String,
-    /// Media to generate. This version generates none: if its mode is not `chat`, the request is
-    /// refused with UNIMPLEMENTED.
+    /// Media to generate from `input`. If set, and its mode is not `chat`, the run generates them in place of the work of the agent, with
+    /// its tools, rules, approvals, and limits. Refused with UNIMPLEMENTED if no model of the deployment generates such media.
     #[prost(message, optional, tag = "14")]
     pub media_generation: ::core::option::Option<MediaGeneration>,
     /// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
@@ -1924,9 +2000,28 @@ pub struct StartRunRequest {
 /// Media that a request asks for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MediaGeneration {
-    /// Kind of the media, for example `image`. Empty or `chat`: none, the answer is text.
+    /// Kind of the media: `image` or `speech`. Empty or `chat`: none, the answer is text.
     #[prost(string, tag = "1")]
     pub mode: ::prost::alloc::string::String,
+    /// Model that generates them: an id of the registry, or `provider:model`. If empty, that of `media` of the agent, or else the first
+    /// of the registry that generates such media.
+    #[prost(string, tag = "2")]
+    pub model: ::prost::alloc::string::String,
+    /// Number of images. 0 means 1.
+    #[prost(uint32, tag = "3")]
+    pub count: u32,
+    /// Size of the images in pixels, as `1024x1024`, each at most 9,999. Empty or `auto`: the provider chooses.
+    #[prost(string, tag = "4")]
+    pub size: ::prost::alloc::string::String,
+    /// Quality of the images, as the provider names it. Empty: the provider chooses.
+    #[prost(string, tag = "5")]
+    pub quality: ::prost::alloc::string::String,
+    /// Voice of the speech, as the provider names it. Empty: the default of the provider.
+    #[prost(string, tag = "6")]
+    pub voice: ::prost::alloc::string::String,
+    /// Format of the files: `png`, `jpeg`, or `webp` for images, `mp3` or `wav` for speech. Empty: `png` or `mp3`.
+    #[prost(string, tag = "7")]
+    pub format: ::prost::alloc::string::String,
 }
 /// Response of `StartRun`.
 #[derive(Clone, PartialEq, ::prost::Message)]

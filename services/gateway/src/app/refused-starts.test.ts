@@ -105,7 +105,7 @@ test("a workflow comes before media generation, which is refused by name", async
   await expect(start(ports, media)).rejects.toMatchObject({
     kind: "unsupported",
     reason: ErrorReason.UNSUPPORTED_CAPABILITY,
-    message: expect.stringMatching(/"image".*no provider that generates media/),
+    message: expect.stringMatching(/"image".*no provider that generates media of this kind/),
     violations: [{ field: "media_generation.mode" }],
   });
   await expect(start(ports, { mediaGeneration: { mode: "chat" } })).resolves.toBeDefined();

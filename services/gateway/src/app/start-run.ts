@@ -7,6 +7,7 @@ import {
   assertBackendSupports,
 } from "@reeve/agent/resolve/execution-backends";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
+import { asksForMedia, mediaAgent } from "@reeve/agent/media/media-run";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { callsStoredModels } from "@reeve/agent/registry/calls-stored-models";
 import { resolveOften } from "@reeve/agent/resolve/recent-resolutions";
@@ -82,20 +83,21 @@ export async function startRunAs(
   const checked = await checkStartRequest(ports, partsKey, request, signal);
   ports.assertRoom();
   const agent = await agentToRun(ports, tenant, request, signal);
+  const spec = specToRun(ports, agent.spec, request);
   const agentId = agent.spec?.id ?? request.agentId;
-  const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
+  const delegates = [...(await delegatesToStart(ports, tenant, spec, signal))];
   const offered = await offeredTools(ports, { tenant, subject }, request, signal);
   const resolved = { ...request, delegates, offeredTools: [...offered.tools] };
-  const ofAgent = resolvable(ports, agent.spec, resolved, { tenant, roles }, checked);
+  const ofAgent = resolvable(ports, spec, resolved, { tenant, roles }, checked);
   const { usesStoredModels } = ofAgent;
   const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent.warnings];
-  const rules = ignorableRules(agent.spec, { ...resolved, usesStoredModels });
+  const rules = ignorableRules(spec, { ...resolved, usesStoredModels });
   await assertChecked(ports.holders, rules, signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId,
     agentRevision: agent.revision,
-    ...(agent.spec && { spec: agent.spec }),
+    ...(spec && { spec }),
     delegates,
     offeredTools: resolved.offeredTools,
     input: request.input,
@@ -137,6 +139,16 @@ async function agentToRun(
   throw new Failure("precondition", ErrorReason.INVALID_REQUEST, description, {
     violations: [{ field: "workflow_target", description, reason: "NOT_A_WORKFLOW" }],
   });
+}
+
+/** Returns what a run of an agent executes: the agent, or the media that the request asks for. A workflow takes precedence. */
+function specToRun(
+  { offer }: Pick<GatewayPorts, "offer">,
+  spec: AgentSpec | undefined,
+  { workflowTarget, mediaGeneration }: StartRunRequest,
+): AgentSpec | undefined {
+  if (spec === undefined || workflowTarget !== "" || !asksForMedia(mediaGeneration)) return spec;
+  return mediaAgent(spec, mediaGeneration, offer().models);
 }
 
 /** Returns warnings about fields of an earlier protocol, which choose nothing: the agent decides whether it divides its work. */

@@ -40,6 +40,10 @@ export const rowKinds = kindsIn({
   tokensCounted: false,
   pluginsPinned: false,
   workflowPrepared: false,
+  mediaPrepared: false,
+  mediaCallStarted: false,
+  // A generation costs something.
+  mediaCallEnded: true,
   // The models of guards cost something.
   pluginHookFinished: true,
   runEnding: false,

@@ -1,5 +1,6 @@
 import { delegateFrames } from "../delegates/callers-of.ts";
 import { workingAgent } from "../delegates/working-agent.ts";
+import { reservedForMedia } from "../media/media-call.ts";
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { workedMs } from "../state/worked-time.ts";
@@ -55,11 +56,10 @@ export function delegateBudgets(state: RunState, frame: Frame): readonly Delegat
   });
 }
 
-/** Returns what the model calls in progress of a delegate and its subtasks may cost at most. */
+/** Returns what the model calls and generations in progress of a delegate and its subtasks may cost at most. */
 function reservedUsd(state: RunState, began: Frame): number {
-  return [...state.frames.values()]
-    .filter(
-      (frame) => frame.modelCall !== undefined && delegateFrames(state, frame).includes(began),
-    )
-    .reduce((sum, { modelCall }) => sum + (modelCall?.reservedUsd ?? 0), 0);
+  return [...state.frames.values()].reduce((sum, frame) => {
+    const reserved = (frame.modelCall?.reservedUsd ?? 0) + reservedForMedia(frame);
+    return reserved > 0 && delegateFrames(state, frame).includes(began) ? sum + reserved : sum;
+  }, 0);
 }

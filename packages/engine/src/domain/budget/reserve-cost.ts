@@ -1,5 +1,6 @@
 import type { RunState } from "../state/run-state.ts";
 import type { Frame } from "../state/frame.ts";
+import { reservedForMedia } from "../media/media-call.ts";
 import { delegateBudgets } from "./delegate-budget.ts";
 import { limitsOf } from "./limits.ts";
 import { dueReviewSize } from "./review-size.ts";
@@ -29,7 +30,7 @@ export function committedUsd(state: RunState): number {
 /** Returns what `committedUsd` returns, without the review in progress. */
 export function committedWithoutReviewUsd({ head: { spent }, lostUsd, frames }: RunState): number {
   const open = [...frames.values()].reduce(
-    (sum, { modelCall }) => sum + (modelCall?.reservedUsd ?? 0),
+    (sum, frame) => sum + (frame.modelCall?.reservedUsd ?? 0) + reservedForMedia(frame),
     0,
   );
   return (spent.costUsd ?? 0) + lostUsd + open;

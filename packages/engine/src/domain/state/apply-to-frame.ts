@@ -11,6 +11,7 @@ import type {
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import type { Message } from "@reeve/contracts/thread";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
+import { withMediaEnded, withMediaLost, withMediaStarted } from "../media/media-call.ts";
 import { withApproval } from "./call-approval.ts";
 import { afterChange } from "./client-call.ts";
 import { userUnit } from "./conversation.ts";
@@ -58,9 +59,15 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       return isTooLarge ? { ...failed, hasOverflowed: true } : failed;
     }
     case "runClaimed":
-      return amendModelCall(frame, (call) =>
-        call.status === "in_progress" ? { ...call, status: "due", reservedUsd: 0 } : call,
-      );
+      return withoutOwner(frame);
+    case "mediaCallStarted": {
+      const started = event.value;
+      return amendCall(frame, started.callId, (call) => withMediaStarted(call, started));
+    }
+    case "mediaCallEnded": {
+      const ended = event.value;
+      return amendCall(frame, ended.callId, (call) => withMediaEnded(call, ended));
+    }
     case "modelRetryDue":
       return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
     case "tokensCounted":
@@ -141,11 +148,21 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "treeStored":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case undefined:
       return frame;
   }
+}
+
+/** The attempts of the previous owner are lost. */
+function withoutOwner(frame: Frame): Frame {
+  const open = amendModelCall(frame, (call) =>
+    call.status === "in_progress" ? { ...call, status: "due", reservedUsd: 0 } : call,
+  );
+  const calls = withMediaLost(open.calls);
+  return calls === open.calls ? open : { ...open, calls };
 }
 
 function openStep(frame: Frame, step: number, stepSequence: number): Frame {

@@ -1,8 +1,15 @@
-import type { ModelCallFailed, RunEvent, RunPrepared, SubtaskChanged } from "@reeve/contracts/run";
+import type {
+  MediaCallEnded,
+  ModelCallFailed,
+  RunEvent,
+  RunPrepared,
+  SubtaskChanged,
+} from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { applyToFrame } from "./apply-to-frame.ts";
 import { chargeDelegates, withUsage } from "../delegates/delegate-usage.ts";
+import { reservedForMedia } from "../media/media-call.ts";
 import { initialCompaction, initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
@@ -61,7 +68,10 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case "modelRetryDue":
     case "tokensCounted":
     case "messageInjected":
+    case "mediaCallStarted":
       return toOne(state, envelope);
+    case "mediaCallEnded":
+      return mediaEnded(state, envelope, event.value);
     case "runCreated":
     case "runParked":
     case "status":
@@ -74,6 +84,7 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case "treeStored":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
     case "pluginHookFinished":
     case "runEnding":
     case undefined:
@@ -149,10 +160,12 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
   const before = [...state.frames.values()];
   const frames = new Map(before.map((frame) => [frame.id, applyToFrame(frame, envelope)]));
   return before.reduce<RunState>(
-    (after, frame) =>
-      frame.modelCall?.status === "in_progress"
-        ? withLost(after, frame, { lostUsd: frame.modelCall.reservedUsd, unansweredCalls: 0 })
-        : after,
+    (after, frame) => {
+      const { modelCall } = frame;
+      const ofModel = modelCall?.status === "in_progress" ? modelCall.reservedUsd : 0;
+      const lostUsd = ofModel + reservedForMedia(frame);
+      return withLost(after, frame, { lostUsd, unansweredCalls: 0 });
+    },
     { ...state, frames },
   );
 }
@@ -167,6 +180,14 @@ function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): 
     lostUsd: hasBegun ? (call?.reservedUsd ?? 0) : 0,
     unansweredCalls: reachedProvider(failure) && isRepeated && !hasBegun ? 1 : 0,
   });
+}
+
+/** Charges the reservation of a failed generation that the provider may bill. */
+function mediaEnded(state: RunState, envelope: RunEvent, ended: MediaCallEnded): RunState {
+  const frame = frameOfEvent(state, envelope);
+  const call = frame?.calls.find((each) => each.call.callId === ended.callId);
+  const lostUsd = ended.mayBeBilled ? (call?.media?.reservedUsd ?? 0) : 0;
+  return withLost(toOne(state, envelope), frame, { lostUsd, unansweredCalls: 0 });
 }
 
 /** What model calls without an answer may have cost, and those of them that do not count as calls. */

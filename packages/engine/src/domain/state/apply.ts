@@ -57,6 +57,8 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
       return { ...state, plan: event.value.steps };
     case "memoryWritten":
       return { ...state, memory: new Map(state.memory).set(event.value.key, event.value.value) };
+    case "mediaPrepared":
+      return { ...state, media: event.value.agents };
     case "todosChanged":
       return { ...state, todos: event.value.todos };
     case "toolResult": {
@@ -89,6 +91,8 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case "clientCall":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":
@@ -156,6 +160,9 @@ const isProgress: KindTable = {
   clientCall: true,
   pluginsPinned: false,
   workflowPrepared: false,
+  mediaPrepared: false,
+  mediaCallStarted: false,
+  mediaCallEnded: true,
   pluginHookFinished: true,
   runEnding: false,
   messageSubmitted: true,

@@ -19,6 +19,7 @@ import type { Ledger } from "@reeve/run/head/ledger";
 import { emptyLedger } from "@reeve/run/head/ledger";
 import type { Linked } from "@reeve/run/head/linked";
 import type { ClientCall } from "./client-call.ts";
+import type { MediaCall } from "./media-call.ts";
 import type { Scope } from "./fact.ts";
 import type { CallableAgent } from "@reeve/agent/workflow/node-catalog";
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
@@ -248,6 +249,8 @@ export interface Call {
   readonly questions: readonly Approval[];
   /** How clients know the call. Undefined: no client executes its tool, or it was not opened yet. */
   readonly clientCall?: ClientCall | undefined;
+  /** The latest attempt to generate media for the call. Undefined: there is none yet, or its tool generates none. */
+  readonly media?: MediaCall | undefined;
   readonly result: ToolResult | undefined;
   /** Id of the plugin that replaced the arguments of the model. Undefined: none did. */
   readonly rewrittenBy?: string;

@@ -1,4 +1,4 @@
-import type { BudgetExceeded, RunEvent, RunStatus, Todo } from "@reeve/contracts/run";
+import type { AgentMedia, BudgetExceeded, RunEvent, RunStatus, Todo } from "@reeve/contracts/run";
 import { Phase } from "@reeve/contracts/run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead } from "@reeve/run/head/run-head";
@@ -24,6 +24,8 @@ export interface RunState {
   /** The memory that the subtasks of the run share, by key. */
   readonly memory: ReadonlyMap<string, string>;
   readonly todos: readonly Todo[];
+  /** The models with which the agents of the run generate media. */
+  readonly media: readonly AgentMedia[];
   readonly worked: WorkedTime;
   /**
    * US dollars reserved for model calls whose usage will never be known: those that were lost with their owner, or failed
@@ -65,6 +67,7 @@ export const initialState: RunState = {
   plan: undefined,
   memory: new Map(),
   todos: [],
+  media: [],
   worked: noWorkedTime,
   lostUsd: 0,
   unansweredCalls: 0,

@@ -81,6 +81,9 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case "tokensCounted":
     case "pluginsPinned":
     case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
     case "pluginHookFinished":
     case "runEnding":
     case "messageInjected":

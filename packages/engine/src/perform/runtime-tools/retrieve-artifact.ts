@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { limitsOf } from "../../domain/budget/limits.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
-import type { RunPorts } from "../../ports/run-ports.ts";
+import type { ArtifactReader } from "../../ports/run-ports.ts";
 
 const defaultBytes = 20_000;
 /** Room for the line below a part. */
@@ -15,7 +15,7 @@ export async function retrieveArtifact(
   {
     artifacts,
     resultBytes = limitsOf(state).resultBytes,
-  }: Pick<RunPorts, "artifacts"> & { readonly resultBytes?: number },
+  }: ArtifactReader & { readonly resultBytes?: number },
   signal: AbortSignal,
 ): Promise<{ readonly content: string; readonly isError: boolean }> {
   const artifactId = typeof args["artifact_id"] === "string" ? args["artifact_id"] : "";
@@ -55,7 +55,7 @@ function find(
   state: RunState,
   tenant: string,
   artifactId: string,
-  artifacts: RunPorts["artifacts"],
+  artifacts: ArtifactReader["artifacts"],
   signal: AbortSignal,
 ): Promise<Artifact | undefined> {
   return isKnown(state, artifactId)

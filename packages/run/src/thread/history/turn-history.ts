@@ -102,6 +102,9 @@ export function turnHistory(
       case "clientCall":
       case "pluginsPinned":
       case "workflowPrepared":
+      case "mediaPrepared":
+      case "mediaCallStarted":
+      case "mediaCallEnded":
       case "runEnding":
       case "messageSubmitted":
       case "memoryWritten":

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_spec.proto.
  */
 export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLMDgoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhcKBW1vZGVsGAMgASgJQgi6SAVyAyj/ARIfCgxpbnN0cnVjdGlvbnMYBCABKAlCCbpIBnIEKICACBIjCgptYXhfcm91bmRzGAUgASgNQgq6SAcqBRjoBygBSACIAQESIgoJbWF4X3N0ZXBzGAYgASgNQgq6SAcqBRjoBygBSAGIAQESMQoLdGVtcGVyYXR1cmUYByABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASAKIAQESIAoKbWF4X3Rva2VucxgIIAEoDUIHukgEKgIoAUgDiAEBEhgKEHBsYW5uaW5nX2VuYWJsZWQYCSABKAgSGwoOcGxhbm5pbmdfbW9kZWwYCiABKAlIBIgBARIdChVwbGFubmluZ19pbnN0cnVjdGlvbnMYCyABKAkSHQoQYnVkZ2V0X2F3YXJlbmVzcxgMIAEoCUgFiAEBEhIKCmhpdGxfdG9vbHMYDSADKAkSHgoRZW1pdF9tY3BfcHJvZ3Jlc3MYDiABKAhIBogBARJLChJpbmplY3RlZF90b29sX2FyZ3MYDyADKAsyLy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuSW5qZWN0ZWRUb29sQXJnc0VudHJ5EiAKGGFsbG93X3BhcmFsbGVsX3N1YmFnZW50cxgQIAEoCBIuChZtYXhfcGFyYWxsZWxfc3ViYWdlbnRzGBEgASgNQgm6SAYqBBgHKAFIB4gBARISCgpwbHVnaW5faWRzGBIgAygJEjkKCHNlY3Rpb25zGBMgAygLMicucmVldmUuYWdlbnQudjEuQWdlbnRTcGVjLlNlY3Rpb25zRW50cnkSNQoOY29udGV4dF9wb2xpY3kYFCABKAsyHS5yZWV2ZS5hZ2VudC52MS5Db250ZXh0UG9saWN5EhEKCWRlbGVnYXRlcxgVIAMoCRIxCg1hbGxvd2VkX3Rvb2xzGBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI5ChVhbGxvd2VkX3Rvb2xfcGF0dGVybnMYFyABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhYKDmV4Y2x1ZGVkX3Rvb2xzGBggAygJEh4KFmV4Y2x1ZGVkX3Rvb2xfcGF0dGVybnMYGSADKAkSKgoIZW5kcG9pbnQYGiABKAsyGC5yZWV2ZS5hZ2VudC52MS5FbmRwb2ludBIaChJwZXJtaXNzaW9uX2NsYXNzZXMYGyADKAkSKAoHYnVkZ2V0cxgcIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSLQoKZGVlcF9hZ2VudBgdIAEoCzIZLnJlZXZlLmFnZW50LnYxLkRlZXBBZ2VudBITCgttY3Bfc2VydmVycxgeIAMoCRI3Cg9hcHByb3ZhbF9wb2xpY3kYHyABKAsyHi5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFBvbGljeRIzCg1hbnN3ZXJfcG9saWN5GCAgASgLMhwucmVldmUuYWdlbnQudjEuQW5zd2VyUG9saWN5EioKBXJldHJ5GCEgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3kSLAoPZmFsbGJhY2tfbW9kZWxzGCIgAygJQhO6SBCSAQ0QCBgBIgdyBRABKP8BEjEKCXF1ZXN0aW9ucxgjIAEoCzIeLnJlZXZlLmFnZW50LnYxLlF1ZXN0aW9uUG9saWN5Ei4KDW91dHB1dF9zY2hlbWEYJCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EkQKBnNraWxscxgoIAMoCUI0ukgxkgEuECAYASIociYyJF5bYS16MC05XShbYS16MC05LV17MCw2Mn1bYS16MC05XSk/JBItCgh3b3JrZmxvdxgpIAEoCzIbLnJlZXZlLndvcmtmbG93LnYxLldvcmtmbG93EigKA2EyYRhGIAEoCzIbLnJlZXZlLmFnZW50LnYxLkEyYUV4cG9zdXJlGjcKFUluamVjdGVkVG9vbEFyZ3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGkcKDVNlY3Rpb25zRW50cnkSCwoDa2V5GAEgASgJEiUKBXZhbHVlGAIgASgLMhYuZ29vZ2xlLnByb3RvYnVmLlZhbHVlOgI4AUINCgtfbWF4X3JvdW5kc0IMCgpfbWF4X3N0ZXBzQg4KDF90ZW1wZXJhdHVyZUINCgtfbWF4X3Rva2Vuc0IRCg9fcGxhbm5pbmdfbW9kZWxCEwoRX2J1ZGdldF9hd2FyZW5lc3NCFAoSX2VtaXRfbWNwX3Byb2dyZXNzQhkKF19tYXhfcGFyYWxsZWxfc3ViYWdlbnRzInEKC0EyYUV4cG9zdXJlEg8KB2VuYWJsZWQYASABKAgSHQoLZGVzY3JpcHRpb24YAiABKAlCCLpIBXIDKIAgEjIKBnNraWxscxgDIAMoCzIYLnJlZXZlLmFnZW50LnYxLkEyYVNraWxsQgi6SAWSAQIQICKdAQoIQTJhU2tpbGwSFgoCaWQYASABKAlCCrpIB3IFEAEo/wESGAoEbmFtZRgCIAEoCUIKukgHcgUQASj/ARIdCgtkZXNjcmlwdGlvbhgDIAEoCUIIukgFcgMogCASHQoEdGFncxgEIAMoCUIPukgMkgEJECAiBXIDKP8BEiEKCGV4YW1wbGVzGAUgAygJQg+6SAySAQkQICIFcgMogCAikAEKDlF1ZXN0aW9uUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEiMKBnBlb3BsZRgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wEiswMKC1JldHJ5UG9saWN5EiIKC21heF9yZXRyaWVzGAEgASgNQgi6SAUqAxiQTkgAiAEBEj4KC21heF9lbGFwc2VkGAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg66SAuqAQgiBAiA9SQqABJBCg9pbml0aWFsX2JhY2tvZmYYAyABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASPQoLbWF4X2JhY2tvZmYYBCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgA6rQG6SKkBGqYBCg1yZXRyeS5iYWNrb2ZmEjNpbml0aWFsX2JhY2tvZmYgbXVzdCBub3QgYmUgbG9uZ2VyIHRoYW4gbWF4X2JhY2tvZmYaYCFoYXModGhpcy5pbml0aWFsX2JhY2tvZmYpIHx8ICFoYXModGhpcy5tYXhfYmFja29mZikgfHwgdGhpcy5pbml0aWFsX2JhY2tvZmYgPD0gdGhpcy5tYXhfYmFja29mZkIOCgxfbWF4X3JldHJpZXMisgEKDEFuc3dlclBvbGljeRI1Cgl0cnVuY2F0ZWQYASABKAlCIrpIH3IdUgBSCGNvbXBsZXRlUghjb250aW51ZVIFZXJyb3ISKgoIZmlsdGVyZWQYAiABKAlCGLpIFXITUgBSCGNvbXBsZXRlUgVlcnJvchIpChFtYXhfY29udGludWF0aW9ucxgDIAEoDUIJukgGKgQYFCgBSACIAQFCFAoSX21heF9jb250aW51YXRpb25zIk4KDUNvbnRleHRQb2xpY3kSJwoRY29tcGFjdF9hdF90b2tlbnMYASABKA1CB7pIBCoCKAFIAIgBAUIUChJfY29tcGFjdF9hdF90b2tlbnMiKQoIRW5kcG9pbnQSCwoDdXJsGAEgASgJEhAKCHByb3RvY29sGAIgASgJIv8ECgdCdWRnZXRzEh8KCW1heF9kZXB0aBgBIAEoDUIHukgEKgIYZEgAiAEBEiUKDG1heF9wYXJhbGxlbBgCIAEoDUIKukgHKgUY6AcoAUgBiAEBEiQKDG1heF9zdWJ0YXNrcxgDIAEoDUIJukgGKgQYoI0GSAKIAQESJQoNbWF4X2xsbV9jYWxscxgEIAEoDUIJukgGKgQYoI0GSAOIAQESJgoObWF4X3Rvb2xfY2FsbHMYBSABKA1CCbpIBioEGKCNBkgEiAEBEjsKDm1heF93YWxsX2Nsb2NrGAYgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIrChBtYXhfcmVzdWx0X2J5dGVzGAcgASgNQgy6SAkqBxigwh4o6AdIBYgBARIoChJtYXhfaGlzdG9yeV90b2tlbnMYCCABKA1CB7pIBCoCKAFIBogBARIdChBtYXhfdG90YWxfdG9rZW5zGAkgASgNSAeIAQESHAoPbWF4X3RvdGFsX2J5dGVzGAogASgNSAiIAQESKwoMbWF4X2Nvc3RfdXNkGAsgASgBQhC6SA0SC0ABKQAAAAAAAAAASAmIAQFCDAoKX21heF9kZXB0aEIPCg1fbWF4X3BhcmFsbGVsQg8KDV9tYXhfc3VidGFza3NCEAoOX21heF9sbG1fY2FsbHNCEQoPX21heF90b29sX2NhbGxzQhMKEV9tYXhfcmVzdWx0X2J5dGVzQhUKE19tYXhfaGlzdG9yeV90b2tlbnNCEwoRX21heF90b3RhbF90b2tlbnNCEgoQX21heF90b3RhbF9ieXRlc0IPCg1fbWF4X2Nvc3RfdXNkIloKBkxpbWl0cxIoCgdidWRnZXRzGAEgASgLMhcucmVldmUuYWdlbnQudjEuQnVkZ2V0cxIXCgptYXhfcm91bmRzGAIgASgNSACIAQFCDQoLX21heF9yb3VuZHMi+AMKCURlZXBBZ2VudBIXCgpmaWxlc3lzdGVtGAEgASgISACIAQESFQoIdGVybWluYWwYAiABKAhIAYgBARIRCgRjb2RlGAMgASgISAKIAQESFQoIcGxhbm5pbmcYBCABKAhIA4gBARIzCg9hbGxvd2VkX2ltcG9ydHMYBSABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEjUKEWNvbW1hbmRfYmxhY2tsaXN0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI+Cgxjb2RlX3RpbWVvdXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CDbpICqoBByIDCJAcKgASQQoPY29tbWFuZF90aW1lb3V0GAggASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEhEKCXJlYWRfb25seRgJIAEoCBIuCgduZXR3b3JrGAogASgLMh0ucmVldmUuYWdlbnQudjEuTmV0d29ya0FjY2VzcxItCg93b3Jrc3BhY2Vfc2NvcGUYDCABKAlCFLpIEXIPUgBSA3J1blIGdGhyZWFkQg0KC19maWxlc3lzdGVtQgsKCV90ZXJtaW5hbEIHCgVfY29kZUILCglfcGxhbm5pbmcicgoNTmV0d29ya0FjY2VzcxIZCgVhbGxvdxgBIAMoCUIKukgHkgEEEGQYARJGCgtjcmVkZW50aWFscxgCIAMoCUIxukgukgErEBAYASIlciMyIV5bQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9JCLcAwoOQXBwcm92YWxQb2xpY3kSNAoHdGltZW91dBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASHgoWYWxsb3dfZWRpdGVkX2FyZ3VtZW50cxgCIAEoCBJDCgxhbHRlcm5hdGl2ZXMYAyADKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlQgi6SAWSAQIQEBIZChFleGNsdWRlX3JlcXVlc3RlchgEIAEoCBIWCg5leGNsdWRlX2F1dGhvchgFIAEoCBI1CgV3YWl0cxgGIAMoCzIcLnJlZXZlLmFnZW50LnYxLkFwcHJvdmFsV2FpdEIIukgFkgECEBASOQoLZXNjYWxhdGlvbnMYByADKAsyGi5yZWV2ZS5hZ2VudC52MS5Fc2NhbGF0aW9uQgi6SAWSAQIQCBIvCgticmVha19nbGFzcxgIIAEoCzIaLnJlZXZlLmFnZW50LnYxLkJyZWFrR2xhc3MSKgoIcmV2aWV3ZXIYCSABKAsyGC5yZWV2ZS5hZ2VudC52MS5SZXZpZXdlchItCgdzdGVwX3VwGAogASgLMhwucmVldmUuYWdlbnQudjEuU3RlcFVwUG9saWN5IlcKDFN0ZXBVcFBvbGljeRIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgdjbGFzc2VzGAIgAygJQhK6SA+SAQwQEBgBIgZyBBABKEAieAoIUmV2aWV3ZXISGgoGcnVicmljGAEgASgJQgq6SAdyBRABKIBAEiIKBXRvb2xzGAIgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEiwKBXZvdGVzGAMgASgLMh0ucmVldmUuYWdlbnQudjEuUmV2aWV3ZXJWb3RlcyJKCg1SZXZpZXdlclZvdGVzEiMKB2NsYXNzZXMYASADKAlCErpID5IBDBAQGAEiBnIEEAEoQBIUCgxyZWplY3RzX29ubHkYAiABKAgilAEKCkJyZWFrR2xhc3MSIwoGcGVvcGxlGAEgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEiMKBmdyb3VwcxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjChFtaW5fcmVhc29uX2xlbmd0aBgDIAEoDUIIukgFKgMY6AcSFwoPYWxsb3dfcmVxdWVzdGVyGAQgASgIIoQBCgpFc2NhbGF0aW9uEjwKBWFmdGVyGAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgASOAoLYWx0ZXJuYXRpdmUYAiABKAsyIy5yZWV2ZS5hZ2VudC52MS5EZWNpc2lvbkFsdGVybmF0aXZlIm8KDEFwcHJvdmFsV2FpdBIiCgV0b29scxgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARI7CgR3YWl0GAIgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQhK6SA/IAQGqAQkiBQiAmp4BKgAi9gEKE0RlY2lzaW9uQWx0ZXJuYXRpdmUSMwoEbmFtZRgBIAEoCUIlukgiciAyHl4oW2EtejAtOV1bYS16MC05Ll8tXXswLDYyfSk/JBIYCgZmaWx0ZXIYAiABKAlCCLpIBXIDKIAIEiMKBnBlb3BsZRgDIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYBCADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESGgoJYXBwcm92YWxzGAUgASgNQge6SAQqAhgUEhgKB2RlbmlhbHMYBiABKA1CB7pIBCoCGBQSEAoIcmV2aWV3ZXIYByABKAhiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_reeve_workflow_v1_workflow]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLQDgoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhcKBW1vZGVsGAMgASgJQgi6SAVyAyj/ARIfCgxpbnN0cnVjdGlvbnMYBCABKAlCCbpIBnIEKICACBIjCgptYXhfcm91bmRzGAUgASgNQgq6SAcqBRjoBygBSACIAQESIgoJbWF4X3N0ZXBzGAYgASgNQgq6SAcqBRjoBygBSAGIAQESMQoLdGVtcGVyYXR1cmUYByABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASAKIAQESIAoKbWF4X3Rva2VucxgIIAEoDUIHukgEKgIoAUgDiAEBEhgKEHBsYW5uaW5nX2VuYWJsZWQYCSABKAgSGwoOcGxhbm5pbmdfbW9kZWwYCiABKAlIBIgBARIdChVwbGFubmluZ19pbnN0cnVjdGlvbnMYCyABKAkSHQoQYnVkZ2V0X2F3YXJlbmVzcxgMIAEoCUgFiAEBEhIKCmhpdGxfdG9vbHMYDSADKAkSHgoRZW1pdF9tY3BfcHJvZ3Jlc3MYDiABKAhIBogBARJLChJpbmplY3RlZF90b29sX2FyZ3MYDyADKAsyLy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuSW5qZWN0ZWRUb29sQXJnc0VudHJ5EiAKGGFsbG93X3BhcmFsbGVsX3N1YmFnZW50cxgQIAEoCBIuChZtYXhfcGFyYWxsZWxfc3ViYWdlbnRzGBEgASgNQgm6SAYqBBgHKAFIB4gBARISCgpwbHVnaW5faWRzGBIgAygJEjkKCHNlY3Rpb25zGBMgAygLMicucmVldmUuYWdlbnQudjEuQWdlbnRTcGVjLlNlY3Rpb25zRW50cnkSNQoOY29udGV4dF9wb2xpY3kYFCABKAsyHS5yZWV2ZS5hZ2VudC52MS5Db250ZXh0UG9saWN5EhEKCWRlbGVnYXRlcxgVIAMoCRIxCg1hbGxvd2VkX3Rvb2xzGBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI5ChVhbGxvd2VkX3Rvb2xfcGF0dGVybnMYFyABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhYKDmV4Y2x1ZGVkX3Rvb2xzGBggAygJEh4KFmV4Y2x1ZGVkX3Rvb2xfcGF0dGVybnMYGSADKAkSKgoIZW5kcG9pbnQYGiABKAsyGC5yZWV2ZS5hZ2VudC52MS5FbmRwb2ludBIaChJwZXJtaXNzaW9uX2NsYXNzZXMYGyADKAkSKAoHYnVkZ2V0cxgcIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSLQoKZGVlcF9hZ2VudBgdIAEoCzIZLnJlZXZlLmFnZW50LnYxLkRlZXBBZ2VudBITCgttY3Bfc2VydmVycxgeIAMoCRI3Cg9hcHByb3ZhbF9wb2xpY3kYHyABKAsyHi5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFBvbGljeRIzCg1hbnN3ZXJfcG9saWN5GCAgASgLMhwucmVldmUuYWdlbnQudjEuQW5zd2VyUG9saWN5EioKBXJldHJ5GCEgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3kSLAoPZmFsbGJhY2tfbW9kZWxzGCIgAygJQhO6SBCSAQ0QCBgBIgdyBRABKP8BEjEKCXF1ZXN0aW9ucxgjIAEoCzIeLnJlZXZlLmFnZW50LnYxLlF1ZXN0aW9uUG9saWN5Ei4KDW91dHB1dF9zY2hlbWEYJCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EkQKBnNraWxscxgoIAMoCUI0ukgxkgEuECAYASIociYyJF5bYS16MC05XShbYS16MC05LV17MCw2Mn1bYS16MC05XSk/JBItCgh3b3JrZmxvdxgpIAEoCzIbLnJlZXZlLndvcmtmbG93LnYxLldvcmtmbG93EiwKBW1lZGlhGDwgASgLMh0ucmVldmUuYWdlbnQudjEuTWVkaWFTZXR0aW5ncxo3ChVJbmplY3RlZFRvb2xBcmdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpHCg1TZWN0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAFCDQoLX21heF9yb3VuZHNCDAoKX21heF9zdGVwc0IOCgxfdGVtcGVyYXR1cmVCDQoLX21heF90b2tlbnNCEQoPX3BsYW5uaW5nX21vZGVsQhMKEV9idWRnZXRfYXdhcmVuZXNzQhQKEl9lbWl0X21jcF9wcm9ncmVzc0IZChdfbWF4X3BhcmFsbGVsX3N1YmFnZW50cyJOCg1NZWRpYVNldHRpbmdzEh0KC2ltYWdlX21vZGVsGAEgASgJQgi6SAVyAyj/ARIeCgxzcGVlY2hfbW9kZWwYAiABKAlCCLpIBXIDKP8BIpABCg5RdWVzdGlvblBvbGljeRI0Cgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIjCgZwZW9wbGUYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAMgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BIrMDCgtSZXRyeVBvbGljeRIiCgttYXhfcmV0cmllcxgBIAEoDUIIukgFKgMYkE5IAIgBARI+CgttYXhfZWxhcHNlZBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIOukgLqgEIIgQIgPUkKgASQQoPaW5pdGlhbF9iYWNrb2ZmGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEj0KC21heF9iYWNrb2ZmGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAOq0BukipARqmAQoNcmV0cnkuYmFja29mZhIzaW5pdGlhbF9iYWNrb2ZmIG11c3Qgbm90IGJlIGxvbmdlciB0aGFuIG1heF9iYWNrb2ZmGmAhaGFzKHRoaXMuaW5pdGlhbF9iYWNrb2ZmKSB8fCAhaGFzKHRoaXMubWF4X2JhY2tvZmYpIHx8IHRoaXMuaW5pdGlhbF9iYWNrb2ZmIDw9IHRoaXMubWF4X2JhY2tvZmZCDgoMX21heF9yZXRyaWVzIrIBCgxBbnN3ZXJQb2xpY3kSNQoJdHJ1bmNhdGVkGAEgASgJQiK6SB9yHVIAUghjb21wbGV0ZVIIY29udGludWVSBWVycm9yEioKCGZpbHRlcmVkGAIgASgJQhi6SBVyE1IAUghjb21wbGV0ZVIFZXJyb3ISKQoRbWF4X2NvbnRpbnVhdGlvbnMYAyABKA1CCbpIBioEGBQoAUgAiAEBQhQKEl9tYXhfY29udGludWF0aW9ucyJOCg1Db250ZXh0UG9saWN5EicKEWNvbXBhY3RfYXRfdG9rZW5zGAEgASgNQge6SAQqAigBSACIAQFCFAoSX2NvbXBhY3RfYXRfdG9rZW5zIikKCEVuZHBvaW50EgsKA3VybBgBIAEoCRIQCghwcm90b2NvbBgCIAEoCSL/BAoHQnVkZ2V0cxIfCgltYXhfZGVwdGgYASABKA1CB7pIBCoCGGRIAIgBARIlCgxtYXhfcGFyYWxsZWwYAiABKA1CCrpIByoFGOgHKAFIAYgBARIkCgxtYXhfc3VidGFza3MYAyABKA1CCbpIBioEGKCNBkgCiAEBEiUKDW1heF9sbG1fY2FsbHMYBCABKA1CCbpIBioEGKCNBkgDiAEBEiYKDm1heF90b29sX2NhbGxzGAUgASgNQgm6SAYqBBigjQZIBIgBARI7Cg5tYXhfd2FsbF9jbG9jaxgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASKwoQbWF4X3Jlc3VsdF9ieXRlcxgHIAEoDUIMukgJKgcYoMIeKOgHSAWIAQESKAoSbWF4X2hpc3RvcnlfdG9rZW5zGAggASgNQge6SAQqAigBSAaIAQESHQoQbWF4X3RvdGFsX3Rva2VucxgJIAEoDUgHiAEBEhwKD21heF90b3RhbF9ieXRlcxgKIAEoDUgIiAEBEisKDG1heF9jb3N0X3VzZBgLIAEoAUIQukgNEgtAASkAAAAAAAAAAEgJiAEBQgwKCl9tYXhfZGVwdGhCDwoNX21heF9wYXJhbGxlbEIPCg1fbWF4X3N1YnRhc2tzQhAKDl9tYXhfbGxtX2NhbGxzQhEKD19tYXhfdG9vbF9jYWxsc0ITChFfbWF4X3Jlc3VsdF9ieXRlc0IVChNfbWF4X2hpc3RvcnlfdG9rZW5zQhMKEV9tYXhfdG90YWxfdG9rZW5zQhIKEF9tYXhfdG90YWxfYnl0ZXNCDwoNX21heF9jb3N0X3VzZCJaCgZMaW1pdHMSKAoHYnVkZ2V0cxgBIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSFwoKbWF4X3JvdW5kcxgCIAEoDUgAiAEBQg0KC19tYXhfcm91bmRzIvgDCglEZWVwQWdlbnQSFwoKZmlsZXN5c3RlbRgBIAEoCEgAiAEBEhUKCHRlcm1pbmFsGAIgASgISAGIAQESEQoEY29kZRgDIAEoCEgCiAEBEhUKCHBsYW5uaW5nGAQgASgISAOIAQESMwoPYWxsb3dlZF9pbXBvcnRzGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI1ChFjb21tYW5kX2JsYWNrbGlzdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSPgoMY29kZV90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEkEKD2NvbW1hbmRfdGltZW91dBgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkINukgKqgEHIgMIkBwqABIRCglyZWFkX29ubHkYCSABKAgSLgoHbmV0d29yaxgKIAEoCzIdLnJlZXZlLmFnZW50LnYxLk5ldHdvcmtBY2Nlc3MSLQoPd29ya3NwYWNlX3Njb3BlGAwgASgJQhS6SBFyD1IAUgNydW5SBnRocmVhZEINCgtfZmlsZXN5c3RlbUILCglfdGVybWluYWxCBwoFX2NvZGVCCwoJX3BsYW5uaW5nInIKDU5ldHdvcmtBY2Nlc3MSGQoFYWxsb3cYASADKAlCCrpIB5IBBBBkGAESRgoLY3JlZGVudGlhbHMYAiADKAlCMbpILpIBKxAQGAEiJXIjMiFeW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSQi3AMKDkFwcHJvdmFsUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEh4KFmFsbG93X2VkaXRlZF9hcmd1bWVudHMYAiABKAgSQwoMYWx0ZXJuYXRpdmVzGAMgAygLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZUIIukgFkgECEBASGQoRZXhjbHVkZV9yZXF1ZXN0ZXIYBCABKAgSFgoOZXhjbHVkZV9hdXRob3IYBSABKAgSNQoFd2FpdHMYBiADKAsyHC5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFdhaXRCCLpIBZIBAhAQEjkKC2VzY2FsYXRpb25zGAcgAygLMhoucmVldmUuYWdlbnQudjEuRXNjYWxhdGlvbkIIukgFkgECEAgSLwoLYnJlYWtfZ2xhc3MYCCABKAsyGi5yZWV2ZS5hZ2VudC52MS5CcmVha0dsYXNzEioKCHJldmlld2VyGAkgASgLMhgucmVldmUuYWdlbnQudjEuUmV2aWV3ZXISLQoHc3RlcF91cBgKIAEoCzIcLnJlZXZlLmFnZW50LnYxLlN0ZXBVcFBvbGljeSJXCgxTdGVwVXBQb2xpY3kSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoHY2xhc3NlcxgCIAMoCUISukgPkgEMEBAYASIGcgQQAShAIngKCFJldmlld2VyEhoKBnJ1YnJpYxgBIAEoCUIKukgHcgUQASiAQBIiCgV0b29scxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIsCgV2b3RlcxgDIAEoCzIdLnJlZXZlLmFnZW50LnYxLlJldmlld2VyVm90ZXMiSgoNUmV2aWV3ZXJWb3RlcxIjCgdjbGFzc2VzGAEgAygJQhK6SA+SAQwQEBgBIgZyBBABKEASFAoMcmVqZWN0c19vbmx5GAIgASgIIpQBCgpCcmVha0dsYXNzEiMKBnBlb3BsZRgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoRbWluX3JlYXNvbl9sZW5ndGgYAyABKA1CCLpIBSoDGOgHEhcKD2FsbG93X3JlcXVlc3RlchgEIAEoCCKEAQoKRXNjYWxhdGlvbhI8CgVhZnRlchgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAEjgKC2FsdGVybmF0aXZlGAIgASgLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZSJvCgxBcHByb3ZhbFdhaXQSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESOwoEd2FpdBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAIvYBChNEZWNpc2lvbkFsdGVybmF0aXZlEjMKBG5hbWUYASABKAlCJbpIInIgMh5eKFthLXowLTldW2EtejAtOS5fLV17MCw2Mn0pPyQSGAoGZmlsdGVyGAIgASgJQgi6SAVyAyiACBIjCgZwZW9wbGUYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAQgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEhoKCWFwcHJvdmFscxgFIAEoDUIHukgEKgIYFBIYCgdkZW5pYWxzGAYgASgNQge6SAQqAhgUEhAKCHJldmlld2VyGAcgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_reeve_workflow_v1_workflow]);
 
 /**
  * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
@@ -325,12 +325,12 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   workflow?: Workflow | undefined;
 
   /**
-   * How the agent is offered to programs and to agents elsewhere through the A2A protocol. If unset, it
-   * is not offered, unless the gateway offers all agents.
+   * Models with which the agent generates images and speech. If unset, it generates none in its own runs; a request with
+   * `media_generation` may still name a model.
    *
-   * @generated from field: reeve.agent.v1.A2aExposure a2a = 70;
+   * @generated from field: reeve.agent.v1.MediaSettings media = 60;
    */
-  a2a?: A2aExposure | undefined;
+  media?: MediaSettings | undefined;
 };
 
 /**
@@ -341,88 +341,34 @@ export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 0);
 
 /**
- * Offers an agent through the A2A protocol. Its agent card has these fields.
+ * Models that generate media for an agent. The agent has a tool for each of them.
  *
- * @generated from message reeve.agent.v1.A2aExposure
+ * @generated from message reeve.agent.v1.MediaSettings
  */
-export type A2aExposure = Message<"reeve.agent.v1.A2aExposure"> & {
+export type MediaSettings = Message<"reeve.agent.v1.MediaSettings"> & {
   /**
-   * Whether the agent is offered.
+   * Model that generates images: an id of the registry, or `provider:model`. With it, the agent has the tool
+   * `generate_image`. If empty, it has not.
    *
-   * @generated from field: bool enabled = 1;
+   * @generated from field: string image_model = 1;
    */
-  enabled: boolean;
+  imageModel: string;
 
   /**
-   * What the agent does, for people and models that choose an agent. If empty, its name.
+   * Model that generates speech: an id of the registry, or `provider:model`. With it, the agent has the tool
+   * `generate_speech`. If empty, it has not.
    *
-   * @generated from field: string description = 2;
+   * @generated from field: string speech_model = 2;
    */
-  description: string;
-
-  /**
-   * What the agent can do. If empty, one skill with the name and the description of the agent.
-   *
-   * @generated from field: repeated reeve.agent.v1.A2aSkill skills = 3;
-   */
-  skills: A2aSkill[];
+  speechModel: string;
 };
 
 /**
- * Describes the message reeve.agent.v1.A2aExposure.
- * Use `create(A2aExposureSchema)` to create a new message.
+ * Describes the message reeve.agent.v1.MediaSettings.
+ * Use `create(MediaSettingsSchema)` to create a new message.
  */
-export const A2aExposureSchema: GenMessage<A2aExposure> = /*@__PURE__*/
+export const MediaSettingsSchema: GenMessage<MediaSettings> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 1);
-
-/**
- * An ability of an agent, as its agent card describes it.
- *
- * @generated from message reeve.agent.v1.A2aSkill
- */
-export type A2aSkill = Message<"reeve.agent.v1.A2aSkill"> & {
-  /**
-   * Id of the skill, unique within the agent.
-   *
-   * @generated from field: string id = 1;
-   */
-  id: string;
-
-  /**
-   * Name for people.
-   *
-   * @generated from field: string name = 2;
-   */
-  name: string;
-
-  /**
-   * What the skill does.
-   *
-   * @generated from field: string description = 3;
-   */
-  description: string;
-
-  /**
-   * Keywords.
-   *
-   * @generated from field: repeated string tags = 4;
-   */
-  tags: string[];
-
-  /**
-   * Requests that the skill can handle.
-   *
-   * @generated from field: repeated string examples = 5;
-   */
-  examples: string[];
-};
-
-/**
- * Describes the message reeve.agent.v1.A2aSkill.
- * Use `create(A2aSkillSchema)` to create a new message.
- */
-export const A2aSkillSchema: GenMessage<A2aSkill> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
  * Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
@@ -461,7 +407,7 @@ export type QuestionPolicy = Message<"reeve.agent.v1.QuestionPolicy"> & {
  * Use `create(QuestionPolicySchema)` to create a new message.
  */
 export const QuestionPolicySchema: GenMessage<QuestionPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 3);
+  messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
  * How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
@@ -509,7 +455,7 @@ export type RetryPolicy = Message<"reeve.agent.v1.RetryPolicy"> & {
  * Use `create(RetryPolicySchema)` to create a new message.
  */
 export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 4);
+  messageDesc(file_reeve_agent_v1_agent_spec, 3);
 
 /**
  * What happens when an answer that would end a run or a subtask is incomplete. The actions are
@@ -548,7 +494,7 @@ export type AnswerPolicy = Message<"reeve.agent.v1.AnswerPolicy"> & {
  * Use `create(AnswerPolicySchema)` to create a new message.
  */
 export const AnswerPolicySchema: GenMessage<AnswerPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 5);
+  messageDesc(file_reeve_agent_v1_agent_spec, 4);
 
 /**
  * Controls how a conversation is kept within the model's context window.
@@ -570,7 +516,7 @@ export type ContextPolicy = Message<"reeve.agent.v1.ContextPolicy"> & {
  * Use `create(ContextPolicySchema)` to create a new message.
  */
 export const ContextPolicySchema: GenMessage<ContextPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 6);
+  messageDesc(file_reeve_agent_v1_agent_spec, 5);
 
 /**
  * Endpoint of a remote agent.
@@ -598,7 +544,7 @@ export type Endpoint = Message<"reeve.agent.v1.Endpoint"> & {
  * Use `create(EndpointSchema)` to create a new message.
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 7);
+  messageDesc(file_reeve_agent_v1_agent_spec, 6);
 
 /**
  * Limits of one run, including its subtasks. A limit that is unset has the default of the
@@ -696,7 +642,7 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
  * Use `create(BudgetsSchema)` to create a new message.
  */
 export const BudgetsSchema: GenMessage<Budgets> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 8);
+  messageDesc(file_reeve_agent_v1_agent_spec, 7);
 
 /**
  * All limits of a run.
@@ -724,7 +670,7 @@ export type Limits = Message<"reeve.agent.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 9);
+  messageDesc(file_reeve_agent_v1_agent_spec, 8);
 
 /**
  * Settings of the built-in tools. Disabling a category removes its tools from the agent.
@@ -821,7 +767,7 @@ export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
  * Use `create(DeepAgentSchema)` to create a new message.
  */
 export const DeepAgentSchema: GenMessage<DeepAgent> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 10);
+  messageDesc(file_reeve_agent_v1_agent_spec, 9);
 
 /**
  * Network access of a sandbox, through a proxy that logs each connection.
@@ -854,7 +800,7 @@ export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
  * Use `create(NetworkAccessSchema)` to create a new message.
  */
 export const NetworkAccessSchema: GenMessage<NetworkAccess> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 11);
+  messageDesc(file_reeve_agent_v1_agent_spec, 10);
 
 /**
  * Controls how approvals of an agent behave, and who decides them.
@@ -945,7 +891,7 @@ export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
  * Use `create(ApprovalPolicySchema)` to create a new message.
  */
 export const ApprovalPolicySchema: GenMessage<ApprovalPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 12);
+  messageDesc(file_reeve_agent_v1_agent_spec, 11);
 
 /**
  * Selects the calls that people approve only with a passkey: each person confirms the approval of exactly
@@ -975,7 +921,7 @@ export type StepUpPolicy = Message<"reeve.agent.v1.StepUpPolicy"> & {
  * Use `create(StepUpPolicySchema)` to create a new message.
  */
 export const StepUpPolicySchema: GenMessage<StepUpPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 13);
+  messageDesc(file_reeve_agent_v1_agent_spec, 12);
 
 /**
  * Has the model of the agent advise the people who decide on a call. It decides nothing unless its
@@ -1013,7 +959,7 @@ export type Reviewer = Message<"reeve.agent.v1.Reviewer"> & {
  * Use `create(ReviewerSchema)` to create a new message.
  */
 export const ReviewerSchema: GenMessage<Reviewer> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 14);
+  messageDesc(file_reeve_agent_v1_agent_spec, 13);
 
 /**
  * The calls for which the advice of a reviewer is a vote. Advice that is unsure is none. A vote counts for
@@ -1044,7 +990,7 @@ export type ReviewerVotes = Message<"reeve.agent.v1.ReviewerVotes"> & {
  * Use `create(ReviewerVotesSchema)` to create a new message.
  */
 export const ReviewerVotesSchema: GenMessage<ReviewerVotes> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 15);
+  messageDesc(file_reeve_agent_v1_agent_spec, 14);
 
 /**
  * People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
@@ -1089,7 +1035,7 @@ export type BreakGlass = Message<"reeve.agent.v1.BreakGlass"> & {
  * Use `create(BreakGlassSchema)` to create a new message.
  */
 export const BreakGlassSchema: GenMessage<BreakGlass> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 16);
+  messageDesc(file_reeve_agent_v1_agent_spec, 15);
 
 /**
  * Further people who may decide on a call that has waited for some time without a decision.
@@ -1119,7 +1065,7 @@ export type Escalation = Message<"reeve.agent.v1.Escalation"> & {
  * Use `create(EscalationSchema)` to create a new message.
  */
 export const EscalationSchema: GenMessage<Escalation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 17);
+  messageDesc(file_reeve_agent_v1_agent_spec, 16);
 
 /**
  * A time that must pass between the request of an approval and the approval: until then, approvals are
@@ -1148,7 +1094,7 @@ export type ApprovalWait = Message<"reeve.agent.v1.ApprovalWait"> & {
  * Use `create(ApprovalWaitSchema)` to create a new message.
  */
 export const ApprovalWaitSchema: GenMessage<ApprovalWait> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 18);
+  messageDesc(file_reeve_agent_v1_agent_spec, 17);
 
 /**
  * One way to decide on a call: enough of these people or members of these groups agree. A person may
@@ -1217,5 +1163,5 @@ export type DecisionAlternative = Message<"reeve.agent.v1.DecisionAlternative"> 
  * Use `create(DecisionAlternativeSchema)` to create a new message.
  */
 export const DecisionAlternativeSchema: GenMessage<DecisionAlternative> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 19);
+  messageDesc(file_reeve_agent_v1_agent_spec, 18);
 

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSK3AgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhEKCWlzX3N0b3JlZBhaIAEoCBIbChNoYXNfc3RvcmVkX3Byb3ZpZGVyGFsgASgIIsQCCgdQcmljaW5nEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgBIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YAyABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAYgBARI5Cg1sb25nX3JlcXVlc3RzGAUgAygLMiIucmVldmUuYWdlbnQudjEuTG9uZ1JlcXVlc3RQcmljaW5nEg4KBnNvdXJjZRgGIAEoCRINCgVhc19vZhgHIAEoCUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpECChJMb25nUmVxdWVzdFByaWNpbmcSGgoSYWJvdmVfaW5wdXRfdG9rZW5zGAEgASgNEh0KFWlucHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIeChZvdXRwdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBEikKHGNhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb24YBCABKAFIAIgBARIuCiFjYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24YBSABKAFIAYgBAUIfCh1fY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIkCiJfY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uIpYBChRQcm92aWRlckNhcGFiaWxpdGllcxINCgV0b29scxgBIAEoCBIbChNwYXJhbGxlbF90b29sX2NhbGxzGAIgASgIEhEKCXJlYXNvbmluZxgDIAEoCBIYCgt0ZW1wZXJhdHVyZRgEIAEoCEgAiAEBEhUKDWNvdW50c190b2tlbnMYBiABKAhCDgoMX3RlbXBlcmF0dXJlIsMBChJQcm92aWRlckRlc2NyaXB0b3ISDAoEbmFtZRgBIAEoCRI6CgxjYXBhYmlsaXRpZXMYAiABKAsyJC5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckNhcGFiaWxpdGllcxIQCghzY3JpcHRlZBgDIAEoCBIWCg51cHN0cmVhbV9uYW1lcxgEIAMoCRISCgpwcmljZV9saXN0GAUgASgJEhIKCm1vZGFsaXRpZXMYBiADKAkSEQoJaXNfc3RvcmVkGFogASgIIokBChNTdG9yZWRQcm92aWRlclJ1bGVzEg8KB29yaWdpbnMYASADKAkSLwoHc2VjcmV0cxgCIAMoCzIeLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyU2VjcmV0EjAKBGFwaXMYAyADKAsyIi5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckRlc2NyaXB0b3IiLwoOUHJvdmlkZXJTZWNyZXQSDAoEbmFtZRgBIAEoCRIPCgdvcmlnaW5zGAIgAygJIqADCgxNb2RlbENhdGFsb2cSKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvchImCgZtYXhpbWEYAyABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSKgoFcmV0cnkYBCABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIvCgZza2lsbHMYByADKAsyHy5yZWV2ZS5hZ2VudC52MS5Ta2lsbERlc2NyaXB0b3ISLgoHcGx1Z2lucxgFIAMoCzIdLnJlZXZlLmFnZW50LnYxLk9mZmVyZWRQbHVnaW4SFQoNbm9kZV9yZWdpc3RyeRg8IAEoCBI9ChBzdG9yZWRfcHJvdmlkZXJzGFogASgLMiMucmVldmUuYWdlbnQudjEuU3RvcmVkUHJvdmlkZXJSdWxlczojyt8YHwoGbW9kZWxzEgx7ZGVwbG95bWVudH0qBwoBAhICAQJiBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_offered_plugin, file_reeve_agent_v1_skill, file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKyAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhEKCWdlbmVyYXRlcxhQIAMoCRIWCg5wYXJ0aWFsX2ltYWdlcxhRIAEoDSK6AwoHUHJpY2luZxIdChVpbnB1dF91c2RfcGVyX21pbGxpb24YASABKAESHgoWb3V0cHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIpChxjYWNoZWRfaW5wdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBSACIAQESLgohY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uGAQgASgBSAGIAQESOQoNbG9uZ19yZXF1ZXN0cxgFIAMoCzIiLnJlZXZlLmFnZW50LnYxLkxvbmdSZXF1ZXN0UHJpY2luZxIOCgZzb3VyY2UYBiABKAkSDQoFYXNfb2YYByABKAkSGgoNdXNkX3Blcl9pbWFnZRhQIAEoAUgCiAEBEicKGnVzZF9wZXJfbWlsbGlvbl9jaGFyYWN0ZXJzGFEgASgBSAOIAQFCHwodX2NhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb25CJAoiX2NhY2hlX3dyaXRlX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIQCg5fdXNkX3Blcl9pbWFnZUIdChtfdXNkX3Blcl9taWxsaW9uX2NoYXJhY3RlcnMikQIKEkxvbmdSZXF1ZXN0UHJpY2luZxIaChJhYm92ZV9pbnB1dF90b2tlbnMYASABKA0SHQoVaW5wdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEh4KFm91dHB1dF91c2RfcGVyX21pbGxpb24YAyABKAESKQocY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbhgEIAEoAUgAiAEBEi4KIWNhY2hlX3dyaXRlX2lucHV0X3VzZF9wZXJfbWlsbGlvbhgFIAEoAUgBiAEBQh8KHV9jYWNoZWRfaW5wdXRfdXNkX3Blcl9taWxsaW9uQiQKIl9jYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24ilgEKFFByb3ZpZGVyQ2FwYWJpbGl0aWVzEg0KBXRvb2xzGAEgASgIEhsKE3BhcmFsbGVsX3Rvb2xfY2FsbHMYAiABKAgSEQoJcmVhc29uaW5nGAMgASgIEhgKC3RlbXBlcmF0dXJlGAQgASgISACIAQESFQoNY291bnRzX3Rva2VucxgGIAEoCEIOCgxfdGVtcGVyYXR1cmUiwwEKElByb3ZpZGVyRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhAKCHNjcmlwdGVkGAMgASgIEhYKDnVwc3RyZWFtX25hbWVzGAQgAygJEhIKCnByaWNlX2xpc3QYBSABKAkSEgoKbW9kYWxpdGllcxgGIAMoCRIRCglnZW5lcmF0ZXMYUCADKAki4QIKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0cxIqCgVyZXRyeRgEIAEoCzIbLnJlZXZlLmFnZW50LnYxLlJldHJ5UG9saWN5Ei8KBnNraWxscxgHIAMoCzIfLnJlZXZlLmFnZW50LnYxLlNraWxsRGVzY3JpcHRvchIuCgdwbHVnaW5zGAUgAygLMh0ucmVldmUuYWdlbnQudjEuT2ZmZXJlZFBsdWdpbhIVCg1ub2RlX3JlZ2lzdHJ5GDwgASgIOiPK3xgfCgZtb2RlbHMSDHtkZXBsb3ltZW50fSoHCgECEgIBAmIGcHJvdG8z", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_offered_plugin, file_reeve_agent_v1_skill, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may use.
@@ -89,19 +89,18 @@ export type ModelSpec = Message<"reeve.agent.v1.ModelSpec"> & {
   capabilities?: ProviderCapabilities | undefined;
 
   /**
-   * Whether the model is stored through the API. False: it is in a file of the runtimes, or not
-   * registered. Ignored in requests.
+   * Media that the model generates: `image`, `speech`. Empty: it generates text.
    *
-   * @generated from field: bool is_stored = 90;
+   * @generated from field: repeated string generates = 80;
    */
-  isStored: boolean;
+  generates: string[];
 
   /**
-   * Whether the provider is stored through the API, as a run has resolved the model. Ignored in requests.
+   * Maximum number of partial images that the model streams before an image. 0: it streams none.
    *
-   * @generated from field: bool has_stored_provider = 91;
+   * @generated from field: uint32 partial_images = 81;
    */
-  hasStoredProvider: boolean;
+  partialImages: number;
 };
 
 /**
@@ -169,6 +168,22 @@ export type Pricing = Message<"reeve.agent.v1.Pricing"> & {
    * @generated from field: string as_of = 7;
    */
   asOf: string;
+
+  /**
+   * Price of one generated image in US dollars: the maximum over its sizes and qualities. If set, the prices of tokens do not count
+   * for images.
+   *
+   * @generated from field: optional double usd_per_image = 80;
+   */
+  usdPerImage?: number | undefined;
+
+  /**
+   * Price of generated speech in US dollars per million characters of its text. If set, the prices of tokens do not count for
+   * speech.
+   *
+   * @generated from field: optional double usd_per_million_characters = 81;
+   */
+  usdPerMillionCharacters?: number | undefined;
 };
 
 /**
@@ -328,11 +343,11 @@ export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & 
   modalities: string[];
 
   /**
-   * Whether the provider is stored through the API. False: the runtimes' settings configure it.
+   * Media that its API can generate, as in `ModelSpec`.
    *
-   * @generated from field: bool is_stored = 90;
+   * @generated from field: repeated string generates = 80;
    */
-  isStored: boolean;
+  generates: string[];
 };
 
 /**
@@ -343,71 +358,6 @@ export const ProviderDescriptorSchema: GenMessage<ProviderDescriptor> = /*@__PUR
   messageDesc(file_reeve_agent_v1_model_spec, 4);
 
 /**
- * What providers that are stored through the API may use, as the runtimes' file permits it.
- *
- * @generated from message reeve.agent.v1.StoredProviderRules
- */
-export type StoredProviderRules = Message<"reeve.agent.v1.StoredProviderRules"> & {
-  /**
-   * Origins at which they may be reached: `https://models.example.org`, or, with any subdomain,
-   * `https://*.example.org`. Empty: no provider can be stored.
-   *
-   * @generated from field: repeated string origins = 1;
-   */
-  origins: string[];
-
-  /**
-   * The secrets that they may name.
-   *
-   * @generated from field: repeated reeve.agent.v1.ProviderSecret secrets = 2;
-   */
-  secrets: ProviderSecret[];
-
-  /**
-   * What the adapter of each API can do; the name is that of the API, as in `ProviderSpec`.
-   *
-   * @generated from field: repeated reeve.agent.v1.ProviderDescriptor apis = 3;
-   */
-  apis: ProviderDescriptor[];
-};
-
-/**
- * Describes the message reeve.agent.v1.StoredProviderRules.
- * Use `create(StoredProviderRulesSchema)` to create a new message.
- */
-export const StoredProviderRulesSchema: GenMessage<StoredProviderRules> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 5);
-
-/**
- * A secret of the operator, by name.
- *
- * @generated from message reeve.agent.v1.ProviderSecret
- */
-export type ProviderSecret = Message<"reeve.agent.v1.ProviderSecret"> & {
-  /**
-   * Name of the secret.
-   *
-   * @generated from field: string name = 1;
-   */
-  name: string;
-
-  /**
-   * Origins to which it may be sent, as in `StoredProviderRules`.
-   *
-   * @generated from field: repeated string origins = 2;
-   */
-  origins: string[];
-};
-
-/**
- * Describes the message reeve.agent.v1.ProviderSecret.
- * Use `create(ProviderSecretSchema)` to create a new message.
- */
-export const ProviderSecretSchema: GenMessage<ProviderSecret> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 6);
-
-/**
- * The models, providers, and skills that the runtimes announce. The catalog remains available after the
  * The models, providers, and plugins that the runtimes announce. The catalog remains available after the
  * runtimes have stopped.
  *
@@ -462,14 +412,6 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
    * @generated from field: bool node_registry = 60;
    */
   nodeRegistry: boolean;
-
-  /**
-   * What stored providers may use. Unset: runtimes of a version that uses no stored models wrote the
-   * catalog.
-   *
-   * @generated from field: reeve.agent.v1.StoredProviderRules stored_providers = 90;
-   */
-  storedProviders?: StoredProviderRules | undefined;
 };
 
 /**
@@ -477,5 +419,5 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
  * Use `create(ModelCatalogSchema)` to create a new message.
  */
 export const ModelCatalogSchema: GenMessage<ModelCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 7);
+  messageDesc(file_reeve_agent_v1_model_spec, 5);
 

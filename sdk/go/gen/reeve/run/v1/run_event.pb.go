@@ -857,6 +857,9 @@ type RunEvent struct {
 	//	*RunEvent_PluginHookFinished
 	//	*RunEvent_RunEnding
 	//	*RunEvent_WorkflowPrepared
+	//	*RunEvent_MediaPrepared
+	//	*RunEvent_MediaCallStarted
+	//	*RunEvent_MediaCallEnded
 	Event         isRunEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1288,6 +1291,33 @@ func (x *RunEvent) GetWorkflowPrepared() *WorkflowPrepared {
 	return nil
 }
 
+func (x *RunEvent) GetMediaPrepared() *MediaPrepared {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_MediaPrepared); ok {
+			return x.MediaPrepared
+		}
+	}
+	return nil
+}
+
+func (x *RunEvent) GetMediaCallStarted() *MediaCallStarted {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_MediaCallStarted); ok {
+			return x.MediaCallStarted
+		}
+	}
+	return nil
+}
+
+func (x *RunEvent) GetMediaCallEnded() *MediaCallEnded {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_MediaCallEnded); ok {
+			return x.MediaCallEnded
+		}
+	}
+	return nil
+}
+
 type isRunEvent_Event interface {
 	isRunEvent_Event()
 }
@@ -1477,6 +1507,21 @@ type RunEvent_WorkflowPrepared struct {
 	WorkflowPrepared *WorkflowPrepared `protobuf:"bytes,70,opt,name=workflow_prepared,json=workflowPrepared,proto3,oneof"`
 }
 
+type RunEvent_MediaPrepared struct {
+	// Agents of the run generate media.
+	MediaPrepared *MediaPrepared `protobuf:"bytes,80,opt,name=media_prepared,json=mediaPrepared,proto3,oneof"`
+}
+
+type RunEvent_MediaCallStarted struct {
+	// Media are about to be generated.
+	MediaCallStarted *MediaCallStarted `protobuf:"bytes,81,opt,name=media_call_started,json=mediaCallStarted,proto3,oneof"`
+}
+
+type RunEvent_MediaCallEnded struct {
+	// A generation of media ended.
+	MediaCallEnded *MediaCallEnded `protobuf:"bytes,82,opt,name=media_call_ended,json=mediaCallEnded,proto3,oneof"`
+}
+
 func (*RunEvent_Text) isRunEvent_Event() {}
 
 func (*RunEvent_Reasoning) isRunEvent_Event() {}
@@ -1550,6 +1595,12 @@ func (*RunEvent_PluginHookFinished) isRunEvent_Event() {}
 func (*RunEvent_RunEnding) isRunEvent_Event() {}
 
 func (*RunEvent_WorkflowPrepared) isRunEvent_Event() {}
+
+func (*RunEvent_MediaPrepared) isRunEvent_Event() {}
+
+func (*RunEvent_MediaCallStarted) isRunEvent_Event() {}
+
+func (*RunEvent_MediaCallEnded) isRunEvent_Event() {}
 
 // A part of the answer.
 type Text struct {
@@ -4227,6 +4278,301 @@ func (x *WorkflowPrepared) GetDelegateIds() []string {
 	return nil
 }
 
+// Agents of the run generate media. It precedes `run_prepared`; a run without such agents has none. Worker versions that generate no
+// media do not know this fact either, so they leave the run to newer ones.
+type MediaPrepared struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The models of each agent that generates media.
+	Agents        []*AgentMedia `protobuf:"bytes,1,rep,name=agents,proto3" json:"agents,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MediaPrepared) Reset() {
+	*x = MediaPrepared{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MediaPrepared) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MediaPrepared) ProtoMessage() {}
+
+func (x *MediaPrepared) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MediaPrepared.ProtoReflect.Descriptor instead.
+func (*MediaPrepared) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *MediaPrepared) GetAgents() []*AgentMedia {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+// The models with which an agent of a run generates media. The run keeps them.
+type AgentMedia struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the delegate. Empty: the agent of the run.
+	AgentId string `protobuf:"bytes,1,opt,name=agent_id,json=agentId,proto3" json:"agent_id,omitempty"`
+	// Model that generates images. Unset: the agent generates none.
+	Image *v13.ModelSpec `protobuf:"bytes,2,opt,name=image,proto3" json:"image,omitempty"`
+	// Model that generates speech. Unset: the agent generates none.
+	Speech        *v13.ModelSpec `protobuf:"bytes,3,opt,name=speech,proto3" json:"speech,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AgentMedia) Reset() {
+	*x = AgentMedia{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AgentMedia) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AgentMedia) ProtoMessage() {}
+
+func (x *AgentMedia) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AgentMedia.ProtoReflect.Descriptor instead.
+func (*AgentMedia) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *AgentMedia) GetAgentId() string {
+	if x != nil {
+		return x.AgentId
+	}
+	return ""
+}
+
+func (x *AgentMedia) GetImage() *v13.ModelSpec {
+	if x != nil {
+		return x.Image
+	}
+	return nil
+}
+
+func (x *AgentMedia) GetSpeech() *v13.ModelSpec {
+	if x != nil {
+		return x.Speech
+	}
+	return nil
+}
+
+// Media are about to be generated for a call of a tool. Recorded before the provider is called, so that the attempt is known even if
+// its worker is lost.
+type MediaCallStarted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the call.
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// Number of the attempt. Starts at 1.
+	Attempt uint32 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Maximum cost of the attempt in US dollars. Unset if it is not known.
+	ReservedUsd   *float64 `protobuf:"fixed64,3,opt,name=reserved_usd,json=reservedUsd,proto3,oneof" json:"reserved_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MediaCallStarted) Reset() {
+	*x = MediaCallStarted{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MediaCallStarted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MediaCallStarted) ProtoMessage() {}
+
+func (x *MediaCallStarted) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MediaCallStarted.ProtoReflect.Descriptor instead.
+func (*MediaCallStarted) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+}
+
+func (x *MediaCallStarted) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *MediaCallStarted) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *MediaCallStarted) GetReservedUsd() float64 {
+	if x != nil && x.ReservedUsd != nil {
+		return *x.ReservedUsd
+	}
+	return 0
+}
+
+// A generation of media ended. The result of the call names the files.
+type MediaCallEnded struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the call.
+	CallId string `protobuf:"bytes,1,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
+	// Number of the attempt.
+	Attempt uint32 `protobuf:"varint,2,opt,name=attempt,proto3" json:"attempt,omitempty"`
+	// Name of the model at its provider.
+	Model string `protobuf:"bytes,3,opt,name=model,proto3" json:"model,omitempty"`
+	// Number of files that were generated.
+	Files uint32 `protobuf:"varint,4,opt,name=files,proto3" json:"files,omitempty"`
+	// Number of input tokens, if the provider reports tokens.
+	InputTokens uint32 `protobuf:"varint,5,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
+	// Number of output tokens, if the provider reports tokens.
+	OutputTokens uint32 `protobuf:"varint,6,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
+	// Cost in US dollars. Unset if the model has no price, or if the attempt failed.
+	CostUsd *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	// Constant that identifies the failure, as in `ModelCallFailed`. Empty if the attempt succeeded.
+	Failure string `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
+	// Whether the provider may bill the failed attempt: it had begun to answer. The maximum cost of the attempt then counts in the
+	// budget of the run.
+	MayBeBilled   bool `protobuf:"varint,9,opt,name=may_be_billed,json=mayBeBilled,proto3" json:"may_be_billed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MediaCallEnded) Reset() {
+	*x = MediaCallEnded{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MediaCallEnded) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MediaCallEnded) ProtoMessage() {}
+
+func (x *MediaCallEnded) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MediaCallEnded.ProtoReflect.Descriptor instead.
+func (*MediaCallEnded) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+}
+
+func (x *MediaCallEnded) GetCallId() string {
+	if x != nil {
+		return x.CallId
+	}
+	return ""
+}
+
+func (x *MediaCallEnded) GetAttempt() uint32 {
+	if x != nil {
+		return x.Attempt
+	}
+	return 0
+}
+
+func (x *MediaCallEnded) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *MediaCallEnded) GetFiles() uint32 {
+	if x != nil {
+		return x.Files
+	}
+	return 0
+}
+
+func (x *MediaCallEnded) GetInputTokens() uint32 {
+	if x != nil {
+		return x.InputTokens
+	}
+	return 0
+}
+
+func (x *MediaCallEnded) GetOutputTokens() uint32 {
+	if x != nil {
+		return x.OutputTokens
+	}
+	return 0
+}
+
+func (x *MediaCallEnded) GetCostUsd() float64 {
+	if x != nil && x.CostUsd != nil {
+		return *x.CostUsd
+	}
+	return 0
+}
+
+func (x *MediaCallEnded) GetFailure() string {
+	if x != nil {
+		return x.Failure
+	}
+	return ""
+}
+
+func (x *MediaCallEnded) GetMayBeBilled() bool {
+	if x != nil {
+		return x.MayBeBilled
+	}
+	return false
+}
+
 // The plugins of the operator that take part in the run, in the order of the plan. The run keeps these
 // versions. It follows `run_prepared`; a run without such plugins has none.
 type PluginsPinned struct {
@@ -4239,7 +4585,7 @@ type PluginsPinned struct {
 
 func (x *PluginsPinned) Reset() {
 	*x = PluginsPinned{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4251,7 +4597,7 @@ func (x *PluginsPinned) String() string {
 func (*PluginsPinned) ProtoMessage() {}
 
 func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4264,7 +4610,7 @@ func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginsPinned.ProtoReflect.Descriptor instead.
 func (*PluginsPinned) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *PluginsPinned) GetPlugins() []*PinnedPlugin {
@@ -4291,7 +4637,7 @@ type PinnedPlugin struct {
 
 func (x *PinnedPlugin) Reset() {
 	*x = PinnedPlugin{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4303,7 +4649,7 @@ func (x *PinnedPlugin) String() string {
 func (*PinnedPlugin) ProtoMessage() {}
 
 func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4316,7 +4662,7 @@ func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedPlugin.ProtoReflect.Descriptor instead.
 func (*PinnedPlugin) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PinnedPlugin) GetPlugin() *v13.OfferedPlugin {
@@ -4360,7 +4706,7 @@ type PinnedGuardrails struct {
 
 func (x *PinnedGuardrails) Reset() {
 	*x = PinnedGuardrails{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4372,7 +4718,7 @@ func (x *PinnedGuardrails) String() string {
 func (*PinnedGuardrails) ProtoMessage() {}
 
 func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4385,7 +4731,7 @@ func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedGuardrails.ProtoReflect.Descriptor instead.
 func (*PinnedGuardrails) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *PinnedGuardrails) GetSections() []*GuardSection {
@@ -4417,7 +4763,7 @@ type GuardSection struct {
 
 func (x *GuardSection) Reset() {
 	*x = GuardSection{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4429,7 +4775,7 @@ func (x *GuardSection) String() string {
 func (*GuardSection) ProtoMessage() {}
 
 func (x *GuardSection) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4442,7 +4788,7 @@ func (x *GuardSection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardSection.ProtoReflect.Descriptor instead.
 func (*GuardSection) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *GuardSection) GetPolicyRule() string {
@@ -4479,7 +4825,7 @@ type GuardModel struct {
 
 func (x *GuardModel) Reset() {
 	*x = GuardModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4491,7 +4837,7 @@ func (x *GuardModel) String() string {
 func (*GuardModel) ProtoMessage() {}
 
 func (x *GuardModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4504,7 +4850,7 @@ func (x *GuardModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardModel.ProtoReflect.Descriptor instead.
 func (*GuardModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GuardModel) GetReference() string {
@@ -4547,7 +4893,7 @@ type PluginHookFinished struct {
 
 func (x *PluginHookFinished) Reset() {
 	*x = PluginHookFinished{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4559,7 +4905,7 @@ func (x *PluginHookFinished) String() string {
 func (*PluginHookFinished) ProtoMessage() {}
 
 func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4572,7 +4918,7 @@ func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginHookFinished.ProtoReflect.Descriptor instead.
 func (*PluginHookFinished) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *PluginHookFinished) GetPluginId() string {
@@ -4661,7 +5007,7 @@ type GuardVerdict struct {
 
 func (x *GuardVerdict) Reset() {
 	*x = GuardVerdict{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4673,7 +5019,7 @@ func (x *GuardVerdict) String() string {
 func (*GuardVerdict) ProtoMessage() {}
 
 func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4686,7 +5032,7 @@ func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardVerdict.ProtoReflect.Descriptor instead.
 func (*GuardVerdict) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GuardVerdict) GetGuard() string {
@@ -4779,7 +5125,7 @@ type TextRedaction struct {
 
 func (x *TextRedaction) Reset() {
 	*x = TextRedaction{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4791,7 +5137,7 @@ func (x *TextRedaction) String() string {
 func (*TextRedaction) ProtoMessage() {}
 
 func (x *TextRedaction) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4804,7 +5150,7 @@ func (x *TextRedaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextRedaction.ProtoReflect.Descriptor instead.
 func (*TextRedaction) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *TextRedaction) GetText() uint32 {
@@ -4848,7 +5194,7 @@ type RunEnding struct {
 
 func (x *RunEnding) Reset() {
 	*x = RunEnding{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4860,7 +5206,7 @@ func (x *RunEnding) String() string {
 func (*RunEnding) ProtoMessage() {}
 
 func (x *RunEnding) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4873,7 +5219,7 @@ func (x *RunEnding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunEnding.ProtoReflect.Descriptor instead.
 func (*RunEnding) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RunEnding) GetStatus() RunStatus {
@@ -4904,7 +5250,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4916,7 +5262,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4929,7 +5275,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -4979,7 +5325,7 @@ type ClientCallChanged struct {
 
 func (x *ClientCallChanged) Reset() {
 	*x = ClientCallChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4991,7 +5337,7 @@ func (x *ClientCallChanged) String() string {
 func (*ClientCallChanged) ProtoMessage() {}
 
 func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5004,7 +5350,7 @@ func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCallChanged.ProtoReflect.Descriptor instead.
 func (*ClientCallChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ClientCallChanged) GetCallId() string {
@@ -5104,7 +5450,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5116,7 +5462,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5129,7 +5475,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -5157,7 +5503,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5169,7 +5515,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5182,7 +5528,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -5207,7 +5553,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5219,7 +5565,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5232,7 +5578,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -5267,7 +5613,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5279,7 +5625,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5292,7 +5638,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -5328,7 +5674,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5340,7 +5686,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5353,7 +5699,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -5441,7 +5787,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5453,7 +5799,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5466,7 +5812,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -5547,7 +5893,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5559,7 +5905,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5572,7 +5918,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -5610,7 +5956,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5622,7 +5968,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5635,7 +5981,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -5675,7 +6021,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5687,7 +6033,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5700,7 +6046,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -5747,7 +6093,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5759,7 +6105,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5772,7 +6118,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -5800,7 +6146,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x92\x15\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf4\x16\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -5859,7 +6205,10 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x14plugin_hook_finished\x188 \x01(\v2 .reeve.run.v1.PluginHookFinishedH\x00R\x12pluginHookFinished\x128\n" +
 	"\n" +
 	"run_ending\x189 \x01(\v2\x17.reeve.run.v1.RunEndingH\x00R\trunEnding\x12M\n" +
-	"\x11workflow_prepared\x18F \x01(\v2\x1e.reeve.run.v1.WorkflowPreparedH\x00R\x10workflowPreparedB\a\n" +
+	"\x11workflow_prepared\x18F \x01(\v2\x1e.reeve.run.v1.WorkflowPreparedH\x00R\x10workflowPrepared\x12D\n" +
+	"\x0emedia_prepared\x18P \x01(\v2\x1b.reeve.run.v1.MediaPreparedH\x00R\rmediaPrepared\x12N\n" +
+	"\x12media_call_started\x18Q \x01(\v2\x1e.reeve.run.v1.MediaCallStartedH\x00R\x10mediaCallStarted\x12J\n" +
+	"\x10media_call_ended\x18R \x01(\v2\x1c.reeve.run.v1.MediaCallEndedB\x00H\x00R\x0emediaCallEndedB\a\n" +
 	"\x05event\"\x1a\n" +
 	"\x04Text\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"\x1f\n" +
@@ -6086,7 +6435,30 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05error\x18\x02 \x01(\tR\x05error\"G\n" +
 	"\x10WorkflowPrepared\x12\x10\n" +
 	"\x03own\x18\x01 \x01(\bR\x03own\x12!\n" +
-	"\fdelegate_ids\x18\x02 \x03(\tR\vdelegateIds\"E\n" +
+	"\fdelegate_ids\x18\x02 \x03(\tR\vdelegateIds\"A\n" +
+	"\rMediaPrepared\x120\n" +
+	"\x06agents\x18\x01 \x03(\v2\x18.reeve.run.v1.AgentMediaR\x06agents\"\x8b\x01\n" +
+	"\n" +
+	"AgentMedia\x12\x19\n" +
+	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
+	"\x05image\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05image\x121\n" +
+	"\x06speech\x18\x03 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x06speech\"~\n" +
+	"\x10MediaCallStarted\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12&\n" +
+	"\freserved_usd\x18\x03 \x01(\x01H\x00R\vreservedUsd\x88\x01\x01B\x0f\n" +
+	"\r_reserved_usd\"\xa2\x02\n" +
+	"\x0eMediaCallEnded\x12\x17\n" +
+	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x18\n" +
+	"\aattempt\x18\x02 \x01(\rR\aattempt\x12\x14\n" +
+	"\x05model\x18\x03 \x01(\tR\x05model\x12\x14\n" +
+	"\x05files\x18\x04 \x01(\rR\x05files\x12!\n" +
+	"\finput_tokens\x18\x05 \x01(\rR\vinputTokens\x12#\n" +
+	"\routput_tokens\x18\x06 \x01(\rR\foutputTokens\x12\x1e\n" +
+	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12\x18\n" +
+	"\afailure\x18\b \x01(\tR\afailure\x12\"\n" +
+	"\rmay_be_billed\x18\t \x01(\bR\vmayBeBilledB\v\n" +
+	"\t_cost_usd\"E\n" +
 	"\rPluginsPinned\x124\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1a.reeve.run.v1.PinnedPluginR\aplugins\"\xda\x01\n" +
 	"\fPinnedPlugin\x125\n" +
@@ -6305,7 +6677,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 56)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -6352,67 +6724,71 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*ModelRetryDue)(nil),            // 42: reeve.run.v1.ModelRetryDue
 	(*TokensCounted)(nil),            // 43: reeve.run.v1.TokensCounted
 	(*WorkflowPrepared)(nil),         // 44: reeve.run.v1.WorkflowPrepared
-	(*PluginsPinned)(nil),            // 45: reeve.run.v1.PluginsPinned
-	(*PinnedPlugin)(nil),             // 46: reeve.run.v1.PinnedPlugin
-	(*PinnedGuardrails)(nil),         // 47: reeve.run.v1.PinnedGuardrails
-	(*GuardSection)(nil),             // 48: reeve.run.v1.GuardSection
-	(*GuardModel)(nil),               // 49: reeve.run.v1.GuardModel
-	(*PluginHookFinished)(nil),       // 50: reeve.run.v1.PluginHookFinished
-	(*GuardVerdict)(nil),             // 51: reeve.run.v1.GuardVerdict
-	(*TextRedaction)(nil),            // 52: reeve.run.v1.TextRedaction
-	(*RunEnding)(nil),                // 53: reeve.run.v1.RunEnding
-	(*ToolCallStarted)(nil),          // 54: reeve.run.v1.ToolCallStarted
-	(*ClientCallChanged)(nil),        // 55: reeve.run.v1.ClientCallChanged
-	(*MemoryWritten)(nil),            // 56: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 57: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 58: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 59: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 60: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 61: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 62: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 63: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 64: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 65: reeve.run.v1.Dispatch
-	nil,                              // 66: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 67: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 68: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 69: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 70: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 71: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 72: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 73: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 74: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 75: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 76: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 77: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 78: google.protobuf.Struct
-	(*v15.ContentPart)(nil),          // 79: reeve.content.v1.ContentPart
-	(*v1.ToolDescriptor)(nil),        // 80: reeve.tool.v1.ToolDescriptor
-	(*v11.HistoryMessage)(nil),       // 81: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 82: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 83: reeve.agent.v1.ProviderCapabilities
-	(*v13.Limits)(nil),               // 84: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 85: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 86: reeve.agent.v1.ResolutionPlan
-	(*v13.SkillDescriptor)(nil),      // 87: reeve.agent.v1.SkillDescriptor
-	(v1.PermissionBehavior)(0),       // 88: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 89: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 90: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 91: google.protobuf.Value
-	(v16.HookPhase)(0),               // 92: reeve.plugin.v1.HookPhase
-	(*v16.RunHookResponse)(nil),      // 93: reeve.plugin.v1.RunHookResponse
-	(*v12.ReviewUsage)(nil),          // 94: reeve.approval.v1.ReviewUsage
-	(*v1.PermissionDecision)(nil),    // 95: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 96: reeve.thread.v1.ExecutionTree
+	(*MediaPrepared)(nil),            // 45: reeve.run.v1.MediaPrepared
+	(*AgentMedia)(nil),               // 46: reeve.run.v1.AgentMedia
+	(*MediaCallStarted)(nil),         // 47: reeve.run.v1.MediaCallStarted
+	(*MediaCallEnded)(nil),           // 48: reeve.run.v1.MediaCallEnded
+	(*PluginsPinned)(nil),            // 49: reeve.run.v1.PluginsPinned
+	(*PinnedPlugin)(nil),             // 50: reeve.run.v1.PinnedPlugin
+	(*PinnedGuardrails)(nil),         // 51: reeve.run.v1.PinnedGuardrails
+	(*GuardSection)(nil),             // 52: reeve.run.v1.GuardSection
+	(*GuardModel)(nil),               // 53: reeve.run.v1.GuardModel
+	(*PluginHookFinished)(nil),       // 54: reeve.run.v1.PluginHookFinished
+	(*GuardVerdict)(nil),             // 55: reeve.run.v1.GuardVerdict
+	(*TextRedaction)(nil),            // 56: reeve.run.v1.TextRedaction
+	(*RunEnding)(nil),                // 57: reeve.run.v1.RunEnding
+	(*ToolCallStarted)(nil),          // 58: reeve.run.v1.ToolCallStarted
+	(*ClientCallChanged)(nil),        // 59: reeve.run.v1.ClientCallChanged
+	(*MemoryWritten)(nil),            // 60: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 61: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 62: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 63: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 64: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 65: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 66: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 67: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 68: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 69: reeve.run.v1.Dispatch
+	nil,                              // 70: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 71: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 72: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 73: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 74: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 75: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 76: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 77: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 78: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 79: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 80: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 81: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 82: google.protobuf.Struct
+	(*v15.ContentPart)(nil),          // 83: reeve.content.v1.ContentPart
+	(*v1.ToolDescriptor)(nil),        // 84: reeve.tool.v1.ToolDescriptor
+	(*v11.HistoryMessage)(nil),       // 85: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 86: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 87: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 88: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 89: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 90: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 91: reeve.agent.v1.SkillDescriptor
+	(v1.PermissionBehavior)(0),       // 92: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 93: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 94: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 95: google.protobuf.Value
+	(v16.HookPhase)(0),               // 96: reeve.plugin.v1.HookPhase
+	(*v16.RunHookResponse)(nil),      // 97: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 98: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 99: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 100: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	68,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	72,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	69,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	73,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	13,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	14,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	70,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	71,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	74,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	75,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	15,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	16,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	17,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -6431,108 +6807,114 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	34,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	35,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
 	41,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	60,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	61,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	62,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	63,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	54,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	56,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	57,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	59,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	64,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	65,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	66,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	67,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	58,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	60,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	61,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	63,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
 	42,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
 	43,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	55,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
-	45,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
-	50,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
-	53,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
+	59,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	49,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
+	54,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
+	57,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
 	44,  // 39: reeve.run.v1.RunEvent.workflow_prepared:type_name -> reeve.run.v1.WorkflowPrepared
-	72,  // 40: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,   // 41: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,   // 42: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,   // 43: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	73,  // 44: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	74,  // 45: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,   // 46: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	75,  // 47: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	73,  // 48: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	76,  // 49: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	66,  // 50: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	32,  // 51: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	31,  // 52: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	30,  // 53: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	77,  // 54: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	78,  // 55: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	29,  // 56: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	79,  // 57: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
-	80,  // 58: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
-	75,  // 59: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	81,  // 60: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	58,  // 61: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	67,  // 62: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,   // 63: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,   // 64: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	68,  // 65: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
-	82,  // 66: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	83,  // 67: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	80,  // 68: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	82,  // 69: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	84,  // 70: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	81,  // 71: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	83,  // 72: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	85,  // 73: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 74: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 75: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	86,  // 76: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	36,  // 77: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	87,  // 78: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	82,  // 79: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	83,  // 80: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	80,  // 81: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	84,  // 82: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	85,  // 83: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 84: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 85: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	87,  // 86: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	39,  // 87: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	38,  // 88: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	88,  // 89: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	89,  // 90: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	82,  // 91: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	83,  // 92: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 93: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	46,  // 94: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	90,  // 95: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	91,  // 96: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	47,  // 97: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
-	48,  // 98: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
-	49,  // 99: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
-	91,  // 100: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
-	82,  // 101: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
-	92,  // 102: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	93,  // 103: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	51,  // 104: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
-	8,   // 105: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
-	9,   // 106: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
-	52,  // 107: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
-	94,  // 108: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
-	2,   // 109: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	95,  // 110: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	10,  // 111: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	78,  // 112: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	68,  // 113: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	78,  // 114: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	58,  // 115: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	11,  // 116: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	96,  // 117: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	69,  // 118: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	69,  // 119: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	73,  // 120: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	12,  // 121: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	122, // [122:122] is the sub-list for method output_type
-	122, // [122:122] is the sub-list for method input_type
-	122, // [122:122] is the sub-list for extension type_name
-	122, // [122:122] is the sub-list for extension extendee
-	0,   // [0:122] is the sub-list for field type_name
+	45,  // 40: reeve.run.v1.RunEvent.media_prepared:type_name -> reeve.run.v1.MediaPrepared
+	47,  // 41: reeve.run.v1.RunEvent.media_call_started:type_name -> reeve.run.v1.MediaCallStarted
+	48,  // 42: reeve.run.v1.RunEvent.media_call_ended:type_name -> reeve.run.v1.MediaCallEnded
+	76,  // 43: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,   // 44: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,   // 45: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,   // 46: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	77,  // 47: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	78,  // 48: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,   // 49: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	79,  // 50: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	77,  // 51: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	80,  // 52: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	70,  // 53: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	32,  // 54: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	31,  // 55: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	30,  // 56: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	81,  // 57: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	82,  // 58: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	29,  // 59: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	83,  // 60: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	84,  // 61: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	79,  // 62: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	85,  // 63: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	62,  // 64: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	71,  // 65: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,   // 66: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,   // 67: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	72,  // 68: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	86,  // 69: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	87,  // 70: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	84,  // 71: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	86,  // 72: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	88,  // 73: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	85,  // 74: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	87,  // 75: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	89,  // 76: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 77: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 78: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	90,  // 79: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	36,  // 80: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	91,  // 81: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	86,  // 82: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	87,  // 83: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	84,  // 84: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	88,  // 85: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	89,  // 86: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 87: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 88: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	91,  // 89: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 90: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 91: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	92,  // 92: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	93,  // 93: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	86,  // 94: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	87,  // 95: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 96: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	46,  // 97: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
+	86,  // 98: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
+	86,  // 99: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
+	50,  // 100: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	94,  // 101: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	95,  // 102: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	51,  // 103: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	52,  // 104: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	53,  // 105: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	95,  // 106: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	86,  // 107: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	96,  // 108: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	97,  // 109: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	55,  // 110: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 111: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 112: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	56,  // 113: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	98,  // 114: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 115: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	99,  // 116: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 117: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	82,  // 118: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	72,  // 119: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	82,  // 120: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	62,  // 121: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 122: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	100, // 123: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	73,  // 124: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	73,  // 125: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	77,  // 126: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 127: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	128, // [128:128] is the sub-list for method output_type
+	128, // [128:128] is the sub-list for method input_type
+	128, // [128:128] is the sub-list for extension type_name
+	128, // [128:128] is the sub-list for extension extendee
+	0,   // [0:128] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -6578,18 +6960,23 @@ func file_reeve_run_v1_run_event_proto_init() {
 		(*RunEvent_PluginHookFinished)(nil),
 		(*RunEvent_RunEnding)(nil),
 		(*RunEvent_WorkflowPrepared)(nil),
+		(*RunEvent_MediaPrepared)(nil),
+		(*RunEvent_MediaCallStarted)(nil),
+		(*RunEvent_MediaCallEnded)(nil),
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[18].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[29].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[35].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      12,
-			NumMessages:   56,
+			NumMessages:   60,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

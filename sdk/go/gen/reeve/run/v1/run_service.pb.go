@@ -685,8 +685,8 @@ type StartRunRequest struct {
 	// Id of a saved workflow to execute: an agent with the field `workflow`, which runs in place of
 	// `agent_id`. Takes precedence over `media_generation`.
 	WorkflowTarget string `protobuf:"bytes,13,opt,name=workflow_target,json=workflowTarget,proto3" json:"workflow_target,omitempty"`
-	// Media to generate. This version generates none: if its mode is not `chat`, the request is
-	// refused with UNIMPLEMENTED.
+	// Media to generate from `input`. If set, and its mode is not `chat`, the run generates them in place of the work of the agent, with
+	// its tools, rules, approvals, and limits. Refused with UNIMPLEMENTED if no model of the deployment generates such media.
 	MediaGeneration *MediaGeneration `protobuf:"bytes,14,opt,name=media_generation,json=mediaGeneration,proto3" json:"media_generation,omitempty"`
 	// JSON Schema of the answer of this run, in place of `output_schema` of the agent.
 	OutputSchema *structpb.Struct `protobuf:"bytes,15,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
@@ -866,8 +866,21 @@ func (x *StartRunRequest) GetClientTools() *v12.ClientManifest {
 // Media that a request asks for.
 type MediaGeneration struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Kind of the media, for example `image`. Empty or `chat`: none, the answer is text.
-	Mode          string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
+	// Kind of the media: `image` or `speech`. Empty or `chat`: none, the answer is text.
+	Mode string `protobuf:"bytes,1,opt,name=mode,proto3" json:"mode,omitempty"`
+	// Model that generates them: an id of the registry, or `provider:model`. If empty, that of `media` of the agent, or else the first
+	// of the registry that generates such media.
+	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
+	// Number of images. 0 means 1.
+	Count uint32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// Size of the images in pixels, as `1024x1024`, each at most 9,999. Empty or `auto`: the provider chooses.
+	Size string `protobuf:"bytes,4,opt,name=size,proto3" json:"size,omitempty"`
+	// Quality of the images, as the provider names it. Empty: the provider chooses.
+	Quality string `protobuf:"bytes,5,opt,name=quality,proto3" json:"quality,omitempty"`
+	// Voice of the speech, as the provider names it. Empty: the default of the provider.
+	Voice string `protobuf:"bytes,6,opt,name=voice,proto3" json:"voice,omitempty"`
+	// Format of the files: `png`, `jpeg`, or `webp` for images, `mp3` or `wav` for speech. Empty: `png` or `mp3`.
+	Format        string `protobuf:"bytes,7,opt,name=format,proto3" json:"format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -905,6 +918,48 @@ func (*MediaGeneration) Descriptor() ([]byte, []int) {
 func (x *MediaGeneration) GetMode() string {
 	if x != nil {
 		return x.Mode
+	}
+	return ""
+}
+
+func (x *MediaGeneration) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *MediaGeneration) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *MediaGeneration) GetSize() string {
+	if x != nil {
+		return x.Size
+	}
+	return ""
+}
+
+func (x *MediaGeneration) GetQuality() string {
+	if x != nil {
+		return x.Quality
+	}
+	return ""
+}
+
+func (x *MediaGeneration) GetVoice() string {
+	if x != nil {
+		return x.Voice
+	}
+	return ""
+}
+
+func (x *MediaGeneration) GetFormat() string {
+	if x != nil {
+		return x.Format
 	}
 	return ""
 }
@@ -2662,9 +2717,15 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +
-	"\v_agent_modeR\x05tools\"'\n" +
+	"\v_agent_modeR\x05tools\"\xbb\x01\n" +
 	"\x0fMediaGeneration\x12\x14\n" +
-	"\x04mode\x18\x01 \x01(\tB\x00R\x04mode\"S\n" +
+	"\x04mode\x18\x01 \x01(\tB\x00R\x04mode\x12\x16\n" +
+	"\x05model\x18\x02 \x01(\tB\x00R\x05model\x12\x16\n" +
+	"\x05count\x18\x03 \x01(\rB\x00R\x05count\x12\x14\n" +
+	"\x04size\x18\x04 \x01(\tB\x00R\x04size\x12\x1a\n" +
+	"\aquality\x18\x05 \x01(\tB\x00R\aquality\x12\x16\n" +
+	"\x05voice\x18\x06 \x01(\tB\x00R\x05voice\x12\x18\n" +
+	"\x06format\x18\a \x01(\tB\x00R\x06format\"S\n" +
 	"\x10StartRunResponse\x12#\n" +
 	"\x03run\x18\x01 \x01(\v2\x11.reeve.run.v1.RunR\x03run\x12\x1a\n" +
 	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"\xdc\x01\n" +

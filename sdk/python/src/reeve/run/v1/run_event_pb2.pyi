@@ -194,7 +194,7 @@ TODO_STATUS_IN_PROGRESS: TodoStatus
 TODO_STATUS_COMPLETED: TodoStatus
 
 class RunEvent(_message.Message):
-    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due", "tokens_counted", "client_call", "plugins_pinned", "plugin_hook_finished", "run_ending", "workflow_prepared")
+    __slots__ = ("run_id", "sequence", "time", "parent_id", "depth", "step_number", "phase", "standstill", "text", "reasoning", "tool_call", "mcp_progress", "tool_result", "usage", "status", "step", "context", "message_injected", "plan", "approval", "subtask", "budget_exceeded", "cost_summary", "error", "text_voided", "run_created", "run_claimed", "run_parked", "run_prepared", "model_call_started", "model_turn", "model_call_failed", "message_submitted", "cancel_requested", "tool_call_started", "memory_written", "todos_changed", "tree_stored", "model_retry_due", "tokens_counted", "client_call", "plugins_pinned", "plugin_hook_finished", "run_ending", "workflow_prepared", "media_prepared", "media_call_started", "media_call_ended")
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     SEQUENCE_FIELD_NUMBER: _ClassVar[int]
     TIME_FIELD_NUMBER: _ClassVar[int]
@@ -240,6 +240,9 @@ class RunEvent(_message.Message):
     PLUGIN_HOOK_FINISHED_FIELD_NUMBER: _ClassVar[int]
     RUN_ENDING_FIELD_NUMBER: _ClassVar[int]
     WORKFLOW_PREPARED_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_PREPARED_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_CALL_STARTED_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_CALL_ENDED_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     sequence: int
     time: _timestamp_pb2.Timestamp
@@ -285,7 +288,10 @@ class RunEvent(_message.Message):
     plugin_hook_finished: PluginHookFinished
     run_ending: RunEnding
     workflow_prepared: WorkflowPrepared
-    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ..., tokens_counted: _Optional[_Union[TokensCounted, _Mapping]] = ..., client_call: _Optional[_Union[ClientCallChanged, _Mapping]] = ..., plugins_pinned: _Optional[_Union[PluginsPinned, _Mapping]] = ..., plugin_hook_finished: _Optional[_Union[PluginHookFinished, _Mapping]] = ..., run_ending: _Optional[_Union[RunEnding, _Mapping]] = ..., workflow_prepared: _Optional[_Union[WorkflowPrepared, _Mapping]] = ...) -> None: ...
+    media_prepared: MediaPrepared
+    media_call_started: MediaCallStarted
+    media_call_ended: MediaCallEnded
+    def __init__(self, run_id: _Optional[str] = ..., sequence: _Optional[int] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., parent_id: _Optional[str] = ..., depth: _Optional[int] = ..., step_number: _Optional[int] = ..., phase: _Optional[_Union[Phase, str]] = ..., standstill: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., text: _Optional[_Union[Text, _Mapping]] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., tool_call: _Optional[_Union[_tool_pb2.ToolCall, _Mapping]] = ..., mcp_progress: _Optional[_Union[_tool_pb2.ToolProgress, _Mapping]] = ..., tool_result: _Optional[_Union[ToolResultEvent, _Mapping]] = ..., usage: _Optional[_Union[Usage, _Mapping]] = ..., status: _Optional[_Union[StatusChanged, _Mapping]] = ..., step: _Optional[_Union[StepChanged, _Mapping]] = ..., context: _Optional[_Union[ContextChanged, _Mapping]] = ..., message_injected: _Optional[_Union[MessageInjected, _Mapping]] = ..., plan: _Optional[_Union[Plan, _Mapping]] = ..., approval: _Optional[_Union[ApprovalChanged, _Mapping]] = ..., subtask: _Optional[_Union[SubtaskChanged, _Mapping]] = ..., budget_exceeded: _Optional[_Union[BudgetExceeded, _Mapping]] = ..., cost_summary: _Optional[_Union[CostSummary, _Mapping]] = ..., error: _Optional[_Union[RunError, _Mapping]] = ..., text_voided: _Optional[_Union[TextVoided, _Mapping]] = ..., run_created: _Optional[_Union[RunCreated, _Mapping]] = ..., run_claimed: _Optional[_Union[RunClaimed, _Mapping]] = ..., run_parked: _Optional[_Union[RunParked, _Mapping]] = ..., run_prepared: _Optional[_Union[RunPrepared, _Mapping]] = ..., model_call_started: _Optional[_Union[ModelCallStarted, _Mapping]] = ..., model_turn: _Optional[_Union[ModelTurn, _Mapping]] = ..., model_call_failed: _Optional[_Union[ModelCallFailed, _Mapping]] = ..., message_submitted: _Optional[_Union[MessageSubmitted, _Mapping]] = ..., cancel_requested: _Optional[_Union[CancelRequested, _Mapping]] = ..., tool_call_started: _Optional[_Union[ToolCallStarted, _Mapping]] = ..., memory_written: _Optional[_Union[MemoryWritten, _Mapping]] = ..., todos_changed: _Optional[_Union[TodosChanged, _Mapping]] = ..., tree_stored: _Optional[_Union[TreeStored, _Mapping]] = ..., model_retry_due: _Optional[_Union[ModelRetryDue, _Mapping]] = ..., tokens_counted: _Optional[_Union[TokensCounted, _Mapping]] = ..., client_call: _Optional[_Union[ClientCallChanged, _Mapping]] = ..., plugins_pinned: _Optional[_Union[PluginsPinned, _Mapping]] = ..., plugin_hook_finished: _Optional[_Union[PluginHookFinished, _Mapping]] = ..., run_ending: _Optional[_Union[RunEnding, _Mapping]] = ..., workflow_prepared: _Optional[_Union[WorkflowPrepared, _Mapping]] = ..., media_prepared: _Optional[_Union[MediaPrepared, _Mapping]] = ..., media_call_started: _Optional[_Union[MediaCallStarted, _Mapping]] = ..., media_call_ended: _Optional[_Union[MediaCallEnded, _Mapping]] = ...) -> None: ...
 
 class Text(_message.Message):
     __slots__ = ("text",)
@@ -748,6 +754,54 @@ class WorkflowPrepared(_message.Message):
     own: bool
     delegate_ids: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, own: _Optional[bool] = ..., delegate_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class MediaPrepared(_message.Message):
+    __slots__ = ("agents",)
+    AGENTS_FIELD_NUMBER: _ClassVar[int]
+    agents: _containers.RepeatedCompositeFieldContainer[AgentMedia]
+    def __init__(self, agents: _Optional[_Iterable[_Union[AgentMedia, _Mapping]]] = ...) -> None: ...
+
+class AgentMedia(_message.Message):
+    __slots__ = ("agent_id", "image", "speech")
+    AGENT_ID_FIELD_NUMBER: _ClassVar[int]
+    IMAGE_FIELD_NUMBER: _ClassVar[int]
+    SPEECH_FIELD_NUMBER: _ClassVar[int]
+    agent_id: str
+    image: _model_spec_pb2.ModelSpec
+    speech: _model_spec_pb2.ModelSpec
+    def __init__(self, agent_id: _Optional[str] = ..., image: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., speech: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ...) -> None: ...
+
+class MediaCallStarted(_message.Message):
+    __slots__ = ("call_id", "attempt", "reserved_usd")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    RESERVED_USD_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    attempt: int
+    reserved_usd: float
+    def __init__(self, call_id: _Optional[str] = ..., attempt: _Optional[int] = ..., reserved_usd: _Optional[float] = ...) -> None: ...
+
+class MediaCallEnded(_message.Message):
+    __slots__ = ("call_id", "attempt", "model", "files", "input_tokens", "output_tokens", "cost_usd", "failure", "may_be_billed")
+    CALL_ID_FIELD_NUMBER: _ClassVar[int]
+    ATTEMPT_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    FILES_FIELD_NUMBER: _ClassVar[int]
+    INPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_FIELD_NUMBER: _ClassVar[int]
+    MAY_BE_BILLED_FIELD_NUMBER: _ClassVar[int]
+    call_id: str
+    attempt: int
+    model: str
+    files: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float
+    failure: str
+    may_be_billed: bool
+    def __init__(self, call_id: _Optional[str] = ..., attempt: _Optional[int] = ..., model: _Optional[str] = ..., files: _Optional[int] = ..., input_tokens: _Optional[int] = ..., output_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., failure: _Optional[str] = ..., may_be_billed: _Optional[bool] = ...) -> None: ...
 
 class PluginsPinned(_message.Message):
     __slots__ = ("plugins",)

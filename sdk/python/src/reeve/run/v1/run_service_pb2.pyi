@@ -191,10 +191,22 @@ class StartRunRequest(_message.Message):
     def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., workflow_target: _Optional[str] = ..., media_generation: _Optional[_Union[MediaGeneration, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., agent_mode: _Optional[bool] = ..., client_tools: _Optional[_Union[_client_tool_pb2.ClientManifest, _Mapping]] = ...) -> None: ...
 
 class MediaGeneration(_message.Message):
-    __slots__ = ("mode",)
+    __slots__ = ("mode", "model", "count", "size", "quality", "voice", "format")
     MODE_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    SIZE_FIELD_NUMBER: _ClassVar[int]
+    QUALITY_FIELD_NUMBER: _ClassVar[int]
+    VOICE_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
     mode: str
-    def __init__(self, mode: _Optional[str] = ...) -> None: ...
+    model: str
+    count: int
+    size: str
+    quality: str
+    voice: str
+    format: str
+    def __init__(self, mode: _Optional[str] = ..., model: _Optional[str] = ..., count: _Optional[int] = ..., size: _Optional[str] = ..., quality: _Optional[str] = ..., voice: _Optional[str] = ..., format: _Optional[str] = ...) -> None: ...
 
 class StartRunResponse(_message.Message):
     __slots__ = ("run", "warnings")

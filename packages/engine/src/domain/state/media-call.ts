@@ -1,0 +1,9 @@
+/** The latest attempt to generate the media of a call. */
+export interface MediaCall {
+  /** Starts at 1. */
+  readonly attempt: number;
+  /** `lost`: its owner was lost, and nobody knows whether the provider generated anything. */
+  readonly status: "in_progress" | "lost" | "ended";
+  /** Maximum cost in US dollars while it is in progress; 0: nothing is reserved. */
+  readonly reservedUsd: number;
+}

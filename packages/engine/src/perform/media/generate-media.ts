@@ -1,0 +1,140 @@
+import type { ModelSpec } from "@reeve/contracts/agent";
+import type { FilePart } from "@reeve/contracts/content/parts";
+import { ToolStatus } from "@reeve/contracts/tool";
+import { Failure } from "@reeve/platform/failure";
+import { approvedCall } from "../../domain/calls/approved-call.ts";
+import { refuse } from "../../domain/calls/tool-result.ts";
+import { mediaModelOf } from "../../domain/media/media-call.ts";
+import type { FailedGeneration } from "../../domain/media/media-facts.ts";
+import { failedFacts, generatedFacts } from "../../domain/media/media-facts.ts";
+import type { Effect } from "../../domain/next-effects.ts";
+import type { Fact } from "../../domain/state/fact.ts";
+import { fact } from "../../domain/state/fact.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import { frameOf } from "../../domain/state/run-state.ts";
+import type { MediaGenerator } from "../../ports/media-generator.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
+import { assertModelAllowed, providerOf } from "../models/model-access.ts";
+import { refusalOfCall } from "../policy-now.ts";
+import { mediaRequest, mediaTypeOf } from "./media-request.ts";
+import { retriedGeneration } from "./retried-generation.ts";
+import { storeMedia } from "./store-media.ts";
+
+/** How long a generation may take, with its retries. */
+const maxGenerationMs = 600_000;
+/** How many partial images of a call are stored. */
+const maxPartials = 12;
+
+type GenerateMedia = Extract<Effect, { kind: "generate_media" }>;
+
+/**
+ * Generates the media of a call, and stores each file as an artifact of the run. Yields a report for each partial image, and then the
+ * result with what the attempt has used, or the reason why there is none. Not idempotent: the log says before that the attempt starts.
+ */
+export async function* generateMedia(
+  state: RunState,
+  effect: GenerateMedia,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const { scope, call, frame: frameId } = effect;
+  const frame = frameOf(state, frameId);
+  const tool = frame.tools.get(call.call.name);
+  const refusal = tool && refusalOfCall(state, tool, { call, frame: frameId }, ports);
+  if (refusal !== undefined) {
+    const { reason, permission = call.permission } = refusal;
+    yield [refuse({ ...call, permission }, scope, reason, ToolStatus.ERROR, ports.clock.now())];
+    return;
+  }
+  const model = mediaModelOf(state, frame, effect.media);
+  const deadline = AbortSignal.timeout(maxGenerationMs);
+  try {
+    const bounded = AbortSignal.any([signal, deadline]);
+    yield* generated(state, effect, assertKnown(model), ports, bounded);
+  } catch (error) {
+    signal.throwIfAborted();
+    const failed = failureOf(error, deadline);
+    const named = { ...failed, model: model?.upstreamName ?? "" };
+    yield failedFacts(effect, named, ports.clock.now());
+  }
+}
+
+async function* generated(
+  state: RunState,
+  effect: GenerateMedia,
+  model: ModelSpec,
+  ports: RunPorts,
+  signal: AbortSignal,
+): AsyncIterable<readonly Fact[]> {
+  const { scope, call, media } = effect;
+  const { callId, name, arguments: args = {} } = approvedCall(call);
+  assertModelAllowed(state, model, ports);
+  const generator = generatorOf(model, ports);
+  const request = mediaRequest(media, model, args);
+  const store = async (bytes: Uint8Array, label: string): Promise<FilePart> => {
+    const file = {
+      name: `${media}-${label}.${request.format}`,
+      mediaType: mediaTypeOf(request),
+      bytes,
+      key: `${callId}/${call.media?.attempt ?? 1}/${label}`,
+    };
+    return await storeMedia(state, file, ports, signal);
+  };
+  const files: FilePart[] = [];
+  let partials = 0;
+  let used = { inputTokens: 0, outputTokens: 0 };
+  for await (const part of retriedGeneration(generator, request, ports, signal)) {
+    switch (part.kind) {
+      case "usage":
+        used = part;
+        break;
+      case "file":
+        files.push(await store(part.bytes, String(files.length + 1)));
+        break;
+      case "partial": {
+        if (partials >= maxPartials) break;
+        partials += 1;
+        const file = await store(part.bytes, `partial-${partials}`);
+        const message = `partial image: artifact ${file.artifactId}`;
+        // Attempts that were lost have reported progress, which only increases.
+        const progress = call.progressReports + partials;
+        yield [fact(scope, { case: "mcpProgress", value: { callId, name, progress, message } })];
+        break;
+      }
+    }
+  }
+  if (files.length === 0) {
+    throw new ModelFailure("malformed", "the provider generated no file", billed);
+  }
+  yield generatedFacts(effect, { model, files, ...used }, ports.clock.now());
+}
+
+const billed = { retryable: false, answerBegan: true };
+
+function assertKnown(model: ModelSpec | undefined): ModelSpec {
+  if (model !== undefined) return model;
+  throw new ModelFailure("not_configured", "the run has no model that generates such media");
+}
+
+function generatorOf(model: ModelSpec, ports: RunPorts): MediaGenerator {
+  const { media } = providerOf(model.provider, ports);
+  if (media !== undefined) return media;
+  const message = `the provider ${model.provider} of worker ${ports.worker} generates no media`;
+  throw new ModelFailure("unsupported", message);
+}
+
+/** Returns why a generation failed. Rethrows what is no failure of the provider or of the store. */
+function failureOf(error: unknown, deadline: AbortSignal): Omit<FailedGeneration, "model"> {
+  if (deadline.aborted) {
+    const message = `the generation did not end within ${maxGenerationMs / 1_000} s`;
+    return { reason: "unavailable", message, mayBeBilled: true };
+  }
+  if (error instanceof ModelFailure) {
+    const { reason, message, answerBegan } = error;
+    return { reason, message, mayBeBilled: answerBegan };
+  }
+  if (!(error instanceof Failure)) throw error;
+  const message = `the generated files cannot be stored: ${error.message}`;
+  return { reason: "unavailable", message, mayBeBilled: true };
+}
