@@ -52,6 +52,10 @@ export interface PlayingServer extends AsyncDisposable {
   readonly speaking: number;
 }
 
+/** The image that the server generates for every prompt: a PNG of one pixel, in Base64. */
+const onePixel =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 /** Starts an OpenAI-compatible server on loopback whose models a test plays. */
 export async function startPlayingServer(
   play: (asked: Asked) => Played | Promise<Played>,
@@ -62,6 +66,11 @@ export async function startPlayingServer(
     void (async () => {
       let body = "";
       for await (const piece of request) body += String(piece);
+      if (request.url?.endsWith("/images/generations") === true) {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ data: [{ b64_json: onePixel }] }));
+        return;
+      }
       const asked = askedOf(JSON.parse(body));
       all.push(asked);
       const played = await play(asked);

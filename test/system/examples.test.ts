@@ -86,3 +86,45 @@ test("the fact-check example has two statements checked by a delegate, and corre
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+// Requirement: CHAT-1
+test("the media example generates images as artifacts, for a request and for its model, and refuses others by name", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-example-"));
+  try {
+    await using embedded = await startEmbedded(
+      {
+        listen: "127.0.0.1:0",
+        dataDir: folder,
+        settings: {
+          REEVE_SCRIPTS: join(examples, "media/scripts"),
+          REEVE_MODELS: join(examples, "media/models.yaml"),
+        },
+        log: createLogger("test", "silent"),
+      },
+      new AbortController().signal,
+    );
+    using reeve = openConnection({ address: embedded.url, token: embedded.token });
+    const file = join(examples, "media/agent.yaml");
+    await reeve.agents.createAgent({ spec: parseSpecFile(readFileSync(file, "utf8"), file) });
+    const request = { agentId: "illustrator", input: "a lighthouse" };
+    for (const mediaGeneration of [{ mode: "image" }, { mode: "chat" }]) {
+      const { run } = await reeve.runs.startRun({ ...request, mediaGeneration });
+      const runId = run?.runId ?? "";
+      for await (const _ of reeve.runs.watchRun({ runId }));
+      const { run: ended } = await reeve.runs.getRun({ runId });
+      expect(ended).toMatchObject({ status: RunStatus.COMPLETED, cost: { costUsd: 0.04 } });
+      const { artifacts } = await reeve.artifacts.listArtifacts({ runId });
+      expect(artifacts.map(({ name }) => name).toSorted()).toEqual([
+        "image-1.png",
+        "image-partial-1.png",
+        "image-partial-2.png",
+      ]);
+      const image = artifacts.find(({ name }) => name === "image-1.png");
+      expect(ended?.output).toContain(image?.artifactId);
+    }
+    const video = reeve.runs.startRun({ ...request, mediaGeneration: { mode: "video" } });
+    await expect(video).rejects.toThrow(/\[unimplemented\].*"video"/);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -32,7 +32,7 @@ export interface RefusedStart {
   readonly input?: string;
   readonly created?: Pick<
     MessageInitShape<typeof StartRunRequestSchema>,
-    "messages" | "labels" | "files" | "onBusy" | "executor" | "workflowTarget"
+    "messages" | "labels" | "files" | "onBusy" | "executor" | "workflowTarget" | "mediaGeneration"
   >;
   readonly reason: ErrorReason;
   /** The path and the reason of each violation. */

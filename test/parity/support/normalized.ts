@@ -80,11 +80,13 @@ function inShort({ event, stepNumber, depth }: RunEvent): string {
       const { result, success } = event.value;
       const status = ToolStatusSchema.value[result?.metadata?.status ?? 0]?.localName;
       const edited = result?.metadata?.editedArguments ?? "";
-      const content = result?.content.replaceAll(/run_[a-z0-9]{20,}[\w/-]*/g, "ID");
+      const content = result?.content.replaceAll(/(run|art)_[a-z0-9]{20,}[\w/-]*/g, "ID");
       return `tool_result ${result?.name} ${success} ${status} ${content}${edited === "" ? "" : ` edited ${edited}`}`;
     }
     case "usage":
       return `usage ${event.value.inputTokens} ${event.value.outputTokens}`;
+    case "mediaCallEnded":
+      return `media_call_ended ${event.value.files} ${event.value.failure}`;
     case "context":
       return `context ${event.value.removedMessages} ${event.value.summary}`;
     case "messageInjected":

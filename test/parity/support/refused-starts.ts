@@ -81,6 +81,12 @@ export const refusedStarts: readonly RefusedStart[] = [
     violations: ["messages UNSUPPORTED_CAPABILITY"],
   },
   {
+    name: "media that nothing generates",
+    created: { mediaGeneration: { mode: "image" } },
+    reason: UNSUPPORTED_CAPABILITY,
+    violations: ["media_generation.mode UNSUPPORTED_CAPABILITY"],
+  },
+  {
     name: "an executor that does not exist",
     created: { executor: "cloud" },
     reason: UNSUPPORTED_CAPABILITY,

@@ -4,7 +4,7 @@ import { graph } from "@reeve/engine/test/support/workflow/workflow-graph";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import type { Scenario } from "./backend.ts";
 import { commonTools } from "./backend.ts";
-import { inputOf, isPending } from "./played.ts";
+import { call, inputOf, isPending, once } from "./played.ts";
 
 const input = { type: "input" };
 const output = { type: "output" };
@@ -69,7 +69,20 @@ function nameIn({ kind }: (typeof commonTools.values)[number]): readonly string[
   return kind.case === "stringValue" ? [kind.value] : [];
 }
 
+const media = { imageModel: "openai:painter" };
+const generates = fromJson(ListValueSchema, ["generate_*"]);
+
 const play = (asked: Asked): Played => ({ text: `I heard: ${inputOf(asked)}` });
+
+const drawing = graph(
+  {
+    in: input,
+    draw: { type: "media:image", properties: { size: "64x64" } },
+    out: output,
+  },
+  "in -> draw",
+  "draw.result.artifacts.0.media_type -> out",
+);
 
 /** Scenarios of agents whose calls come from a graph. */
 export const workflowScenarios: readonly Scenario[] = [
@@ -85,4 +98,14 @@ export const workflowScenarios: readonly Scenario[] = [
       isPending(event) ? people.decide(event, { approved: true }) : undefined,
   },
   { name: "workflow that fails", spec: { workflow: failing }, play },
+  {
+    name: "workflow that generates an image",
+    spec: { model: "", workflow: drawing, media, allowedToolPatterns: generates },
+    play,
+  },
+  {
+    name: "image for a model",
+    spec: { media, allowedToolPatterns: generates },
+    play: once(call("generate_image", { prompt: "a cat" })),
+  },
 ];

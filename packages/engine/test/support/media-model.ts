@@ -1,9 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { FilePartSchema } from "@reeve/contracts/content/parts";
 import { png } from "@reeve/jetstream/test/support/files/png";
+import { generatedFacts } from "../../src/domain/media/media-facts.ts";
+import { nextEffects } from "../../src/domain/next-effects.ts";
 import type { MediaPart, MediaRequest } from "../../src/ports/media-generator.ts";
 import type { ModelProvider } from "../../src/ports/model-provider.ts";
 import { countingModel } from "./models.ts";
+import { PlayedRun } from "./run-player.ts";
 
 /** A model of the registry that generates images, each for 0.04 USD. */
 export const painter = {
@@ -56,3 +60,23 @@ export const paintingAgent = {
     ],
   },
 };
+
+/** A run that generates an image after a partial one, and whose first attempt was lost with its worker. */
+export function recordedMedia(): PlayedRun {
+  const run = new PlayedRun(paintingAgent).progresses("partial image").claimedAnew();
+  const [effect] = nextEffects(run.state);
+  const model = run.state.media[0]?.image;
+  if (effect?.kind !== "generate_media" || model === undefined) {
+    throw new Error("the run generates nothing");
+  }
+  const file = create(FilePartSchema, {
+    artifactId: `art_${"0".repeat(32)}`,
+    name: "image-1.png",
+    mediaType: "image/png",
+    sizeBytes: 70,
+    width: 64,
+    height: 48,
+  });
+  const generated = { model, files: [file], inputTokens: 9, outputTokens: 200 };
+  return run.append(generatedFacts(effect, generated, run.nowMs));
+}

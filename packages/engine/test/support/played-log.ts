@@ -2,6 +2,7 @@ import type { DescMessage, MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { limitsFor } from "@reeve/agent/spec/limits";
 import { runtimeTools } from "@reeve/agent/tools/runtime-tools";
+import type { AgentSpec } from "@reeve/contracts/agent";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { PinnedPluginSchema, RunCreatedSchema, RunEvent } from "@reeve/contracts/run";
 import { RunPreparedSchema, RunStatus } from "@reeve/contracts/run";
@@ -61,6 +62,7 @@ export class PlayedLog {
       { case: "runClaimed", value: { worker: "w1", epoch: 1, dispatchSequence: 1n } },
       { case: "status", value: { status: RunStatus.STARTING } },
       ...withWorkflows.map(({ event }) => event),
+      ...mediaOf(agent),
       {
         case: "runPrepared",
         value: create(RunPreparedSchema, {
@@ -144,4 +146,12 @@ export class PlayedLog {
   protected get defaultFrame(): string {
     return this.state.frames.has(plannerId) ? plannerId : rootId;
   }
+}
+
+/** Returns the record of the models with which an agent generates media, which have the ids that it names. */
+function mediaOf({ media }: AgentSpec): readonly EventInit[] {
+  if (media === undefined) return [];
+  const { imageModel: id } = media;
+  const image = { id, provider: "test", upstreamName: id, pricing: { usdPerImage: 0.04 } };
+  return [{ case: "mediaPrepared", value: { agents: [{ image }] } }];
 }

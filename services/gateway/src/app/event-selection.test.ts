@@ -29,6 +29,7 @@ const detail = [
   "reasoning",
   "toolResult",
   "usage",
+  "mediaCallEnded",
   "plan",
   "subtask",
   "costSummary",
@@ -75,7 +76,11 @@ describe("a selection of events", () => {
   // Requirement: EVT-5
   test("by families includes exactly those, and nothing for no families", () => {
     expect(only()).toEqual([]);
-    expect(only(EventFamily.TEXT, EventFamily.USAGE).toSorted()).toEqual(["text", "usage"]);
+    expect(only(EventFamily.TEXT, EventFamily.USAGE).toSorted()).toEqual([
+      "mediaCallEnded",
+      "text",
+      "usage",
+    ]);
     expect(only(EventFamily.RECORD)).toContain("runCreated");
     expect(only(EventFamily.RECORD)).not.toContain("text");
   });

@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { ChatContextKind, OnBusy, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
@@ -176,6 +177,26 @@ describe("a started run", () => {
     if (row !== undefined) await ports.agents.put("globex.writer", row.record, never);
     expect((await start(ports, { requestId: "r" }, gus)).runId).not.toBe(runId);
   });
+});
+
+// Requirement: CHAT-1
+test("a start with media_generation is a run that generates them with the agent, which stays as it is", async () => {
+  const known = memoryPorts();
+  const { models } = known.offer();
+  const generating = create(ModelCatalogSchema, {
+    models: [{ id: "painter", provider: "p", upstreamName: "x", generates: ["image"] }],
+    providers: [...models.providers, { name: "p", generates: ["image"] }],
+  });
+  const ports = { ...known, offer: () => ({ ...known.offer(), models: generating }) };
+  await storeAgent(known, "writer", { instructions: "You write." });
+  const { runId } = await start(ports, { mediaGeneration: { mode: "image", count: 2 } });
+  expect((await createdIn(ports, runId))?.spec).toMatchObject({
+    instructions: "You write.",
+    media: { imageModel: "painter" },
+    workflow: { nodes: [{}, { type: "media:image", properties: { count: 2 } }, {}] },
+  });
+  const stored = await ports.agents.get("acme.writer", never);
+  expect(stored?.record.spec?.workflow).toBeUndefined();
 });
 
 // Requirement: RES-9, PERM-4

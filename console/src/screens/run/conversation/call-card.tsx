@@ -1,4 +1,7 @@
 import { memo } from "react";
+import { create } from "@bufbuild/protobuf";
+import type { ContentPart } from "@reeve/contracts/content/parts";
+import { ContentPartSchema } from "@reeve/contracts/content/parts";
 import { nameOfApproval } from "../../../format/names.ts";
 import { formatDuration, msOf } from "../../../format/time.ts";
 import { votersOf } from "../../../format/voters.ts";
@@ -6,6 +9,7 @@ import { argsLine, resultLine, stateOfCall } from "../../../run/call-state.ts";
 import type { CallItem, RunModel } from "../../../run/run-model.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
+import { MessageParts } from "../../../ui/content/message-parts.tsx";
 import { JsonView } from "../../../ui/content/json-view.tsx";
 import { Clock } from "../../../ui/times.tsx";
 import { argumentsLine } from "../../approval/arguments-line.ts";
@@ -56,6 +60,7 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
         </p>
       )}
       {line !== "" && <p className="card-line mono">{line}</p>}
+      <MessageParts parts={filesOf(call)} />
       <PlannedWorkflow call={call} run={run} />
       {subtasks.map((frame) => (
         <FrameCard key={frame.id} frame={frame} run={run} version={version} view={view} />
@@ -63,6 +68,13 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
     </div>
   );
 });
+
+/** Returns the images of a result. */
+function filesOf({ result }: CallItem): readonly ContentPart[] {
+  return (result?.result?.files ?? []).map((value) =>
+    create(ContentPartSchema, { part: { case: "file", value } }),
+  );
+}
 
 function CallDetails({
   call: { call, result, approvalId },

@@ -1,17 +1,10 @@
 import { expect, test } from "vitest";
-import { paintingAgent, painter } from "../../../test/support/media-model.ts";
+import { paintingAgent } from "../../../test/support/media-model.ts";
 import { PlayedRun } from "../../../test/support/run-player.ts";
 import { committedUsd } from "../budget/reserve-cost.ts";
 import { nextEffects } from "../next-effects.ts";
 import { applyAll } from "../state/apply.ts";
 import { initialState } from "../state/run-state.ts";
-
-/** Returns a run that generates an image, and whose model has a price. */
-function painting(): PlayedRun {
-  const run = new PlayedRun(paintingAgent);
-  const value = { agents: [{ image: painter }] };
-  return run.write({ case: "mediaPrepared", value }).claimedAnew();
-}
 
 // Requirement: DUR-3
 test("a generation is repeated for each lost worker, and given up after the third", () => {
@@ -28,7 +21,7 @@ test("a generation is repeated for each lost worker, and given up after the thir
 
 // Requirement: TURN-4
 test("a lost generation counts with its maximum cost", () => {
-  const run = painting();
+  const run = new PlayedRun(paintingAgent);
   expect(run.all("mediaCallStarted").at(-1)?.reservedUsd).toBe(0.04);
   expect(committedUsd(run.state)).toBeCloseTo(0.04);
   run.claimedAnew();
