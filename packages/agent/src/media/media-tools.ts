@@ -6,7 +6,7 @@ import { runtimeTool } from "../tools/runtime-tool.ts";
 import { generateImageName, generateSpeechName, mediaReference } from "./media-kinds.ts";
 
 /** How many images one call generates at most. */
-export const maxImages = 4;
+const maxImages = 4;
 /** The longest prompt of an image, and the longest text that is spoken, in characters. */
 const maxPromptCharacters = 32_000;
 const maxSpeechCharacters = 20_000;
@@ -43,7 +43,7 @@ export const speechSettings: JsonObject = {
 };
 
 /** The tool that generates images. */
-export const generateImage = mediaTool(
+const generateImage = mediaTool(
   generateImageName,
   "Generates images from a description, and stores them as artifacts of the run.",
   {
@@ -59,7 +59,7 @@ export const generateImage = mediaTool(
 );
 
 /** The tool that generates speech. */
-export const generateSpeech = mediaTool(
+const generateSpeech = mediaTool(
   generateSpeechName,
   "Speaks a text, and stores the recording as an artifact of the run.",
   {
