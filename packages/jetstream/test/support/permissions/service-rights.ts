@@ -87,8 +87,8 @@ export const published: readonly Right[] = [
   ["announce tools", "$KV.tools.default.toolhost-1", ["toolhost"]],
   ["announce models", "$KV.models.default", ["runtime"]],
   ["read the announced models", "$JS.API.STREAM.MSG.GET.KV_models", ["gateway", "runtime"]],
-  ["store an artifact", "$O.artifacts-bytes.C.1", ["gateway", "toolhost"]],
-  ["describe an artifact", "$KV.artifacts.acme.artifact_1", ["gateway", "toolhost"]],
+  ["store an artifact", "$O.artifacts-bytes.C.1", ["gateway", "runtime", "toolhost"]],
+  ["describe an artifact", "$KV.artifacts.acme.artifact_1", ["gateway", "runtime", "toolhost"]],
   [
     "read an artifact",
     "$JS.API.DIRECT.GET.OBJ_artifacts-bytes",
