@@ -66,6 +66,11 @@ function runCommand(context: Context): Command {
       collectLabels,
     )
     .option("--memory", "recall memories of the user, and let the agent add some")
+    .option(
+      "--knowledge <collection>",
+      "collection of documents that the agent searches and cites (repeatable)",
+      (id: string, before: readonly string[] = []) => [...before, id],
+    )
     .option("--json", "print the run as JSON, or with --watch one event per line");
   interface Options {
     readonly thread?: string;
@@ -73,6 +78,7 @@ function runCommand(context: Context): Command {
     readonly outputSchema?: string;
     readonly label?: Readonly<Record<string, string>>;
     readonly memory?: true;
+    readonly knowledge?: readonly string[];
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
     readonly attach?: readonly string[];
@@ -100,6 +106,7 @@ function runCommand(context: Context): Command {
         parts,
         labels: { ...options.label },
         memoryEnabled: options.memory === true,
+        collections: [...(options.knowledge ?? [])],
         ...(outputSchema && { outputSchema }),
         ...(options.thread !== undefined && {
           threadId: options.thread,

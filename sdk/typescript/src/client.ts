@@ -34,6 +34,7 @@ import type {
   ListRunsOptions,
   SendOptions,
 } from "./call-options.ts";
+import { Knowledge } from "./knowledge/knowledge.ts";
 import { Memories } from "./memories.ts";
 import { Operations } from "./operations.ts";
 import { Passkeys } from "./passkeys.ts";
@@ -72,6 +73,7 @@ export class Client implements Disposable {
   readonly audit: AuditTrail;
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
+  readonly knowledge: Knowledge;
   readonly memories: Memories;
   readonly operations: Operations;
   readonly passkeys: Passkeys;
@@ -88,6 +90,7 @@ export class Client implements Disposable {
     this.audit = new AuditTrail(this.#requests);
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
+    this.knowledge = new Knowledge(this.#requests);
     this.memories = new Memories(this.#requests);
     this.operations = new Operations(this.#requests);
     this.passkeys = new Passkeys(this.#requests);

@@ -8,6 +8,7 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { ToolCatalogSchema, ToolOfferSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
+import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { QuotaUsageSchema } from "@reeve/contracts/quota";
@@ -16,6 +17,7 @@ import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import { confirmAbsence } from "@reeve/jetstream/log/confirm-absence";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
+import { collectionTextBucket } from "@reeve/jetstream/objects/collection-store";
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
@@ -26,6 +28,8 @@ import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { CollectionEditor, maxTextObjectBytes } from "@reeve/knowledge/collection-editor";
+import { documentParser } from "@reeve/knowledge/parse/parse-document";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
@@ -107,6 +111,14 @@ export async function openPorts(
     inbox: await openTable(nats, ApprovalSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    knowledge: new CollectionEditor(
+      {
+        table: await openTable(nats, CollectionRecordSchema),
+        objects: await openObjects(nats, { bucket: collectionTextBucket, maxBytes: maxTextObjectBytes }),
+      },
+      documentParser(),
+      systemClock.now,
+    ),
     threads: await openThreadLog(nats),
     threadIndex,
     threadLists,

@@ -25,6 +25,7 @@ import { warningOf, warningText } from "../spec/spec-warning.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
+import { searchKnowledge } from "../tools/search-knowledge.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
 import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills.ts";
@@ -64,7 +65,7 @@ function resolveOne(
   const lookup = lookupStage(spec, offer, policy);
   const plugins = pluginStage(spec, {
     policy,
-    hasMemory: context.extraTools.length > 0,
+    hasMemory: context.extraTools.some(({ name }) => name === recallName),
     offered: offer.models.plugins,
   });
   assertPlugins(plugins.violations);
@@ -194,7 +195,7 @@ function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): With
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */
 type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" | "outputSchema"> &
-  Partial<Pick<RunCreated, "delegates" | "offeredTools">>;
+  Partial<Pick<RunCreated, "delegates" | "offeredTools" | "collections">>;
 
 /** Returns what decides which tools a run can have, from the request that started it, and from who started it. */
 export function toolContextOf(
@@ -204,7 +205,10 @@ export function toolContextOf(
 ): ToolContext {
   return {
     isEditor: request.chatContext?.kind === ChatContextKind.EDITOR,
-    extraTools: request.memoryEnabled ? longTermMemoryTools : [],
+    extraTools: [
+      ...(request.memoryEnabled ? longTermMemoryTools : []),
+      ...((request.collections ?? []).length > 0 ? [searchKnowledge] : []),
+    ],
     policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
     outputSchema: request.outputSchema,
     delegates: request.delegates ?? [],

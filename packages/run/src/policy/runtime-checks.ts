@@ -27,6 +27,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.EDITOR,
   CheckedRule.GUARDRAILS,
   CheckedRule.DELEGATE_PLUGINS,
+  CheckedRule.COLLECTIONS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -43,6 +44,7 @@ const fieldOf = {
   [CheckedRule.EDITOR]: "chat_context",
   [CheckedRule.GUARDRAILS]: "sections.guardrails",
   [CheckedRule.DELEGATE_PLUGINS]: "plugin_ids of delegates",
+  [CheckedRule.COLLECTIONS]: "collections",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -52,7 +54,7 @@ export type IgnorableRule = keyof typeof fieldOf;
 type StatedByRun = Partial<
   Pick<
     RunCreated,
-    "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools" | "chatContext"
+    "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools" | "chatContext" | "collections"
   >
 >;
 
@@ -71,6 +73,7 @@ export function ignorableRules(
     delegates = [],
     offeredTools = [],
     chatContext,
+    collections = [],
   }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
@@ -89,6 +92,7 @@ export function ignorableRules(
       CheckedRule.DELEGATE_PLUGINS,
       delegates.some((each) => each.spec !== undefined && namesOfferedPlugin(each.spec)),
     ],
+    [CheckedRule.COLLECTIONS, collections.length > 0],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }

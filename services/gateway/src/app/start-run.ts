@@ -31,6 +31,7 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 import { createRun, knownRun } from "./runs/create-run.ts";
 import type { CheckedStart } from "./check-start-request.ts";
 import { checkStartRequest } from "./check-start-request.ts";
+import { readableCollections } from "./knowledge/readable-collections.ts";
 
 /** A run that a request started, or had started before. */
 export interface StartedRun {
@@ -88,6 +89,7 @@ export async function startRunAs(
   const ofAgent = resolvable(ports, agent.spec, resolved, { tenant, roles }, checked);
   const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent];
   await assertChecked(ports.holders, ignorableRules(agent.spec, resolved), signal);
+  const collections = await readableCollections(ports, { tenant, subject }, request, signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId,
@@ -111,6 +113,7 @@ export async function startRunAs(
     traceparent: traceparentOf(),
     threadId: request.threadId,
     memoryEnabled: request.memoryEnabled,
+    ...collections,
     cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
     ...(request.outputSchema && { outputSchema: request.outputSchema }),

@@ -1,7 +1,9 @@
 import { create } from "@bufbuild/protobuf";
+import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import { openSkillName } from "@reeve/agent/tools/open-skill";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
+import { searchKnowledge } from "@reeve/knowledge/knowledge-tool";
 import { callMemoryTool } from "@reeve/memory/memory-tools";
 import { approvedCall } from "../../domain/calls/approved-call.ts";
 import type { Fact } from "../../domain/state/fact.ts";
@@ -10,6 +12,7 @@ import type { Effect } from "../../domain/next-effects.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { frameOf } from "../../domain/state/run-state.ts";
 import { refusalOfCall } from "../policy-now.ts";
+import { noCollections } from "../retrieve-passages.ts";
 import { refuse, toolResultFact } from "../../domain/calls/tool-result.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { openSkill } from "./open-skill.ts";
@@ -46,6 +49,12 @@ export async function* callRuntimeTool(
         );
       case openSkillName:
         return await openSkill(state, frame, args, ports, signal);
+      case searchKnowledgeName: {
+        if (ports.knowledge === undefined) throw noCollections();
+        const user = { tenant: owner.tenant, subject: owner.user };
+        const known = created?.collections ?? [];
+        return await searchKnowledge(ports.knowledge, user, known, args, signal);
+      }
       default:
         return await callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal);
     }

@@ -1,10 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
+import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 
-const memoryTools = new Set(longTermMemoryTools.map(({ name }) => name));
-const placeholder = "[not kept in the thread: memories belong to one user]";
+/** The tools whose results one user may read and another may not. */
+const memoryTools = new Set([...longTermMemoryTools.map(({ name }) => name), searchKnowledgeName]);
+const placeholder = "[not kept in the thread: memories and passages belong to those who may read them]";
 /** Arguments have to stay JSON. */
 const noArguments = "{}";
 
