@@ -11,6 +11,13 @@ export interface KnowledgeResult {
   readonly citations: Passage[];
 }
 
+/** What a call may search, and how large its result may be. */
+export interface KnowledgeLimits {
+  /** The collections of the run. */
+  readonly known: readonly string[];
+  readonly maxBytes: number;
+}
+
 const defaultLimit = 5;
 const maxLimit = 20;
 
@@ -21,7 +28,7 @@ const maxLimit = 20;
 export async function searchKnowledge(
   collections: Pick<Collections, "search">,
   user: KnowledgeUser,
-  known: readonly string[],
+  { known, maxBytes }: KnowledgeLimits,
   args: JsonObject,
   signal: AbortSignal,
 ): Promise<KnowledgeResult> {
@@ -34,16 +41,26 @@ export async function searchKnowledge(
   const collectionIds = named === undefined ? known : [named];
   const wanted = { collectionIds, query, limit: limitOf(limit) };
   try {
-    const passages = await collections.search(user, wanted, signal);
-    const isEmpty = passages.length === 0;
-    const content = isEmpty
-      ? "no passage has a word of the query; try other words"
-      : renderPassages(passages);
-    return { content, isError: false, citations: [...passages] };
+    const found = await collections.search(user, wanted, signal);
+    const citations = firstFitting(found, maxBytes);
+    const content =
+      found.length === 0
+        ? "no passage has a word of the query; try other words"
+        : renderPassages(citations);
+    return { content, isError: false, citations };
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
     return failure(error.message);
   }
+}
+
+/** Returns the first passages that fit into a result. */
+function firstFitting(passages: readonly Passage[], maxBytes: number): Passage[] {
+  for (let count = passages.length; count > 0; count--) {
+    const first = passages.slice(0, count);
+    if (Buffer.byteLength(renderPassages(first)) <= maxBytes) return first;
+  }
+  return [];
 }
 
 function limitOf(value: JsonObject[string] | undefined): number {

@@ -2,7 +2,7 @@
 export const secret = "text-of-the-owner";
 
 /** Ids of what belongs to the owner. The test sets them. */
-export const ids = { run: "", artifact: "", memory: "", approval: "", grant: "grt_theirs00-2-0" };
+export const ids = { run: "", artifact: "", document: "", memory: "", approval: "", grant: "grt_theirs00-2-0" };
 
 /** A request, and the answers of the gateway to two tenants. */
 export interface TenantRequest {
@@ -118,6 +118,36 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "ArtifactService/ListArtifacts": { request: () => ({}) },
   "IdentityService/GetCaller": { request: () => ({}) },
   "AuditService/ListAuditEvents": { request: () => ({}) },
+  "KnowledgeService/CreateCollection": { request: () => ({ collectionId: "new" }) },
+  "KnowledgeService/GetCollection": {
+    request: () => ({ collectionId: "theirs" }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
+  "KnowledgeService/ListCollections": { request: () => ({}) },
+  "KnowledgeService/AddDocument": {
+    request: () => ({
+      collectionId: "theirs",
+      name: "new.md",
+      source: { case: "content", value: Buffer.from("new") },
+    }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
+  "KnowledgeService/ListDocuments": {
+    request: () => ({ collectionId: "theirs" }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
+  "KnowledgeService/SearchCollections": {
+    request: () => ({ collectionIds: ["theirs"], query: secret }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
+  "KnowledgeService/DeleteDocument": {
+    request: () => ({ collectionId: "theirs", documentId: ids.document }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
+  "KnowledgeService/DeleteCollection": {
+    request: () => ({ collectionId: "theirs" }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
   "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
   "MemoryService/ListMemories": { request: () => ({}) },
   "MemoryService/RecallMemories": { request: () => ({ query: secret }) },

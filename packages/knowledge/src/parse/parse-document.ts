@@ -22,7 +22,7 @@ export interface ParseLimits {
   readonly maxTextBytes?: number;
   /** The memory of the process that reads the document. Default: 512 MiB. */
   readonly maxMemoryBytes?: number;
-  /** Default: 60 seconds. */
+  /** Default: 30 seconds. */
   readonly maxDurationMs?: number;
 }
 
@@ -47,7 +47,7 @@ const maxOutputFactor = 8;
 export function documentParser({
   maxTextBytes = 4 * 1_048_576,
   maxMemoryBytes = 512 * 1_048_576,
-  maxDurationMs = 60_000,
+  maxDurationMs = 30_000,
 }: ParseLimits = {}): ParseDocument {
   return async (name, format, bytes, signal) => {
     signal.throwIfAborted();

@@ -72,6 +72,8 @@ pub enum CheckedRule {
     Guardrails = 62,
     /// Delegates that name plugins of the operator: `plugin_ids` of a delegate.
     DelegatePlugins = 63,
+    /// Runs with knowledge: `collections`.
+    Collections = 70,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -93,6 +95,7 @@ impl CheckedRule {
             Self::Editor => "CHECKED_RULE_EDITOR",
             Self::Guardrails => "CHECKED_RULE_GUARDRAILS",
             Self::DelegatePlugins => "CHECKED_RULE_DELEGATE_PLUGINS",
+            Self::Collections => "CHECKED_RULE_COLLECTIONS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -111,6 +114,7 @@ impl CheckedRule {
             "CHECKED_RULE_EDITOR" => Some(Self::Editor),
             "CHECKED_RULE_GUARDRAILS" => Some(Self::Guardrails),
             "CHECKED_RULE_DELEGATE_PLUGINS" => Some(Self::DelegatePlugins),
+            "CHECKED_RULE_COLLECTIONS" => Some(Self::Collections),
             _ => None,
         }
     }

@@ -53,7 +53,8 @@ export async function* callRuntimeTool(
         if (ports.knowledge === undefined) throw noCollections();
         const user = { tenant: owner.tenant, subject: owner.user };
         const known = created?.collections ?? [];
-        return await searchKnowledge(ports.knowledge, user, known, args, signal);
+        const limits = { known, maxBytes: resultBytesIn(state, caller) };
+        return await searchKnowledge(ports.knowledge, user, limits, args, signal);
       }
       default:
         return await callMemoryTool(ports.memory, owner, { name, args, runId, callId }, signal);
