@@ -25,7 +25,7 @@ import { warningOf, warningText } from "../spec/spec-warning.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
-import { searchKnowledge } from "../tools/search-knowledge.ts";
+import { searchKnowledge, searchKnowledgeName } from "../tools/search-knowledge.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
 import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills.ts";
@@ -74,8 +74,10 @@ function resolveOne(
   const { belt, gated, sandboxWarnings } = toolStage(spec, offer, context);
   const hosts = permittedHosts(policy, spec);
   const credentials = permittedCredentials(policy, spec);
-  const noRecall = withheldRecall(offer, context);
+  const noRecall = withheldExtra(recallName, offer, context);
+  const noSearch = withheldExtra(searchKnowledgeName, offer, context);
   const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
+  const knowledge = noSearch ? [`collections: they are not searched: ${noSearch.reason}`] : [];
   const { limits, retry, executor, planner, fallback } = lookup;
   assertWorkflow(workflowProblems(spec, belt, context.delegates));
   // The nodes of a workflow call tools themselves.
@@ -104,6 +106,7 @@ function resolveOne(
       ...hosts.warnings,
       ...credentials.warnings,
       ...memory,
+      ...knowledge,
       ...skillWarnings(spec, belt),
       ...lookup.limitWarnings,
       ...delegateWarnings(delegates),
@@ -130,6 +133,7 @@ function resolveOne(
     withheld,
     gated: gated.further,
     recalls: noRecall === undefined,
+    retrieves: noSearch === undefined,
     finish,
     delegates,
     skills,
@@ -187,10 +191,14 @@ function assertSkills(violations: readonly Violation[]): void {
 
 const maxProblemBytes = 4_000;
 
-/** Returns why the policy withholds the tool that recalls memories. Undefined: it does not, or the run has no memory. */
-function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): Withheld | undefined {
-  const recall = extraTools.find(({ name }) => name === recallName);
-  return recall && withheldTool(policy, recall, offer.tools);
+/** Returns why the policy withholds a tool that only some runs have. Undefined: it does not, or the run has no such tool. */
+function withheldExtra(
+  name: string,
+  offer: Offer,
+  { extraTools, policy }: ToolContext,
+): Withheld | undefined {
+  const tool = extraTools.find((each) => each.name === name);
+  return tool && withheldTool(policy, tool, offer.tools);
 }
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */

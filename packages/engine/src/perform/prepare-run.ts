@@ -3,7 +3,6 @@ import { planForLog } from "@reeve/agent/resolve/fit-plan";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { resolveOften } from "@reeve/agent/resolve/recent-resolutions";
 import { starterOf, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
-import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import type { Limits } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated } from "@reeve/contracts/run";
@@ -67,8 +66,6 @@ async function prepared(
   const history = await historyFor(runId, created, limits, ports, signal);
   const capabilities = executor && capabilitiesOf(executor);
   const planning = planner && capabilitiesOf(planner);
-  // What keeps the tool from an agent keeps the passages from it too.
-  const searches = tools.some(({ name }) => name === searchKnowledgeName);
   const preparation = fact(rootScope, {
     case: "runPrepared",
     value: {
@@ -83,7 +80,7 @@ async function prepared(
       fallbacks: fallbacksOf(resolved),
       history: [...history],
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
-      passages: searches ? [...(await retrievePassages(created, ports, signal))] : [],
+      passages: resolved.retrieves ? [...(await retrievePassages(created, ports, signal))] : [],
       warnings: [...warnings],
       plan: planForLog(resolved.plan),
       skills: [...resolved.skills],
