@@ -119,7 +119,10 @@ test("a run cites a PDF and Markdown of its collections by page and line, and no
   using other = openConnection({ address: deployment.url, token: "other-token-0123456789" });
   const { knowledge, runs } = deployment.reeve;
   await knowledge.createCollection({ collectionId: "handbook", readers: ["tester"] });
-  const pdf = smallPdf([["Travel", "Book trains."], ["Flights", "Long flights: business class."]]);
+  const pdf = smallPdf([
+    ["Travel", "Book trains."],
+    ["Flights", "Long flights: business class."],
+  ]);
   const markdown = Buffer.from("# Leave\n\nThirty days of vacation.\n");
   for (const [name, value] of [
     ["travel.pdf", pdf],

@@ -123,7 +123,12 @@ export class CollectionEditor extends Collections {
     assertDocumentFits(name, bytes.length);
     // Nobody parses for a collection that they cannot change.
     await this.assertMayChange(user, collectionId, signal);
-    const parsed = await this.#read(user, name, (until) => this.#parse(name, format, bytes, until), signal);
+    const parsed = await this.#read(
+      user,
+      name,
+      (until) => this.#parse(name, format, bytes, until),
+      signal,
+    );
     const { passages, pageCount } = parsed;
     const document = create(DocumentSchema, {
       documentId: documentIdOf(user.tenant, collectionId, name),

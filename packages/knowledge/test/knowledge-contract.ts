@@ -24,7 +24,8 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
     const collectionId = `c${collections++}`;
     const knowledge = editor();
     await knowledge.create(ann, { collectionId, title: "", readers: [...readers] }, never);
-    for (const [name, text] of Object.entries(documents)) await add(knowledge, collectionId, name, text);
+    for (const [name, text] of Object.entries(documents))
+      await add(knowledge, collectionId, name, text);
     return { knowledge, collectionId };
   }
 
@@ -60,7 +61,10 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
       const other = new Collections(stores());
       expect(namesOf(await search(other, collectionId, "cat"))).toEqual(["a.md"]);
       await add(knowledge, collectionId, "b.md", "two cats");
-      expect(namesOf(await search(other, collectionId, "cat")).toSorted()).toEqual(["a.md", "b.md"]);
+      expect(namesOf(await search(other, collectionId, "cat")).toSorted()).toEqual([
+        "a.md",
+        "b.md",
+      ]);
       const { documents } = await knowledge.get(ann, collectionId, never);
       const first = documents.find(({ name }) => name === "a.md")?.documentId ?? "";
       await knowledge.deleteDocument(ann, collectionId, first, never);
@@ -96,7 +100,12 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
         ["a.exe", Uint8Array.of(77), ErrorReason.DOCUMENT_UNREADABLE],
         ["a.md", new Uint8Array(33 * 1_048_576), ErrorReason.DOCUMENT_TOO_LARGE],
       ] as const) {
-        const refused = knowledge.addDocument(ann, collectionId, { name, mediaType: "", bytes }, never);
+        const refused = knowledge.addDocument(
+          ann,
+          collectionId,
+          { name, mediaType: "", bytes },
+          never,
+        );
         await expect(refused).rejects.toMatchObject(reason === undefined ? {} : { reason });
       }
       expect(namesOf(await search(knowledge, collectionId, "cat"))).toEqual(["a.md"]);
@@ -123,7 +132,9 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
       expect(await search(knowledge, collectionId, "cat", bob)).toHaveLength(1);
       const draft = { name: "b.md", mediaType: "", bytes: Buffer.from("x") };
       const denied = { kind: "denied" };
-      await expect(knowledge.addDocument(bob, collectionId, draft, never)).rejects.toMatchObject(denied);
+      await expect(knowledge.addDocument(bob, collectionId, draft, never)).rejects.toMatchObject(
+        denied,
+      );
       await expect(knowledge.delete(bob, collectionId, never)).rejects.toMatchObject(denied);
       await knowledge.delete(operator, collectionId, never);
       await expect(knowledge.get(ann, collectionId, never)).rejects.toMatchObject({

@@ -11,7 +11,9 @@ export function smallPdf(pages: readonly (readonly string[])[]): Uint8Array {
     const content = `BT /F1 12 Tf 72 720 Td 14 TL ${shown} ET`;
     const resources = "/Resources << /Font << /F1 3 0 R >> >>";
     const contents = `/Contents ${5 + 2 * index} 0 R`;
-    objects.push(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] ${resources} ${contents} >>`);
+    objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] ${resources} ${contents} >>`,
+    );
     objects.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
   }
   let text = "%PDF-1.4\n";

@@ -114,7 +114,10 @@ export async function openPorts(
     knowledge: new CollectionEditor(
       {
         table: await openTable(nats, CollectionRecordSchema),
-        objects: await openObjects(nats, { bucket: collectionTextBucket, maxBytes: maxTextObjectBytes }),
+        objects: await openObjects(nats, {
+          bucket: collectionTextBucket,
+          maxBytes: maxTextObjectBytes,
+        }),
       },
       documentParser(),
       systemClock.now,

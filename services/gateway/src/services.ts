@@ -44,7 +44,7 @@ import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { clientToolService } from "./rpc/client-tool-service.ts";
-import { knowledgeService } from "./rpc/knowledge-service.ts";
+import { knowledgeService } from "./rpc/knowledge/knowledge-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
 import { operationsService } from "./rpc/operations-service.ts";

@@ -31,10 +31,15 @@ test.each<Protocol>(["gRPC", "Connect with JSON"])(
     const { document } = await knowledge.addDocument({ collectionId, name: "leave.md", source });
     expect(document).toMatchObject({ mediaType: "text/markdown", passageCount: 1 });
     const { collections } = await knowledge.listCollections({});
-    expect(collections).toMatchObject([{ collectionId, documentCount: 1, title: "Staff handbook" }]);
+    expect(collections).toMatchObject([
+      { collectionId, documentCount: 1, title: "Staff handbook" },
+    ]);
     expect((await knowledge.listDocuments({ collectionId })).documents).toEqual([document]);
     const query = "vacation";
-    const { passages } = await knowledge.searchCollections({ collectionIds: [collectionId], query });
+    const { passages } = await knowledge.searchCollections({
+      collectionIds: [collectionId],
+      query,
+    });
     expect(passages).toMatchObject([{ documentName: "leave.md", firstLine: 1, lastLine: 2 }]);
     await knowledge.deleteDocument({ collectionId, documentId: document?.documentId ?? "" });
     expect((await knowledge.getCollection({ collectionId })).collection?.documentCount).toBe(0);

@@ -2,7 +2,14 @@
 export const secret = "text-of-the-owner";
 
 /** Ids of what belongs to the owner. The test sets them. */
-export const ids = { run: "", artifact: "", document: "", memory: "", approval: "", grant: "grt_theirs00-2-0" };
+export const ids = {
+  run: "",
+  artifact: "",
+  document: "",
+  memory: "",
+  approval: "",
+  grant: "grt_theirs00-2-0",
+};
 
 /** A request, and the answers of the gateway to two tenants. */
 export interface TenantRequest {

@@ -74,10 +74,12 @@ const pureFolders = [
   "packages/run/src/thread/history/",
   "packages/run/src/approvals/votes/",
   "packages/agent/src/",
+  "packages/knowledge/src/render-passages.ts",
 ];
 const pureImports = [
   "packages/contracts/",
   "packages/agent/",
+  "packages/knowledge/src/render-passages.ts",
   "packages/run/src/guardrails/",
   "packages/run/src/head/",
   "packages/run/src/parts/",

@@ -44,7 +44,9 @@ async function run(
   const recording: ModelProvider = {
     ...model,
     stream: (request, signal) => {
-      notes.push(...request.messages.flatMap((each) => ("notes" in each ? (each.notes ?? []) : [])));
+      notes.push(
+        ...request.messages.flatMap((each) => ("notes" in each ? (each.notes ?? []) : [])),
+      );
       toolNames.push(...request.tools.map(({ name }) => name));
       return model.stream(request, signal);
     },

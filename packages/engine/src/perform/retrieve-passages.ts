@@ -21,6 +21,7 @@ export async function retrievePassages(
 }
 
 export function noCollections(): Failure {
-  const message = "this process has no collections; leave collections out, or start the run on a deployment";
+  const message =
+    "this process has no collections; leave collections out, or start the run on a deployment";
   return new Failure("unsupported", ErrorReason.UNSUPPORTED_CAPABILITY, message);
 }

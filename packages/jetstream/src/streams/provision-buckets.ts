@@ -23,5 +23,10 @@ export async function provisionBuckets(
   await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 });
   await openObjects(nats, { bucket: collectionTextBucket, maxBytes: 0 });
   const tables = messagesWithBucket.map((message) => `KV_${bucketOf(message).name}`);
-  return [...tables, `OBJ_${artifactBytesBucket}`, `OBJ_${workspaceBucket}`, `OBJ_${collectionTextBucket}`];
+  return [
+    ...tables,
+    `OBJ_${artifactBytesBucket}`,
+    `OBJ_${workspaceBucket}`,
+    `OBJ_${collectionTextBucket}`,
+  ];
 }

@@ -22,7 +22,8 @@ export function readDocx(bytes: Uint8Array): readonly Page[] {
         if (name === "w:tc" && line !== "") line += " ";
         if (name === "w:br" || name === "w:cr") line += " ";
         // A heading starts a passage, as in Markdown.
-        const level = name === "w:pStyle" ? /^heading\s?([1-6])$/i.exec(style ?? "")?.[1] : undefined;
+        const level =
+          name === "w:pStyle" ? /^heading\s?([1-6])$/i.exec(style ?? "")?.[1] : undefined;
         if (level !== undefined && line === "") line = `${"#".repeat(Number(level))} `;
       },
       ontext(text) {

@@ -34,7 +34,8 @@ async function passagesOf(bytes: Uint8Array) {
     for (const passage of dividePages([page])) {
       const text = passage.text.toWellFormed().replaceAll("\0", "");
       textBytes += Buffer.byteLength(text);
-      if (textBytes > Number(maxText)) throw new TooLarge(`it has more than ${maxText} bytes of text`);
+      if (textBytes > Number(maxText))
+        throw new TooLarge(`it has more than ${maxText} bytes of text`);
       passages.push({ ...passage, text });
     }
   }

@@ -54,7 +54,13 @@ export type IgnorableRule = keyof typeof fieldOf;
 type StatedByRun = Partial<
   Pick<
     RunCreated,
-    "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools" | "chatContext" | "collections"
+    | "outputSchema"
+    | "parts"
+    | "messages"
+    | "delegates"
+    | "offeredTools"
+    | "chatContext"
+    | "collections"
   >
 >;
 

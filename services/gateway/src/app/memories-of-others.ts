@@ -164,7 +164,8 @@ function withoutOwn(given: RunEvent): RunEvent {
   const copy = clone(RunEventSchema, given);
   const { event } = copy;
   if (event.case === "runCreated") delete event.value.inherited;
-  if (event.case === "runPrepared") Object.assign(event.value, { recalled: [], passages: [], history: [] });
+  if (event.case === "runPrepared")
+    Object.assign(event.value, { recalled: [], passages: [], history: [] });
   if (event.case === "toolCall") {
     delete event.value.arguments;
     delete event.value.injectedArgs;

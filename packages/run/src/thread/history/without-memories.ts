@@ -6,7 +6,8 @@ import { HistoryMessageSchema } from "@reeve/contracts/thread";
 
 /** The tools whose results one user may read and another may not. */
 const memoryTools = new Set([...longTermMemoryTools.map(({ name }) => name), searchKnowledgeName]);
-const placeholder = "[not kept in the thread: memories and passages belong to those who may read them]";
+const placeholder =
+  "[not kept in the thread: memories and passages belong to those who may read them]";
 /** Arguments have to stay JSON. */
 const noArguments = "{}";
 

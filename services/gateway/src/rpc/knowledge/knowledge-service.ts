@@ -6,8 +6,8 @@ import { CollectionSchema, DocumentSchema, Ranking } from "@reeve/contracts/exte
 import { pageOf } from "@reeve/jetstream/table/page";
 import type { KnowledgeUser } from "@reeve/knowledge/collections";
 import { credentialOf } from "@reeve/platform/rpc/principal";
-import type { GatewayPorts } from "../app/gateway-ports.ts";
-import { addDocument } from "../app/knowledge/add-document.ts";
+import type { GatewayPorts } from "../../app/gateway-ports.ts";
+import { addDocument } from "../../app/knowledge/add-document.ts";
 
 const defaultLimit = 10;
 
