@@ -18,7 +18,7 @@ import { parseJsonObject } from "../parse-json-object.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
-import { parseLimit, parseSequence } from "./parse-option.ts";
+import { collectValues, parseLimit, parseSequence } from "./parse-option.ts";
 import { printList } from "./print-list.ts";
 import { collectLabels } from "./runs/labels.ts";
 import type { RunFilterOptions } from "./runs/run-filter-options.ts";
@@ -69,7 +69,7 @@ function runCommand(context: Context): Command {
     .option(
       "--knowledge <collection>",
       "collection of documents that the agent searches and cites (repeatable)",
-      (id: string, before: readonly string[] = []) => [...before, id],
+      collectValues,
     )
     .option("--json", "print the run as JSON, or with --watch one event per line");
   interface Options {

@@ -181,12 +181,12 @@ export class CollectionEditor extends Collections {
     signal: AbortSignal,
   ): Promise<void> {
     const stored = create(StoredDocumentSchema, { document, object });
+    const isSame = (each: { readonly document?: Document | undefined }) =>
+      each.document?.documentId === document.documentId;
     let replaced: string | undefined;
     try {
       await this.#change(user, collectionId, signal, async (row) => {
         const { documents } = row.record;
-        const isSame = (each: { readonly document?: Document | undefined }) =>
-          each.document?.documentId === document.documentId;
         replaced = documents.find(isSame)?.object;
         const after = [...documents.filter((each) => !isSame(each)), stored];
         assertRoom(collectionId, after);

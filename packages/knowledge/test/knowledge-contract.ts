@@ -12,6 +12,19 @@ const stranger = { tenant: "globex", subject: "ann" };
 const operator = { tenant: "acme", subject: "olga", isOperator: true };
 let collections = 0;
 
+async function add(knowledge: CollectionEditor, id: string, name: string, text: string) {
+  const draft = { name, mediaType: "", bytes: Buffer.from(text) };
+  return await knowledge.addDocument(ann, id, draft, never);
+}
+
+async function search(from: Collections, id: string, query: string, user = ann) {
+  const wanted = { collectionIds: [id], query, limit: 10 };
+  return await from.search(user, wanted, never);
+}
+
+const namesOf = (passages: readonly { readonly documentName: string }[]) =>
+  passages.map(({ documentName }) => documentName);
+
 /** The contract of collections, over any stores. */
 export function knowledgeContract(where: string, stores: () => KnowledgeStores): void {
   const editor = () => new CollectionEditor(stores(), parseText, () => 1_000);
@@ -28,19 +41,6 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
       await add(knowledge, collectionId, name, text);
     return { knowledge, collectionId };
   }
-
-  async function add(knowledge: CollectionEditor, id: string, name: string, text: string) {
-    const draft = { name, mediaType: "", bytes: Buffer.from(text) };
-    return await knowledge.addDocument(ann, id, draft, never);
-  }
-
-  async function search(from: Collections, id: string, query: string, user = ann) {
-    const wanted = { collectionIds: [id], query, limit: 10 };
-    return await from.search(user, wanted, never);
-  }
-
-  const namesOf = (passages: readonly { readonly documentName: string }[]) =>
-    passages.map(({ documentName }) => documentName);
 
   describe(`collections ${where}`, () => {
     // Requirement: CHAT-3

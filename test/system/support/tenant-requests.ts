@@ -34,6 +34,14 @@ export const triggerSpec = {
   source: { case: "webhook", value: {} },
 } as const;
 
+const newText = { case: "content", value: Buffer.from("new") };
+
+/** A request for the collection of the owner. */
+function ofCollection(more: () => object = () => ({})): TenantRequest {
+  const request = () => ({ collectionId: "theirs", ...more() });
+  return { request, stranger: "COLLECTION_NOT_FOUND" };
+}
+
 /** Every method, in the order in which the owner can call them. */
 export const table: Readonly<Record<string, TenantRequest>> = {
   "AgentService/GetAgent": { request: () => ({ agentId: "theirs" }), stranger: "AGENT_NOT_FOUND" },
@@ -126,35 +134,16 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "IdentityService/GetCaller": { request: () => ({}) },
   "AuditService/ListAuditEvents": { request: () => ({}) },
   "KnowledgeService/CreateCollection": { request: () => ({ collectionId: "new" }) },
-  "KnowledgeService/GetCollection": {
-    request: () => ({ collectionId: "theirs" }),
-    stranger: "COLLECTION_NOT_FOUND",
-  },
+  "KnowledgeService/GetCollection": ofCollection(),
   "KnowledgeService/ListCollections": { request: () => ({}) },
-  "KnowledgeService/AddDocument": {
-    request: () => ({
-      collectionId: "theirs",
-      name: "new.md",
-      source: { case: "content", value: Buffer.from("new") },
-    }),
-    stranger: "COLLECTION_NOT_FOUND",
-  },
-  "KnowledgeService/ListDocuments": {
-    request: () => ({ collectionId: "theirs" }),
-    stranger: "COLLECTION_NOT_FOUND",
-  },
+  "KnowledgeService/AddDocument": ofCollection(() => ({ name: "new.md", source: newText })),
+  "KnowledgeService/ListDocuments": ofCollection(),
   "KnowledgeService/SearchCollections": {
     request: () => ({ collectionIds: ["theirs"], query: secret }),
     stranger: "COLLECTION_NOT_FOUND",
   },
-  "KnowledgeService/DeleteDocument": {
-    request: () => ({ collectionId: "theirs", documentId: ids.document }),
-    stranger: "COLLECTION_NOT_FOUND",
-  },
-  "KnowledgeService/DeleteCollection": {
-    request: () => ({ collectionId: "theirs" }),
-    stranger: "COLLECTION_NOT_FOUND",
-  },
+  "KnowledgeService/DeleteDocument": ofCollection(() => ({ documentId: ids.document })),
+  "KnowledgeService/DeleteCollection": ofCollection(),
   "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
   "MemoryService/ListMemories": { request: () => ({}) },
   "MemoryService/RecallMemories": { request: () => ({ query: secret }) },

@@ -11,7 +11,7 @@ import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import { jsonLine } from "../../render/json-line.ts";
 import { oneLine, plainText } from "../../render/plain-text.ts";
-import { parseLimit } from "../parse-option.ts";
+import { collectValues, parseLimit } from "../parse-option.ts";
 import { printList } from "../print-list.ts";
 import { addCommand } from "./add.ts";
 
@@ -66,7 +66,7 @@ function createCommand(context: Context): Command {
     .option(
       "--reader <subject>",
       "subject that may read it, beside you (repeatable). Default: everybody in the tenant",
-      (subject: string, before: readonly string[] = []) => [...before, subject],
+      collectValues,
     )
     .option("--json", "print the collection as JSON");
   interface Options extends JsonOption {

@@ -22,16 +22,18 @@ test("a line that is too long becomes several passages of the same line", () => 
   }
 });
 
+const compact = (text: string) => text.replaceAll(/\s/g, "");
+
+function check(lines: readonly string[]): void {
+  const passages = [...dividePages([{ page: 1, lines }])];
+  expect(compact(passages.map(({ text }) => text).join(""))).toBe(compact(lines.join("")));
+  for (const { text, firstLine, lastLine } of passages) {
+    expect(text.length).toBeLessThanOrEqual(1_300);
+    expect(compact(lines.slice(firstLine - 1, lastLine).join(""))).toContain(compact(text));
+  }
+}
+
 test("every word of a text is in a passage, in its line, and no passage is too long", () => {
   const line = fc.string({ unit: fc.constantFrom("a", "b", " ", "#", "é"), maxLength: 3_000 });
-  const check = (lines: readonly string[]) => {
-    const passages = [...dividePages([{ page: 1, lines }])];
-    const compact = (text: string) => text.replaceAll(/\s/g, "");
-    expect(compact(passages.map(({ text }) => text).join(""))).toBe(compact(lines.join("")));
-    for (const { text, firstLine, lastLine } of passages) {
-      expect(text.length).toBeLessThanOrEqual(1_300);
-      expect(compact(lines.slice(firstLine - 1, lastLine).join(""))).toContain(compact(text));
-    }
-  };
   fc.assert(fc.property(fc.array(line, { maxLength: 20 }), check), { numRuns: 50 });
 });

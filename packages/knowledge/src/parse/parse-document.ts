@@ -68,11 +68,10 @@ export function documentParser({
       maxDurationMs,
     );
     const needsMemory = tooLarge(`reading it takes more than ${maxMemoryBytes} bytes of memory`);
-    const watch = setInterval(() => {
-      void residentBytes(child.pid).then((size) => {
-        if (size > maxMemoryBytes) stop(needsMemory);
-      });
-    }, memoryIntervalMs);
+    const watch = setInterval(() => void checkMemory(), memoryIntervalMs);
+    const checkMemory = async () => {
+      if ((await residentBytes(child.pid)) > maxMemoryBytes) stop(needsMemory);
+    };
     try {
       const output = await child.exchange(bytes, maxOutputFactor * maxTextBytes, ending.signal);
       if (output === undefined) throw needsMemory;

@@ -65,7 +65,7 @@ function inflateBody(bytes: Uint8Array, write: (text: string) => void): boolean 
   });
   unzip.register(UnzipInflate);
   try {
-    for (let start = 0; start < bytes.length && !isComplete; start += sliceBytes) {
+    for (let start = 0; start < bytes.length; start += sliceBytes) {
       const end = start + sliceBytes;
       unzip.push(bytes.subarray(start, end), end >= bytes.length);
     }

@@ -338,7 +338,7 @@ pub mod knowledge_service_client {
     use tonic::codegen::*;
     use tonic::codegen::http::Uri;
     /// Manages and searches collections. The tenant is that of the credential. A collection that the caller
-    /// may not read counts as missing. Whoever created a collection may change it, and so may operators.
+    /// may not read counts as missing. The creator of a collection and operators may change it.
     #[derive(Debug, Clone)]
     pub struct KnowledgeServiceClient<T> {
         inner: tonic::client::Grpc<T>,

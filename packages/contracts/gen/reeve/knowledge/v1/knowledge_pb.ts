@@ -847,7 +847,7 @@ export const RankingSchema: GenEnum<Ranking> = /*@__PURE__*/
 
 /**
  * Manages and searches collections. The tenant is that of the credential. A collection that the caller
- * may not read counts as missing. Whoever created a collection may change it, and so may operators.
+ * may not read counts as missing. The creator of a collection and operators may change it.
  *
  * @generated from service reeve.knowledge.v1.KnowledgeService
  */

@@ -36,7 +36,7 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // Manages and searches collections. The tenant is that of the credential. A collection that the caller
-// may not read counts as missing. Whoever created a collection may change it, and so may operators.
+// may not read counts as missing. The creator of a collection and operators may change it.
 type KnowledgeServiceClient interface {
 	// Creates an empty collection. Returns ALREADY_EXISTS if the tenant has one with this id.
 	CreateCollection(ctx context.Context, in *CreateCollectionRequest, opts ...grpc.CallOption) (*CreateCollectionResponse, error)
@@ -152,7 +152,7 @@ func (c *knowledgeServiceClient) SearchCollections(ctx context.Context, in *Sear
 // for forward compatibility.
 //
 // Manages and searches collections. The tenant is that of the credential. A collection that the caller
-// may not read counts as missing. Whoever created a collection may change it, and so may operators.
+// may not read counts as missing. The creator of a collection and operators may change it.
 type KnowledgeServiceServer interface {
 	// Creates an empty collection. Returns ALREADY_EXISTS if the tenant has one with this id.
 	CreateCollection(context.Context, *CreateCollectionRequest) (*CreateCollectionResponse, error)

@@ -27,7 +27,7 @@ if _version_not_supported:
 
 class KnowledgeServiceStub:
     """Manages and searches collections. The tenant is that of the credential. A collection that the caller
-    may not read counts as missing. Whoever created a collection may change it, and so may operators.
+    may not read counts as missing. The creator of a collection and operators may change it.
     """
 
     def __init__(self, channel):
@@ -80,7 +80,7 @@ class KnowledgeServiceStub:
 
 class KnowledgeServiceServicer:
     """Manages and searches collections. The tenant is that of the credential. A collection that the caller
-    may not read counts as missing. Whoever created a collection may change it, and so may operators.
+    may not read counts as missing. The creator of a collection and operators may change it.
     """
 
     def CreateCollection(self, request, context):
@@ -195,7 +195,7 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class KnowledgeService:
     """Manages and searches collections. The tenant is that of the credential. A collection that the caller
-    may not read counts as missing. Whoever created a collection may change it, and so may operators.
+    may not read counts as missing. The creator of a collection and operators may change it.
     """
 
     @staticmethod
