@@ -24,6 +24,6 @@ export function decodeText(bytes: Uint8Array): string {
   throw new Unreadable("it is no text in UTF-8 or UTF-16");
 }
 
-export function linesOf(text: string): readonly string[] {
+function linesOf(text: string): readonly string[] {
   return text.split(/\r\n|\r|\n/);
 }
