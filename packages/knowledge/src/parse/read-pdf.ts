@@ -7,7 +7,6 @@ const maxPages = 5_000;
 /** Returns the text of each page of a PDF, in the order in which the PDF draws it. A scanned page without text has no lines. */
 export async function* readPdf(bytes: Uint8Array): AsyncIterable<Page> {
   const document = await getDocumentProxy(bytes, {
-    isEvalSupported: false,
     disableFontFace: true,
     useSystemFonts: false,
     stopAtErrors: false,
