@@ -1,7 +1,7 @@
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { compilePrograms } from "../programs/compile-programs.ts";
-import { programFiles, programsFolder } from "../programs/shipped-programs.ts";
+import { programFiles, programsFolder, shippedPrograms } from "../programs/shipped-programs.ts";
 import type { PublishedProgram } from "./published.ts";
 
 /**
@@ -16,7 +16,11 @@ export async function buildProgram(
 ): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   await compilePrograms({
-    programs: { [spec.program]: spec.source },
+    programs: {
+      [spec.program]: spec.source,
+      // A program that contains a gateway starts it for each document.
+      "document-reader": shippedPrograms["document-reader"],
+    },
     folder: join(folder, programsFolder),
     place: programsFolder,
   });

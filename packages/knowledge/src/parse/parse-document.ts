@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import process from "node:process";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import type { PassageText } from "./divide-pages.ts";
 import type { Format } from "./formats.ts";
-import { readerArguments } from "./reader-arguments.ts";
+import { readerArguments, readerProgram } from "./reader-arguments.ts";
 
 /** A document as it was read. */
 export interface ParsedDocument {
@@ -34,7 +33,6 @@ export type ParseDocument = (
   signal: AbortSignal,
 ) => Promise<ParsedDocument>;
 
-const program = join(import.meta.dirname, "reader-process.ts");
 const memoryIntervalMs = 50;
 /** JSON may need six characters for one of the text. */
 const maxOutputFactor = 8;
@@ -51,9 +49,9 @@ export function documentParser({
 }: ParseLimits = {}): ParseDocument {
   return async (name, format, bytes, signal) => {
     signal.throwIfAborted();
-    const args = readerArguments(program, maxMemoryBytes);
+    const args = readerArguments(readerProgram(), maxMemoryBytes);
     const ending = new AbortController();
-    await using child = ownedProcess([...args, program, format, String(maxTextBytes)]);
+    await using child = ownedProcess([...args, format, String(maxTextBytes)]);
     const tooLarge = (limit: string) =>
       new Failure(
         "exhausted",
@@ -90,7 +88,7 @@ export function documentParser({
 function ownedProcess(args: readonly string[]) {
   const child = spawn(process.execPath, args, {
     env: {},
-    cwd: import.meta.dirname,
+    cwd: "/",
     stdio: ["pipe", "pipe", "ignore"],
   });
   // What ends early does not read its input.

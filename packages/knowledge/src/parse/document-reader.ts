@@ -1,5 +1,5 @@
 /**
- * The process that reads one document: `node reader-process.ts FORMAT MAX_TEXT_BYTES`, with the document on its standard input. Writes
+ * The process that reads one document: `node document-reader.ts FORMAT MAX_TEXT_BYTES`, with the document on its standard input. Writes
  * one JSON object to its standard output: the passages, or why the document cannot be read.
  */
 import process from "node:process";
