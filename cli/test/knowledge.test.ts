@@ -48,6 +48,23 @@ test("a folder is added to a collection, searched, and deleted", async () => {
     code: 1,
     stderr: expect.stringContaining('document "program.exe" cannot be read'),
   });
+  await mkdir(join(folder, "a"));
+  await mkdir(join(folder, "b"));
+  for (const path of ["a/same.md", "b/same.md", "a/other.md"]) {
+    await writeFile(join(folder, path), "text");
+  }
+  expect(await knowledge("add", "handbook", join(folder, "a"), join(folder, "b"))).toMatchObject({
+    code: 2,
+    stdout: "",
+    stderr: expect.stringContaining('would both be the document "same.md"'),
+  });
+  await writeFile(join(folder, "a/broken.pdf"), "no PDF");
+  expect(await knowledge("add", "handbook", join(folder, "a"))).toMatchObject({
+    stdout: expect.stringMatching(/other.md(.*\n.*)same.md/),
+    stderr: expect.stringMatching(/broken.pdf: .*no valid PDF[^]*1 of 3 files were not added/),
+  });
+  expect(await knowledge("update", "handbook", "--group", "hr")).toMatchObject({ code: 0 });
+  expect((await knowledge("list")).stdout).toContain("hr (group)");
   expect(await knowledge("delete", "handbook")).toMatchObject({ stdout: "handbook deleted\n" });
   expect((await knowledge("list")).stderr).toBe("no collections\n");
 });

@@ -2,7 +2,12 @@ import { createHash, randomBytes } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Collection, CollectionRecord, Document } from "@reeve/contracts/extensions/knowledge";
+import type {
+  Collection,
+  CollectionRecord,
+  Document,
+  StoredDocument,
+} from "@reeve/contracts/extensions/knowledge";
 import {
   CollectionRecordSchema,
   CollectionSchema,
@@ -13,57 +18,86 @@ import {
 import type { Row } from "@reeve/jetstream/table/port";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
-import type { KnowledgeStores, KnowledgeUser } from "./collections.ts";
-import {
-  collectionNotFound,
-  Collections,
-  keyOf,
-  maySee,
-  shown,
-  textBytesOf,
-} from "./collections.ts";
+import type { KnowledgeStores } from "./collections.ts";
+import { Collections } from "./collections.ts";
 import { documentFormat } from "./parse/formats.ts";
 import type { ParseDocument, ParsedDocument } from "./parse/parse-document.ts";
+import type { CollectionOfUser } from "./records/change-collection.ts";
+import {
+  changeableRow,
+  changeCollection,
+  replaceDocuments,
+  visibleRow,
+} from "./records/change-collection.ts";
+import { keyOf, objectsOf, shown, shownDocument } from "./records/collection-record.ts";
+import {
+  assertDocumentFits,
+  assertPlainName,
+  assertRoom,
+  assertRoomForCollection,
+} from "./records/knowledge-limits.ts";
+import type { KnowledgeUser } from "./records/knowledge-user.ts";
+import { maySee } from "./records/knowledge-user.ts";
+import { embedDocument } from "./vectors/embed-document.ts";
+import type { Embedder } from "./vectors/embedder.ts";
+import { storeVectors } from "./vectors/store-vectors.ts";
+import type { VectorRefresher } from "./vectors/vector-refresher.ts";
 
-/** The size of the largest document. */
-export const maxDocumentBytes = 32 * 1_048_576;
-/** The size of the largest object with the text of a document: passages add a few bytes each. */
-export const maxTextObjectBytes = 16 * 1_048_576;
-const maxDocuments = 500;
-const maxTextBytes = 32n * 1_048_576n;
-const maxAttempts = 10;
-/** Longer than any request takes: text that is older, and that no collection has, is of a process that died. */
-const orphanedAfterMs = 3_600_000;
+const maxRemovalMs = 30_000;
 
 /** A document to add. */
 export interface DocumentDraft {
   readonly name: string;
   /** Empty: that of the ending of the name. */
   readonly mediaType: string;
-  readonly bytes: Uint8Array;
+  /** Returns its bytes. Called when its turn has come, so that waiting documents take no memory. */
+  readonly read: (signal: AbortSignal) => Promise<Uint8Array>;
+}
+
+/** A document that was added. */
+export interface AddedDocument {
+  readonly document: Document;
+  /** What it lacks. */
+  readonly warnings: readonly string[];
+}
+
+/** What the creator of a collection decides. */
+export interface CollectionDraft extends Pick<Collection, "collectionId" | "title" | "readers"> {
+  /** Default: none. */
+  readonly readerGroups?: string[];
+}
+
+interface EditorOptions {
+  readonly parse: ParseDocument;
+  readonly now: () => number;
+  /** Default: none, and only words are searched. */
+  readonly embedder?: Embedder | undefined;
+  /** Embeds later what has no embeddings of the model of now. Default: nothing does. */
+  readonly refresher?: Pick<VectorRefresher, "notice"> | undefined;
 }
 
 /** The collections of tenants, for those who change them too. */
 export class CollectionEditor extends Collections {
-  readonly #parse: ParseDocument;
-  readonly #now: () => number;
+  readonly #options: EditorOptions;
   /** Each reader takes memory and a processor. */
-  readonly #readers = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 100 });
+  readonly #readers = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 10 });
+  /** A list has the records of all documents of the tenant. */
+  readonly #lists = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
 
-  constructor(stores: KnowledgeStores, parse: ParseDocument, now: () => number) {
-    super(stores);
-    this.#parse = parse;
-    this.#now = now;
+  constructor(stores: KnowledgeStores, options: EditorOptions) {
+    super(stores, options.embedder);
+    this.#options = options;
   }
 
   /** Creates an empty collection. Throws a Failure of kind `exists` if there is one with this id. */
   async create(
     { tenant, subject }: KnowledgeUser,
-    draft: Pick<Collection, "collectionId" | "title" | "readers">,
+    draft: CollectionDraft,
     signal: AbortSignal,
   ): Promise<Collection> {
-    const now = timestampFromMs(this.#now());
+    const now = timestampFromMs(this.#options.now());
     const { collectionId } = draft;
+    assertRoomForCollection((await this.#listed(tenant, signal)).length);
     const collection = { ...draft, createdBy: subject, createdAt: now, updatedAt: now };
     const record = create(CollectionRecordSchema, { collection });
     const row = await this.table.create(keyOf(tenant, collectionId), record, signal);
@@ -80,14 +114,13 @@ export class CollectionEditor extends Collections {
     collectionId: string,
     signal: AbortSignal,
   ): Promise<{ readonly collection: Collection; readonly documents: readonly Document[] }> {
-    const { record } = await this.#visible(user, collectionId, signal);
-    const documents = record.documents.flatMap(({ document }) => document ?? []);
-    return { collection: shown(record), documents };
+    const { record } = await visibleRow(this.table, { user, collectionId }, signal);
+    return { collection: shown(record), documents: record.documents.map(shownDocument) };
   }
 
   /** Returns the collections of which the user may know, by id. */
   async list(user: KnowledgeUser, signal: AbortSignal): Promise<readonly Collection[]> {
-    const rows = await this.table.list(user.tenant, signal);
+    const rows = await this.#listed(user.tenant, signal);
     return rows
       .map(({ record }) => record)
       .filter((record) => maySee(user, record))
@@ -95,57 +128,78 @@ export class CollectionEditor extends Collections {
       .toSorted((a, b) => (a.collectionId < b.collectionId ? -1 : 1));
   }
 
+  /** Replaces the title and the readers of a collection. */
+  async update(
+    user: KnowledgeUser,
+    { collectionId, ...changed }: CollectionDraft,
+    signal: AbortSignal,
+  ): Promise<Collection> {
+    const of = { user, collectionId };
+    const row = await changeCollection(
+      this.table,
+      of,
+      signal,
+      async ({ key, record, revision }) => {
+        const collection = { ...(record.collection ?? create(CollectionSchema)), ...changed };
+        const after = create(CollectionRecordSchema, { ...record, collection });
+        return await this.table.update(key, after, revision, signal);
+      },
+    );
+    return shown(row.record);
+  }
+
   /** Deletes a collection and the text of its documents. */
   async delete(user: KnowledgeUser, collectionId: string, signal: AbortSignal): Promise<void> {
-    const row = await this.#change(user, collectionId, signal, async (before) =>
-      (await this.table.deleteVersion(before.key, before.revision, signal)) ? before : undefined,
+    const { table } = this;
+    const row = await changeCollection(table, { user, collectionId }, signal, async (before) =>
+      (await table.deleteVersion(before.key, before.revision, signal)) ? before : undefined,
     );
-    for (const { object } of row.record.documents) await this.objects.remove(object, signal);
-    const folder = `${folderOf(user, collectionId)}/`;
-    const orphanedBefore = this.#now() - orphanedAfterMs;
-    for (const object of await this.objects.list(signal)) {
-      const isOrphan = object.name.startsWith(folder) && object.storedAt.getTime() < orphanedBefore;
-      if (isOrphan) await this.objects.removeUnchanged(object, signal);
-    }
+    await this.#remove(row.record.documents.flatMap(objectsOf));
   }
 
   /**
    * Reads a document and adds it, in place of the one with the same name. Throws a Failure with reason DOCUMENT_UNREADABLE,
-   * DOCUMENT_TOO_LARGE, or COLLECTION_FULL, and then changes nothing.
+   * DOCUMENT_TOO_LARGE, or COLLECTION_FULL, and then changes nothing. Without its embeddings it is found by its words.
    */
   async addDocument(
     user: KnowledgeUser,
     collectionId: string,
-    { name, mediaType: given, bytes }: DocumentDraft,
+    draft: DocumentDraft,
     signal: AbortSignal,
-  ): Promise<Document> {
-    const { mediaType, format } = documentFormat(name, given);
-    assertDocumentFits(name, bytes.length);
+  ): Promise<AddedDocument> {
+    assertPlainName(draft.name);
+    const { mediaType } = documentFormat(draft.name, draft.mediaType);
     // Nobody parses for a collection that they cannot change.
     await this.assertMayChange(user, collectionId, signal);
-    const parsed = await this.#read(
-      user,
-      name,
-      (until) => this.#parse(name, format, bytes, until),
-      signal,
-    );
+    const { parsed, sizeBytes, sha256 } = await this.#read(user, draft, signal);
     const { passages, pageCount } = parsed;
+    const texts = passages.map(({ text }) => text);
+    const { embedded, warnings } = await embedDocument(this.embedder, texts, signal);
     const document = create(DocumentSchema, {
-      documentId: documentIdOf(user.tenant, collectionId, name),
-      name,
+      documentId: documentIdOf(user.tenant, collectionId, draft.name),
+      name: draft.name,
       mediaType,
-      sizeBytes: BigInt(bytes.length),
-      sha256: createHash("sha256").update(bytes).digest("hex"),
-      textBytes: BigInt(passages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)),
+      sizeBytes: BigInt(sizeBytes),
+      sha256,
+      textBytes: BigInt(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)),
       passageCount: passages.length,
       pageCount,
       addedBy: user.subject,
-      addedAt: timestampFromMs(this.#now()),
+      addedAt: timestampFromMs(this.#options.now()),
     });
-    const folder = folderOf(user, collectionId);
+    const folder = `${user.tenant}/${collectionId}`;
     const { name: object } = await this.objects.write(folder, encoded(parsed), signal);
-    await this.#store(user, collectionId, { document, object }, signal);
-    return document;
+    const stored = create(StoredDocumentSchema, { document, object });
+    const progress = { mayBeRecorded: false };
+    try {
+      if (embedded) stored.vectors = await storeVectors(this.objects, folder, embedded, signal);
+      await this.#record({ user, collectionId }, stored, progress, signal);
+    } catch (error) {
+      // Whether a lost answer recorded the document is not known: its text then stays.
+      if (!progress.mayBeRecorded) await this.#remove(objectsOf(stored));
+      throw error;
+    }
+    return { document: shownDocument(stored), warnings };
   }
 
   /** Removes a document. Throws a Failure of kind `not_found` if the collection does not have it. */
@@ -155,14 +209,15 @@ export class CollectionEditor extends Collections {
     documentId: string,
     signal: AbortSignal,
   ): Promise<void> {
-    const removed = await this.#change(user, collectionId, signal, async (row) => {
-      const { documents } = row.record;
-      const found = documents.find(({ document }) => document?.documentId === documentId);
+    const of = { user, collectionId };
+    const removed = await changeCollection(this.table, of, signal, async (row) => {
+      const { documents: before } = row.record;
+      const found = before.find(({ document }) => document?.documentId === documentId);
       if (found === undefined) throw documentNotFound(collectionId, documentId);
-      const others = documents.filter((each) => each !== found);
-      return (await this.#replace(row, others, signal)) ? found : undefined;
+      const documents = before.filter((each) => each !== found);
+      return (await this.#replace(row, documents, signal)) && found;
     });
-    await this.objects.remove(removed.object, signal);
+    await this.#remove(objectsOf(removed));
   }
 
   /** Throws a Failure unless the user created the collection or is an operator. */
@@ -171,109 +226,73 @@ export class CollectionEditor extends Collections {
     collectionId: string,
     signal: AbortSignal,
   ): Promise<void> {
-    await this.#changeable(user, collectionId, signal);
+    await changeableRow(this.table, { user, collectionId }, signal);
   }
 
-  async #store(
-    user: KnowledgeUser,
-    collectionId: string,
-    { document, object }: { readonly document: Document; readonly object: string },
+  protected override noticed(row: Row<CollectionRecord>, dimensions?: number): void {
+    this.#options.refresher?.notice(row, dimensions);
+  }
+
+  /** Records a document that is stored. Sets `mayBeRecorded` while the outcome is not known. */
+  async #record(
+    of: CollectionOfUser,
+    stored: StoredDocument,
+    progress: { mayBeRecorded: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const stored = create(StoredDocumentSchema, { document, object });
-    const isSame = (each: { readonly document?: Document | undefined }) =>
-      each.document?.documentId === document.documentId;
-    let replaced: string | undefined;
-    try {
-      await this.#change(user, collectionId, signal, async (row) => {
-        const { documents } = row.record;
-        replaced = documents.find(isSame)?.object;
-        const after = [...documents.filter((each) => !isSame(each)), stored];
-        assertRoom(collectionId, after);
-        return (await this.#replace(row, after, signal)) ? row : undefined;
-      });
-    } catch (error) {
-      // Whether a lost answer stored the row is not known: its text then stays.
-      const isRefused = error instanceof Failure && error.kind !== "unavailable";
-      if (isRefused) await this.objects.remove(object, signal).catch(() => undefined);
-      throw error;
-    }
-    if (replaced !== undefined) await this.objects.remove(replaced, signal);
+    const isSame = ({ document }: StoredDocument) =>
+      document?.documentId === stored.document?.documentId;
+    let replaced: readonly string[] = [];
+    const row = await changeCollection(this.table, of, signal, async (before) => {
+      const { documents } = before.record;
+      replaced = documents.filter(isSame).flatMap(objectsOf);
+      const after = [...documents.filter((each) => !isSame(each)), stored];
+      assertRoom(of.collectionId, after);
+      signal.throwIfAborted();
+      progress.mayBeRecorded = true;
+      const replacement = await this.#replace(before, after, signal);
+      progress.mayBeRecorded = replacement !== undefined;
+      return replacement;
+    });
+    this.noticed(row);
+    await this.#remove(replaced);
   }
 
   async #replace(
-    { key, record, revision }: Row<CollectionRecord>,
+    row: Row<CollectionRecord>,
     documents: CollectionRecord["documents"],
     signal: AbortSignal,
-  ): Promise<boolean> {
-    const updatedAt = timestampFromMs(this.#now());
-    const collection = { ...(record.collection ?? create(CollectionSchema)), updatedAt };
-    const after = create(CollectionRecordSchema, { ...record, collection, documents });
-    return (await this.table.update(key, after, revision, signal)) !== undefined;
+  ): Promise<Row<CollectionRecord> | undefined> {
+    const nowMs = this.#options.now();
+    return await replaceDocuments(this.table, row, { documents, nowMs }, signal);
   }
 
-  /** Repeats a change until no other writer is faster. `change` returns undefined if one was. */
-  async #change<Result>(
-    user: KnowledgeUser,
-    collectionId: string,
-    signal: AbortSignal,
-    change: (row: Row<CollectionRecord>) => Promise<Result | undefined>,
-  ): Promise<Result> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const result = await change(await this.#changeable(user, collectionId, signal));
-      if (result !== undefined) return result;
-    }
-    const message = `collection ${collectionId} is being changed by many callers at once; try again`;
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+  /** Removes objects that no row has, whether or not the caller left. What fails is left for `sweepTexts`. */
+  async #remove(objects: readonly string[]): Promise<void> {
+    const limit = AbortSignal.timeout(maxRemovalMs);
+    const removed = objects.map((object) => this.objects.remove(object, limit));
+    await Promise.allSettled(removed);
   }
 
-  async #changeable(user: KnowledgeUser, collectionId: string, signal: AbortSignal) {
-    const row = await this.#visible(user, collectionId, signal);
-    if (user.isOperator === true || row.record.collection?.createdBy === user.subject) return row;
-    const message = `collection ${collectionId} can be changed by its creator and by operators only`;
-    throw new Failure("denied", ErrorReason.PERMISSION_DENIED, message, {
-      metadata: { collection_id: collectionId },
-    });
+  async #listed(tenant: string, signal: AbortSignal): Promise<readonly Row<CollectionRecord>[]> {
+    using permit = await this.#lists.acquire(tenant, signal);
+    if (permit === undefined) throw busy("the list of collections waits for too many others");
+    return await this.table.list(tenant, signal);
   }
 
-  async #visible(user: KnowledgeUser, collectionId: string, signal: AbortSignal) {
-    const row = await this.row(user, collectionId, signal);
-    if (row === undefined || !maySee(user, row.record)) throw collectionNotFound(collectionId);
-    return row;
-  }
-
-  async #read(
-    { tenant }: KnowledgeUser,
-    name: string,
-    read: (signal: AbortSignal) => Promise<ParsedDocument>,
-    signal: AbortSignal,
-  ): Promise<ParsedDocument> {
+  async #read({ tenant }: KnowledgeUser, draft: DocumentDraft, signal: AbortSignal) {
+    const { name } = draft;
+    const { format } = documentFormat(name, draft.mediaType);
     using permit = await this.#readers.acquire(tenant, signal);
-    if (permit !== undefined) return await read(signal);
-    const message = `document "${name}" has to wait for too many others of the tenant; try again later`;
-    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+    if (permit === undefined) throw busy(`document "${name}" waits for too many others`);
+    const bytes = await draft.read(signal);
+    assertDocumentFits(name, bytes.length);
+    return {
+      parsed: await this.#options.parse(name, format, bytes, signal),
+      sizeBytes: bytes.length,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+    };
   }
-}
-
-/** Throws a Failure if a document is larger than 32 MiB. */
-export function assertDocumentFits(name: string, sizeBytes: number): void {
-  if (sizeBytes <= maxDocumentBytes) return;
-  const message = `document "${name}" has ${sizeBytes} bytes, more than ${maxDocumentBytes}; divide it into smaller ones`;
-  throw new Failure("exhausted", ErrorReason.DOCUMENT_TOO_LARGE, message);
-}
-
-function assertRoom(collectionId: string, documents: CollectionRecord["documents"]): void {
-  const problem =
-    documents.length > maxDocuments
-      ? `${maxDocuments} documents`
-      : textBytesOf(documents) > maxTextBytes
-        ? `${maxTextBytes} bytes of text`
-        : undefined;
-  if (problem === undefined) return;
-  const message = `collection ${collectionId} would have more than ${problem}, the maximum; delete documents, or create another collection`;
-  throw new Failure("exhausted", ErrorReason.COLLECTION_FULL, message, {
-    metadata: { collection_id: collectionId },
-  });
 }
 
 async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array> {
@@ -281,8 +300,9 @@ async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array>
   yield toBinary(DocumentTextSchema, create(DocumentTextSchema, text));
 }
 
-function folderOf({ tenant }: KnowledgeUser, collectionId: string): string {
-  return `${tenant}/${collectionId}`;
+function busy(problem: string): Failure {
+  const message = `${problem} of the tenant; try again later`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 function documentIdOf(...parts: readonly string[]): string {

@@ -3,7 +3,7 @@ import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { expect, test } from "vitest";
 import { knowledgeContract } from "../test/knowledge-contract.ts";
-import { parseText } from "../test/text-parser.ts";
+import { draftOf, parseText } from "../test/text-parser.ts";
 import { CollectionEditor } from "./collection-editor.ts";
 import { searchKnowledge } from "./knowledge-tool.ts";
 import { renderPassages } from "./render-passages.ts";
@@ -21,16 +21,15 @@ knowledgeContract("in memory", () => stores);
 async function handbook(text: string) {
   const table = new MemoryTable<CollectionRecord>();
   const objects = new MemoryObjects({ maxBytes: 1_000_000 });
-  const knowledge = new CollectionEditor({ table, objects }, parseText, () => 0);
+  const knowledge = new CollectionEditor({ table, objects }, { parse: parseText, now: () => 0 });
   for (const collectionId of ["handbook", "other"]) {
     await knowledge.create(ann, { collectionId, title: "", readers: [] }, never);
   }
-  const draft = { name: "leave.md", mediaType: "", bytes: Buffer.from(text) };
-  await knowledge.addDocument(ann, "handbook", draft, never);
+  await knowledge.addDocument(ann, "handbook", draftOf("leave.md", text), never);
   return knowledge;
 }
 
-const limits = { known: ["handbook"], maxBytes: 50_000 };
+const limits = { known: ["handbook"], isShared: true, maxBytes: 50_000 };
 
 test("a model gets passages as quotations with labels that it can cite", async () => {
   const knowledge = await handbook(

@@ -1,25 +1,37 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Collection, CollectionRecord, Passage } from "@reeve/contracts/extensions/knowledge";
+import type {
+  Collection,
+  CollectionRecord,
+  Passage,
+  Retrieval,
+} from "@reeve/contracts/extensions/knowledge";
 import {
-  CollectionRecordSchema,
-  CollectionSchema,
   DocumentTextSchema,
+  DocumentVectorsSchema,
   PassageSchema,
+  Ranking,
+  RetrievalSchema,
 } from "@reeve/contracts/extensions/knowledge";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
+import type { IndexMatches } from "./index/collection-index.ts";
 import { IndexCache } from "./index/index-cache.ts";
+import {
+  collectionNotFound,
+  keyOf,
+  nowRestricted,
+  shown,
+  validId,
+} from "./records/collection-record.ts";
+import type { KnowledgeUser } from "./records/knowledge-user.ts";
+import { isRestricted, mayRead } from "./records/knowledge-user.ts";
+import { embedQuery } from "./vectors/embed-query.ts";
+import type { EmbeddedQuery } from "./vectors/embed-query.ts";
+import type { Embedder } from "./vectors/embedder.ts";
 
-/** Who reads or changes a collection. */
-export interface KnowledgeUser {
-  readonly tenant: string;
-  readonly subject: string;
-  /** Whether the user may see and change every collection of the tenant. Does not permit to search it. Default: false. */
-  readonly isOperator?: boolean;
-}
+export type { KnowledgeUser } from "./records/knowledge-user.ts";
 
 /** What a search looks for. */
 export interface KnowledgeQuery {
@@ -27,6 +39,18 @@ export interface KnowledgeQuery {
   readonly query: string;
   /** The maximum number of passages. */
   readonly limit: number;
+  /**
+   * Whether others than the user see what is found. A collection with readers of its own is then refused, as one that does not exist.
+   * Default: false.
+   */
+  readonly isShared?: boolean;
+}
+
+/** What a search found, and how. */
+export interface FoundPassages {
+  /** Best match first. */
+  readonly passages: readonly Passage[];
+  readonly retrieval: Retrieval;
 }
 
 /** The stores of collections. */
@@ -35,41 +59,72 @@ export interface KnowledgeStores {
   readonly objects: Objects;
 }
 
-const maxCachedTextBytes = 128 * 1_048_576;
+const maxIndexBytes = 128 * 1_048_576;
 const maxAttempts = 5;
 
 /** The collections of tenants, for those who search them. */
 export class Collections {
   protected readonly table: Table<CollectionRecord>;
   protected readonly objects: Objects;
+  protected readonly embedder: Embedder | undefined;
   readonly #indexes: IndexCache;
 
-  constructor({ table, objects }: KnowledgeStores) {
+  /** Without an embedder, only words are searched. */
+  constructor({ table, objects }: KnowledgeStores, embedder?: Embedder) {
     this.table = table;
     this.objects = objects;
+    this.embedder = embedder;
     this.#indexes = new IndexCache(
-      (object, signal) => this.#textOf(object, signal),
-      maxCachedTextBytes,
+      {
+        text: async (object, signal) => {
+          const bytes = await this.#bytesOf(object, signal);
+          return bytes && fromBinary(DocumentTextSchema, bytes);
+        },
+        vectors: async (object, signal) => {
+          const bytes = await this.#bytesOf(object, signal);
+          if (bytes === undefined) return undefined;
+          const { values } = fromBinary(DocumentVectorsSchema, bytes);
+          return new Int8Array(values);
+        },
+      },
+      { model: embedder?.model, maxBytes: maxIndexBytes },
     );
   }
 
   /**
-   * Returns the passages of collections that have a word of the query, best match first. Finds every document that was added before the
-   * call. Throws a Failure of kind `not_found` if the user may not read one of the collections, or if it does not exist.
+   * Returns the passages of collections that match a query. Finds every document that was added before the call, at least by its words.
+   * Throws a Failure of kind `not_found` if the user may not read one of the collections, or if it does not exist. An embedder that fails
+   * is a warning of the result.
    */
   async search(
     user: KnowledgeUser,
-    { collectionIds, query, limit }: KnowledgeQuery,
+    { collectionIds, query, limit, isShared = false }: KnowledgeQuery,
     signal: AbortSignal,
-  ): Promise<readonly Passage[]> {
+  ): Promise<FoundPassages> {
+    const ids = [...new Set(collectionIds)];
+    const rows: Row<CollectionRecord>[] = [];
+    for (const collectionId of ids) {
+      rows.push(await this.#searchable(user, { collectionId, isShared }, signal));
+    }
+    const embedded = await embedQuery(this.embedder, rows, query, signal);
+    for (const row of rows) this.noticed(row, embedded.vector?.length);
     const found: { readonly rank: number; readonly passage: Passage }[] = [];
-    for (const collectionId of new Set(collectionIds)) {
-      const matches = await this.#searchOne(user, { collectionId, query, limit }, signal);
-      found.push(...matches.map((passage, rank) => ({ rank, passage })));
+    const warnings = embedded.warning === undefined ? [] : [embedded.warning];
+    for (const [index, collectionId] of ids.entries()) {
+      const wanted = { text: query, vector: embedded.vector, limit };
+      const first = rows[index];
+      const searched = { collectionId, isShared, first, wanted };
+      const matched = await this.#searchOne(user, searched, signal);
+      const passages = matched.matches.map((each) =>
+        create(PassageSchema, { ...each, collectionId }),
+      );
+      found.push(...passages.map((passage, rank) => ({ rank, passage })));
+      if (matched.withoutVectors > 0) warnings.push(incomplete(collectionId, matched));
     }
     // Scores depend on the size of a collection, so ranks decide between collections.
     const ordered = found.toSorted((a, b) => a.rank - b.rank || b.passage.score - a.passage.score);
-    return ordered.slice(0, limit).map(({ passage }) => passage);
+    const passages = ordered.slice(0, limit).map(({ passage }) => passage);
+    return { passages, retrieval: retrievalOf(embedded, warnings) };
   }
 
   /** Returns a collection that the user may search. Throws a Failure of kind `not_found` otherwise. */
@@ -78,8 +133,13 @@ export class Collections {
     collectionId: string,
     signal: AbortSignal,
   ): Promise<Collection> {
-    return shown((await this.readableRow(user, collectionId, signal)).record);
+    const row = await this.readableRow(user, collectionId, signal);
+    this.noticed(row);
+    return shown(row.record);
   }
+
+  /** Called with each collection that somebody uses, and with the number of values of vectors, if that is known. */
+  protected noticed(_row: Row<CollectionRecord>, _dimensions?: number): void {}
 
   protected async readableRow(
     user: KnowledgeUser,
@@ -88,6 +148,7 @@ export class Collections {
   ): Promise<Row<CollectionRecord>> {
     const row = await this.row(user, collectionId, signal);
     if (row !== undefined && mayRead(user, row.record)) return row;
+    if (row === undefined) this.#indexes.forget(keyOf(user.tenant, collectionId));
     throw collectionNotFound(collectionId);
   }
 
@@ -100,20 +161,37 @@ export class Collections {
     return await this.table.get(keyOf(tenant, collection), signal);
   }
 
+  async #searchable(
+    user: KnowledgeUser,
+    { collectionId, isShared }: { readonly collectionId: string; readonly isShared: boolean },
+    signal: AbortSignal,
+  ): Promise<Row<CollectionRecord>> {
+    const row = await this.readableRow(user, collectionId, signal);
+    if (isShared && isRestricted(row.record.collection)) throw nowRestricted(collectionId);
+    return row;
+  }
+
   async #searchOne(
     user: KnowledgeUser,
     {
       collectionId,
-      query,
-      limit,
-    }: Omit<KnowledgeQuery, "collectionIds"> & { readonly collectionId: string },
+      isShared,
+      first,
+      wanted,
+    }: {
+      readonly collectionId: string;
+      readonly isShared: boolean;
+      readonly first: Row<CollectionRecord> | undefined;
+      readonly wanted: Parameters<IndexCache["search"]>[1];
+    },
     signal: AbortSignal,
-  ): Promise<readonly Passage[]> {
+  ): Promise<IndexMatches> {
+    const read = () => this.#searchable(user, { collectionId, isShared }, signal);
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const row = await this.readableRow(user, collectionId, signal);
-      const matches = await this.#indexes.search(row, query, limit, signal);
-      if (matches === undefined) continue;
-      return matches.map((each) => create(PassageSchema, { ...each, collectionId }));
+      const row = (attempt === 0 ? first : undefined) ?? (await read());
+      const isConfirmed = attempt > 0;
+      const matches = await this.#indexes.search({ row, isConfirmed }, wanted, signal);
+      if (matches !== undefined) return matches;
     }
     throw new Failure(
       "unavailable",
@@ -122,46 +200,25 @@ export class Collections {
     );
   }
 
-  async #textOf(object: string, signal: AbortSignal) {
+  async #bytesOf(object: string, signal: AbortSignal): Promise<Uint8Array | undefined> {
     const chunks = await this.objects.read(object, signal);
-    if (chunks === undefined) return undefined;
-    return fromBinary(DocumentTextSchema, Buffer.concat(await Array.fromAsync(chunks)));
+    return chunks && Buffer.concat(await Array.fromAsync(chunks));
   }
 }
 
-export const validId = /^[a-z0-9][a-z0-9-]{0,62}$/;
-
-export function keyOf(tenant: string, collection: string): string {
-  return bucketOf(CollectionRecordSchema).key({ tenant, collection });
+function incomplete(collectionId: string, { withoutVectors, documents }: IndexMatches): string {
+  return `${withoutVectors} of ${documents} documents of collection ${collectionId} have no embeddings of this model yet, and are found by their words only`;
 }
 
-/** Returns a collection as clients see it: with its counts. */
-export function shown({ collection, documents }: CollectionRecord): Collection {
-  return create(CollectionSchema, {
-    ...(collection ?? create(CollectionSchema)),
-    documentCount: documents.length,
-    textBytes: textBytesOf(documents),
-  });
-}
-
-export function textBytesOf(documents: CollectionRecord["documents"]): bigint {
-  return documents.reduce((sum, { document }) => sum + (document?.textBytes ?? 0n), 0n);
-}
-
-function mayRead({ subject }: KnowledgeUser, { collection }: CollectionRecord): boolean {
-  if (collection === undefined) return false;
-  const { readers, createdBy } = collection;
-  return readers.length === 0 || createdBy === subject || readers.includes(subject);
-}
-
-/** Whether a user may know of a collection, and of its documents. */
-export function maySee(user: KnowledgeUser, record: CollectionRecord): boolean {
-  return user.isOperator === true || mayRead(user, record);
-}
-
-export function collectionNotFound(collectionId: string): Failure {
-  const message = `collection ${collectionId.slice(0, 100)} not found, or not for you; list the collections for their ids`;
-  return new Failure("not_found", ErrorReason.COLLECTION_NOT_FOUND, message, {
-    metadata: { collection_id: collectionId.slice(0, 100) },
+function retrievalOf(
+  { vector, model, tokens, costUsd }: EmbeddedQuery,
+  warnings: readonly string[],
+): Retrieval {
+  return create(RetrievalSchema, {
+    ranking: vector === undefined ? Ranking.BM25 : Ranking.HYBRID,
+    embeddingModel: model,
+    embeddingTokens: BigInt(tokens),
+    ...(costUsd !== undefined && { embeddingCostUsd: costUsd }),
+    warnings: [...warnings],
   });
 }

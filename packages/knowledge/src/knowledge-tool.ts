@@ -1,5 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { Passage } from "@reeve/contracts/extensions/knowledge";
+import type { Passage, Retrieval } from "@reeve/contracts/extensions/knowledge";
 import { Failure } from "@reeve/platform/failure";
 import type { Collections, KnowledgeUser } from "./collections.ts";
 import { renderPassages } from "./render-passages.ts";
@@ -9,12 +9,16 @@ export interface KnowledgeResult {
   readonly content: string;
   readonly isError: boolean;
   readonly citations: Passage[];
+  /** How they were found. Undefined: nothing was searched. */
+  readonly retrieval?: Retrieval;
 }
 
 /** What a call may search, and how large its result may be. */
 export interface KnowledgeLimits {
-  /** The collections of the run. */
+  /** The collections of the run, and of the delegate that calls. */
   readonly known: readonly string[];
+  /** Whether others than the user see the result. */
+  readonly isShared: boolean;
   readonly maxBytes: number;
 }
 
@@ -28,7 +32,7 @@ const maxLimit = 20;
 export async function searchKnowledge(
   collections: Pick<Collections, "search">,
   user: KnowledgeUser,
-  { known, maxBytes }: KnowledgeLimits,
+  { known, isShared, maxBytes }: KnowledgeLimits,
   args: JsonObject,
   signal: AbortSignal,
 ): Promise<KnowledgeResult> {
@@ -39,19 +43,21 @@ export async function searchKnowledge(
     return failure(`no collection "${named.slice(0, 100)}"; the collections: ${known.join(", ")}`);
   }
   const collectionIds = named === undefined ? known : [named];
-  const wanted = { collectionIds, query, limit: limitOf(limit) };
+  const wanted = { collectionIds, query, limit: limitOf(limit), isShared };
   try {
-    const found = await collections.search(user, wanted, signal);
-    const citations = firstFitting(found, maxBytes);
-    const content =
-      found.length === 0
-        ? "no passage has a word of the query; try other words"
-        : renderPassages(citations);
-    return { content, isError: false, citations };
+    const { passages, retrieval } = await collections.search(user, wanted, signal);
+    const citations = firstFitting(passages, maxBytes);
+    return { content: contentOf(passages, citations), isError: false, citations, retrieval };
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === "unavailable") throw error;
     return failure(error.message);
   }
+}
+
+function contentOf(found: readonly Passage[], shown: readonly Passage[]): string {
+  if (found.length === 0) return "no passage matches the query; try other words";
+  if (shown.length === 0) return "passages match, and none fits into the limit of this result";
+  return renderPassages(shown);
 }
 
 /** Returns the first passages that fit into a result. */

@@ -2,8 +2,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { describe, expect, test } from "vitest";
 import { CollectionEditor } from "../src/collection-editor.ts";
 import type { KnowledgeStores } from "../src/collections.ts";
+import type { KnowledgeUser } from "../src/collections.ts";
 import { Collections } from "../src/collections.ts";
-import { parseText } from "./text-parser.ts";
+import { sweepTexts } from "../src/sweep-texts.ts";
+import { draftOf, parseText } from "./text-parser.ts";
 
 const never = new AbortController().signal;
 const ann = { tenant: "acme", subject: "ann" };
@@ -13,21 +15,27 @@ const operator = { tenant: "acme", subject: "olga", isOperator: true };
 let collections = 0;
 
 async function add(knowledge: CollectionEditor, id: string, name: string, text: string) {
-  const draft = { name, mediaType: "", bytes: Buffer.from(text) };
-  return await knowledge.addDocument(ann, id, draft, never);
+  return await knowledge.addDocument(ann, id, draftOf(name, text), never);
 }
 
-async function search(from: Collections, id: string, query: string, user = ann) {
+async function search(from: Collections, id: string, query: string, user: KnowledgeUser = ann) {
   const wanted = { collectionIds: [id], query, limit: 10 };
-  return await from.search(user, wanted, never);
+  return (await from.search(user, wanted, never)).passages;
 }
 
 const namesOf = (passages: readonly { readonly documentName: string }[]) =>
   passages.map(({ documentName }) => documentName);
 
+/** A search whose result others see. */
+const shared = (id: string) => ({ collectionIds: [id], query: "cat", limit: 1, isShared: true });
+
+async function* orphan() {
+  yield Buffer.from("orphan");
+}
+
 /** The contract of collections, over any stores. */
 export function knowledgeContract(where: string, stores: () => KnowledgeStores): void {
-  const editor = () => new CollectionEditor(stores(), parseText, () => 1_000);
+  const editor = () => new CollectionEditor(stores(), { parse: parseText, now: () => 1_000 });
 
   /** Creates a collection of ann with documents, by name. */
   async function collectionOf(
@@ -100,12 +108,8 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
         ["a.exe", Uint8Array.of(77), ErrorReason.DOCUMENT_UNREADABLE],
         ["a.md", new Uint8Array(33 * 1_048_576), ErrorReason.DOCUMENT_TOO_LARGE],
       ] as const) {
-        const refused = knowledge.addDocument(
-          ann,
-          collectionId,
-          { name, mediaType: "", bytes },
-          never,
-        );
+        const draft = draftOf(name, bytes);
+        const refused = knowledge.addDocument(ann, collectionId, draft, never);
         await expect(refused).rejects.toMatchObject(reason === undefined ? {} : { reason });
       }
       expect(namesOf(await search(knowledge, collectionId, "cat"))).toEqual(["a.md"]);
@@ -127,10 +131,77 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
       await expect(search(knowledge, collectionId, "cat", operator)).rejects.toMatchObject(missing);
     });
 
+    // Requirement: KNOW-2
+    test("are read by the members of their groups, and by nobody for others to see", async () => {
+      const { knowledge, collectionId } = await collectionOf({});
+      await add(knowledge, collectionId, "a.md", "a cat");
+      const restricted = `${collectionId}-g`;
+      const draft = { collectionId: restricted, title: "", readers: [], readerGroups: ["hr"] };
+      await knowledge.create(ann, draft, never);
+      await add(knowledge, restricted, "a.md", "a cat");
+      const missing = { reason: ErrorReason.COLLECTION_NOT_FOUND };
+      const member = { ...bob, groups: new Set(["hr", "it"]) };
+      expect(await search(knowledge, restricted, "cat", member)).toHaveLength(1);
+      for (const groups of [new Set<string>(), new Set(["it"])]) {
+        const outsider = search(knowledge, restricted, "cat", { ...bob, groups });
+        await expect(outsider).rejects.toMatchObject(missing);
+      }
+      const refused = knowledge.search(ann, shared(restricted), never);
+      await expect(refused).rejects.toMatchObject(missing);
+      const { passages } = await knowledge.search(ann, shared(collectionId), never);
+      expect(passages).toHaveLength(1);
+    });
+
+    test("have no text of a document whose caller left", async () => {
+      const { knowledge, collectionId } = await collectionOf({ "a.md": "a cat" });
+      const before = await stores().objects.list(never);
+      const leaving = new AbortController();
+      const { objects, table } = stores();
+      const leavesMidway = {
+        table,
+        objects: {
+          read: objects.read.bind(objects),
+          remove: objects.remove.bind(objects),
+          removeUnchanged: objects.removeUnchanged.bind(objects),
+          list: objects.list.bind(objects),
+          cleanUp: objects.cleanUp.bind(objects),
+          write: async (...given: Parameters<typeof objects.write>) => {
+            const written = await objects.write(...given);
+            leaving.abort(new Error("left"));
+            return written;
+          },
+        },
+      };
+      const other = new CollectionEditor(leavesMidway, { parse: parseText, now: () => 1_000 });
+      const draft = draftOf("b.md", "a dog");
+      const added = other.addDocument(ann, collectionId, draft, leaving.signal);
+      await expect(added).rejects.toThrow("left");
+      expect(await stores().objects.list(never)).toHaveLength(before.length);
+      expect(namesOf(await search(knowledge, collectionId, "cat dog"))).toEqual(["a.md"]);
+    });
+
+    test("keep their texts when what nobody names is swept away", async () => {
+      const { knowledge, collectionId } = await collectionOf({ "a.md": "a cat" });
+      const { objects, table } = stores();
+      await objects.write(`acme/${collectionId}`, orphan(), never);
+      await objects.write("acme/deleted", orphan(), never);
+      const before = await objects.list(never);
+      await sweepTexts({ table, objects }, Date.now(), never);
+      expect(await objects.list(never)).toHaveLength(before.length);
+      await sweepTexts({ table, objects }, Date.now() + 7_200_000, never);
+      const left = (await objects.list(never)).map(({ name }) => name);
+      expect(left.filter((name) => name.startsWith(`acme/${collectionId}/`))).toHaveLength(1);
+      expect(left.filter((name) => name.startsWith("acme/deleted/"))).toEqual([]);
+      expect(namesOf(await search(new Collections(stores()), collectionId, "cat"))).toEqual([
+        "a.md",
+      ]);
+      expect(namesOf(await search(knowledge, collectionId, "cat"))).toEqual(["a.md"]);
+    });
+
     test("are changed only by their creator and by operators", async () => {
       const { knowledge, collectionId } = await collectionOf({ "a.md": "a cat" });
       expect(await search(knowledge, collectionId, "cat", bob)).toHaveLength(1);
-      const draft = { name: "b.md", mediaType: "", bytes: Buffer.from("x") };
+      const draft = draftOf("b.md", "x");
       const denied = { kind: "denied" };
       await expect(knowledge.addDocument(bob, collectionId, draft, never)).rejects.toMatchObject(
         denied,

@@ -1,5 +1,8 @@
-/** Returns a PDF with one page for each list of lines. Lines have no parentheses. */
-export function smallPdf(pages: readonly (readonly string[])[]): Uint8Array {
+/**
+ * Returns a PDF with one page for each list of lines. Lines have no parentheses. Pages draw `deflated` in place of their lines, if it is
+ * given.
+ */
+export function smallPdf(pages: readonly (readonly string[])[], deflated?: Uint8Array): Uint8Array {
   const kids = pages.map((_, index) => `${4 + 2 * index} 0 R`).join(" ");
   const objects = [
     "<< /Type /Catalog /Pages 2 0 R >>",
@@ -14,7 +17,9 @@ export function smallPdf(pages: readonly (readonly string[])[]): Uint8Array {
     objects.push(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] ${resources} ${contents} >>`,
     );
-    objects.push(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
+    const stream = deflated === undefined ? content : Buffer.from(deflated).toString("latin1");
+    const filter = deflated === undefined ? "" : " /Filter /FlateDecode";
+    objects.push(`<< /Length ${stream.length}${filter} >>\nstream\n${stream}\nendstream`);
   }
   let text = "%PDF-1.4\n";
   const offsets: number[] = [];

@@ -8,7 +8,6 @@ import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
 import { ToolCatalogSchema, ToolOfferSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { ErrorReason } from "@reeve/contracts/error";
-import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { MemorySchema } from "@reeve/contracts/memory";
 import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { QuotaUsageSchema } from "@reeve/contracts/quota";
@@ -17,7 +16,6 @@ import { SweeperPresenceSchema } from "@reeve/contracts/sweeper";
 import { ThreadSchema } from "@reeve/contracts/thread";
 import { confirmAbsence } from "@reeve/jetstream/log/confirm-absence";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
-import { collectionTextBucket } from "@reeve/jetstream/objects/collection-store";
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { workspaceBucket } from "@reeve/jetstream/objects/workspace-store";
@@ -28,8 +26,7 @@ import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { CollectionEditor, maxTextObjectBytes } from "@reeve/knowledge/collection-editor";
-import { documentParser } from "@reeve/knowledge/parse/parse-document";
+import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
@@ -42,6 +39,7 @@ import { isValid, packedWatch } from "./app/client-tools/packed-offer.ts";
 import { ToolOffers } from "./app/client-tools/tool-offers.ts";
 import { runExists } from "./app/run-exists.ts";
 import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
+import { openKnowledge } from "./app/knowledge/open-knowledge.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
@@ -58,12 +56,14 @@ interface PortDependencies extends Pick<GatewayPorts, "policy"> {
   readonly log: Logger;
   /** Returns the quotas that are in force. */
   readonly quotas: () => readonly Quota[];
+  /** Undefined: only the words of documents are searched. */
+  readonly embedder: Embedder | undefined;
 }
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
 export async function openPorts(
   config: GatewayConfig,
-  { nats, log, policy, quotas }: PortDependencies,
+  { nats, log, policy, quotas, embedder }: PortDependencies,
   signal: AbortSignal,
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
@@ -111,17 +111,7 @@ export async function openPorts(
     inbox: await openTable(nats, ApprovalSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
-    knowledge: new CollectionEditor(
-      {
-        table: await openTable(nats, CollectionRecordSchema),
-        objects: await openObjects(nats, {
-          bucket: collectionTextBucket,
-          maxBytes: maxTextObjectBytes,
-        }),
-      },
-      documentParser(),
-      systemClock.now,
-    ),
+    knowledge: await openKnowledge({ nats, log, embedder }, signal),
     threads: await openThreadLog(nats),
     threadIndex,
     threadLists,

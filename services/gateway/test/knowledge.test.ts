@@ -1,3 +1,4 @@
+import { EventFamily } from "@reeve/contracts/run";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Clients, Protocol } from "./support/clients.ts";
 import { clientsOf, refusalOf } from "./support/clients.ts";
@@ -69,6 +70,73 @@ test("a document comes from an artifact too, and one that cannot be read is refu
     expect(refused.reason).toBe(reason);
   }
   expect((await knowledge.listDocuments({ collectionId })).documents).toEqual([document]);
+});
+
+// Requirement: KNOW-7
+test("every run of an agent with collections has them, and is refused to users who may not read them", async () => {
+  const own = as(tokens.acme);
+  const other = as(tokens.acmeToo);
+  const spec = { name: "a", model: "known" };
+  for (const [id, readers] of [
+    ["ours", []],
+    ["mine", ["ann"]],
+  ] as const) {
+    await own.knowledge.createCollection({ collectionId: id, readers: [...readers] });
+    await own.agents.createAgent({ spec: { ...spec, id: `with-${id}`, collections: [id] } });
+  }
+  const delegates = { ...spec, id: "caller", delegates: ["with-mine"] };
+  await own.agents.createAgent({ spec: delegates });
+  for (const agentId of ["with-mine", "caller"]) {
+    const refused = await refusalOf(other.runs.startRun({ agentId, input: "x" }));
+    expect(refused.reason).toBe("COLLECTION_NOT_FOUND");
+  }
+  const { run } = await own.runs.startRun({
+    agentId: "with-mine",
+    input: "x",
+    collections: ["ours"],
+  });
+  expect(await createdOf(own, run?.runId ?? "")).toMatchObject({
+    collections: ["ours", "mine"],
+    collectionsRestricted: true,
+  });
+  const shared = await other.runs.startRun({ agentId: "with-ours", input: "x" });
+  expect(await createdOf(other, shared.run?.runId ?? "")).toMatchObject({
+    collections: ["ours"],
+    collectionsRestricted: false,
+  });
+});
+
+/** Returns how a run was started. */
+async function createdOf({ runs }: Clients, runId: string) {
+  const families = [EventFamily.RECORD];
+  const selection = { case: "families", value: { families } } as const;
+  for await (const { events } of runs.watchRun({ runId, selection })) {
+    for (const { event } of events) if (event.case === "runCreated") return event.value;
+  }
+  return undefined;
+}
+
+async function upload({ artifacts }: Clients): Promise<string> {
+  const header = { name: "a.txt", mediaType: "text/plain" };
+  const bytes = new Uint8Array(Buffer.from("a cat"));
+  const { artifact } = await artifacts.createArtifact({ header, content: bytes });
+  return artifact?.artifactId ?? "";
+}
+
+test("an upload for one document is deleted with it, and what another person uploaded is not", async () => {
+  const own = as(tokens.acme);
+  const collectionId = "uploads";
+  await own.knowledge.createCollection({ collectionId });
+  const add = async (artifactId: string) => {
+    const source = { case: "artifactId", value: artifactId } as const;
+    const request = { collectionId, name: "a", source, discardArtifact: true };
+    return await own.knowledge.addDocument(request);
+  };
+  const mine = await upload(own);
+  await add(mine);
+  expect((await refusalOf(add(mine))).reason).toBe("ARTIFACT_NOT_FOUND");
+  const foreign = await upload(as(tokens.acmeToo));
+  expect((await refusalOf(add(foreign))).reason).toBe("PERMISSION_DENIED");
 });
 
 test("a run is refused with a collection that its user may not read", async () => {

@@ -54,6 +54,7 @@ const permitted = {
     "KnowledgeService/CreateCollection",
     "KnowledgeService/DeleteCollection",
     "KnowledgeService/DeleteDocument",
+    "KnowledgeService/UpdateCollection",
     "MemoryService/CreateMemory",
     "MemoryService/DeleteMemory",
     "RunService/CancelRun",

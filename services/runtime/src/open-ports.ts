@@ -22,6 +22,7 @@ import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { Collections } from "@reeve/knowledge/collections";
+import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { circuitProvider } from "@reeve/models/registry/circuit-provider";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
@@ -63,6 +64,8 @@ interface PortDependencies {
   readonly catalog: () => ModelCatalog;
   readonly skills: SkillSource;
   readonly policy: RunPorts["policy"];
+  /** Undefined: only the words of documents are searched. */
+  readonly embedder: Embedder | undefined;
   readonly logger: Logger;
 }
 
@@ -80,6 +83,7 @@ export async function openPorts(
     catalog,
     skills,
     policy,
+    embedder,
     logger,
   }: PortDependencies,
   signal: AbortSignal,
@@ -112,10 +116,13 @@ export async function openPorts(
     fileMemory: new ByteBudget(fileBytes),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     // A runtime only reads collections.
-    knowledge: new Collections({
-      table: await openTable(nats, CollectionRecordSchema),
-      objects: await openObjects(nats, { bucket: collectionTextBucket, maxBytes: 0 }),
-    }),
+    knowledge: new Collections(
+      {
+        table: await openTable(nats, CollectionRecordSchema),
+        objects: await openObjects(nats, { bucket: collectionTextBucket, maxBytes: 0 }),
+      },
+      embedder,
+    ),
     threads: await openThreadLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder }),
     ownerFate: (owner, until) => holder.fateOf(owner, until),

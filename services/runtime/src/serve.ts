@@ -12,6 +12,7 @@ import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { openEmbedder } from "@reeve/models/embeddings/open-embedder";
 import { openProviders } from "@reeve/models/registry/provider-registry";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
@@ -67,6 +68,7 @@ export async function startRuntime(
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
   const background = starting.use(new Background(logger, signal));
   const providers = await openProviders({ ...config, environment }, signal);
+  const embedder = await openEmbedder({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };
   const loaded = await loadSkills(skillFolder, signal);
@@ -86,7 +88,7 @@ export async function startRuntime(
   await announce();
   const policy = watchPolicy(config.REEVE_POLICY_FILE, logger, starting);
   const activity = new ModelActivity(systemClock);
-  const offered = { providers, plugins, catalog, skills, policy };
+  const offered = { providers, plugins, catalog, skills, policy, embedder };
   const ports = await openPorts(
     config,
     { ...offered, nats, holder, worker, standstill, activity, logger },

@@ -135,6 +135,7 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "AuditService/ListAuditEvents": { request: () => ({}) },
   "KnowledgeService/CreateCollection": { request: () => ({ collectionId: "new" }) },
   "KnowledgeService/GetCollection": ofCollection(),
+  "KnowledgeService/UpdateCollection": ofCollection(),
   "KnowledgeService/ListCollections": { request: () => ({}) },
   "KnowledgeService/AddDocument": ofCollection(() => ({ name: "new.md", source: newText })),
   "KnowledgeService/ListDocuments": ofCollection(),

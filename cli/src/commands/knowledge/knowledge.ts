@@ -20,6 +20,7 @@ export function knowledgeCommand(context: Context): Command {
   return new Command("knowledge")
     .description("Manage and search the documents that agents cite.")
     .addCommand(createCommand(context))
+    .addCommand(updateCommand(context))
     .addCommand(addCommand(context))
     .addCommand(listCommand(context))
     .addCommand(searchCommand(context))
@@ -36,11 +37,11 @@ interface ListOptions extends JsonOption {
 
 const collections = {
   header: ["COLLECTION", "DOCUMENTS", "TEXT", "READERS", "TITLE"],
-  row: ({ collectionId, documentCount, textBytes, readers, title }: Collection) => [
+  row: ({ collectionId, documentCount, textBytes, readers, readerGroups, title }: Collection) => [
     collectionId,
     String(documentCount),
     `${textBytes} B`,
-    readers.length === 0 ? "everybody" : oneLine(readers.join(","), 40),
+    readersOf(readers, readerGroups),
     oneLine(title, 60),
   ],
   empty: "no collections",
@@ -58,27 +59,65 @@ const documents = {
   empty: "no documents",
 };
 
-function createCommand(context: Context): Command {
-  const command = new Command("create")
-    .description("Create an empty collection.")
-    .argument("<collection>", "id of the collection")
+function readersOf(readers: readonly string[], groups: readonly string[]): string {
+  const all = [...readers, ...groups.map((group) => `${group} (group)`)];
+  return all.length === 0 ? "everybody" : oneLine(all.join(","), 40);
+}
+
+interface ReaderOptions extends JsonOption {
+  readonly title: string;
+  readonly reader?: readonly string[];
+  readonly group?: readonly string[];
+}
+
+/** Adds the options for who may read a collection. */
+function withReaders(command: Command): Command {
+  return command
     .option("--title <text>", "what its documents are about", "")
     .option(
       "--reader <subject>",
-      "subject that may read it, beside you (repeatable). Default: everybody in the tenant",
+      "subject that may read it, beside its creator (repeatable). Default: everybody in the tenant",
+      collectValues,
+    )
+    .option(
+      "--group <name>",
+      "group whose members may read it, or role:NAME (repeatable)",
       collectValues,
     )
     .option("--json", "print the collection as JSON");
-  interface Options extends JsonOption {
-    readonly title: string;
-    readonly reader?: readonly string[];
-  }
-  return command.action((collectionId: string, { title, reader = [], json }: Options) =>
+}
+
+function updateCommand(context: Context): Command {
+  const command = withReaders(
+    new Command("update")
+      .description("Replace the title and the readers of a collection.")
+      .argument("<collection>", "id of the collection"),
+  );
+  return command.action((collectionId: string, options: ReaderOptions) =>
     withClient(context, command, async (reeve) => {
-      const request = { collectionId, title, readers: [...reader] };
-      const created = await reeve.knowledge.create(request, context);
+      const updated = await reeve.knowledge.update(requestOf(collectionId, options), context);
       context.terminal.out(
-        json === true ? jsonLine(CollectionSchema, created) : `${created.collectionId}\n`,
+        options.json === true ? jsonLine(CollectionSchema, updated) : `${updated.collectionId}\n`,
+      );
+    }),
+  );
+}
+
+function requestOf(collectionId: string, { title, reader = [], group = [] }: ReaderOptions) {
+  return { collectionId, title, readers: [...reader], readerGroups: [...group] };
+}
+
+function createCommand(context: Context): Command {
+  const command = withReaders(
+    new Command("create")
+      .description("Create an empty collection.")
+      .argument("<collection>", "id of the collection"),
+  );
+  return command.action((collectionId: string, options: ReaderOptions) =>
+    withClient(context, command, async (reeve) => {
+      const created = await reeve.knowledge.create(requestOf(collectionId, options), context);
+      context.terminal.out(
+        options.json === true ? jsonLine(CollectionSchema, created) : `${created.collectionId}\n`,
       );
     }),
   );
@@ -116,8 +155,10 @@ function searchCommand(context: Context): Command {
     withClient(context, command, async (reeve) => {
       const { terminal, signal } = context;
       const options = { limit: Math.min(limit, 50), signal };
-      const { passages } = await reeve.knowledge.search(ids.split(","), query, options);
-      if (passages.length === 0) terminal.note("no passage has a word of the query\n");
+      const found = await reeve.knowledge.search(ids.split(","), query, options);
+      const { passages, retrieval } = found;
+      for (const warning of retrieval?.warnings ?? []) terminal.note(`${oneLine(warning, 500)}\n`);
+      if (passages.length === 0) terminal.note("no passage matches the query\n");
       for (const each of passages) {
         terminal.out(json === true ? jsonLine(PassageSchema, each) : textOf(each));
       }

@@ -214,6 +214,7 @@ function requiredCapabilities({
     ["threads", "thread_id", threadId !== ""],
     ["long_term_memory", "memory_enabled", memoryEnabled],
     ["collections", "collections", collections.length > 0],
+    ["collections", "spec.collections", (spec?.collections.length ?? 0) > 0],
     ["files", "files", files.length > 0],
     ["content_parts", "parts", parts.length > 0],
     ["content_parts", "messages", messages.some((message) => message.parts.length > 0)],

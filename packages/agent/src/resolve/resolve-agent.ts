@@ -58,9 +58,10 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
 function resolveOne(
   spec: AgentSpec,
   offer: Offer,
-  context: ToolContext,
+  given: ToolContext,
   delegates: readonly ResolvedDelegate[],
 ): ResolvedAgent {
+  const context = withOwnCollections(spec, given);
   const { policy } = context;
   const lookup = lookupStage(spec, offer, policy);
   const plugins = pluginStage(spec, {
@@ -147,6 +148,14 @@ function resolveOne(
     warnings: [...new Set(details.map(warningText))],
     details,
   };
+}
+
+/** An agent with collections has the tool that searches them in every run. */
+function withOwnCollections({ collections }: AgentSpec, context: ToolContext): ToolContext {
+  const { extraTools } = context;
+  return collections.length === 0 || extraTools.includes(searchKnowledge)
+    ? context
+    : { ...context, extraTools: [...extraTools, searchKnowledge] };
 }
 
 /** Returns the tool that ends the run. Throws if the answer has a schema, and the model calls no tools. */

@@ -80,7 +80,7 @@ async function prepared(
       fallbacks: fallbacksOf(resolved),
       history: [...history],
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
-      passages: resolved.retrieves ? [...(await retrievePassages(created, ports, signal))] : [],
+      ...(resolved.retrieves ? await retrievePassages(created, ports, signal) : {}),
       warnings: [...warnings],
       plan: planForLog(resolved.plan),
       skills: [...resolved.skills],

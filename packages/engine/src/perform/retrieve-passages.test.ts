@@ -4,7 +4,7 @@ import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { CollectionEditor } from "@reeve/knowledge/collection-editor";
-import { parseText } from "@reeve/knowledge/test/text-parser";
+import { draftOf, parseText } from "@reeve/knowledge/test/text-parser";
 import { expect, test } from "vitest";
 import { callingModel } from "../../test/support/models.ts";
 import { WorkerBench } from "../../test/support/worker-bench.ts";
@@ -17,12 +17,11 @@ const ann = { tenant: "acme", subject: "ann" };
 async function handbook(readers: readonly string[] = []): Promise<CollectionEditor> {
   const table = new MemoryTable<CollectionRecord>();
   const objects = new MemoryObjects({ maxBytes: 1_000_000 });
-  const knowledge = new CollectionEditor({ table, objects }, parseText, () => 0);
+  const knowledge = new CollectionEditor({ table, objects }, { parse: parseText, now: () => 0 });
   const draft = { collectionId: "handbook", title: "", readers: [...readers] };
   await knowledge.create(ann, draft, never);
   const text = "# Go\nNorth.\n# Leave\nThirty days of vacation.";
-  const document = { name: "a.md", mediaType: "", bytes: Buffer.from(text) };
-  await knowledge.addDocument(ann, "handbook", document, never);
+  await knowledge.addDocument(ann, "handbook", draftOf("a.md", text), never);
   return knowledge;
 }
 
@@ -31,12 +30,20 @@ interface StartedRun {
   readonly excluded?: string[];
   readonly collections?: string[];
   readonly policy?: Policy;
+  /** Default: true. */
+  readonly isRestricted?: boolean;
 }
 
 /** Runs an agent that searches for vacation. Returns its prompts and its events. */
 async function run(
   knowledge: CollectionEditor | undefined,
-  { startedBy = "ann", excluded = [], collections = ["handbook"], policy }: StartedRun = {},
+  {
+    startedBy = "ann",
+    excluded = [],
+    collections = ["handbook"],
+    policy,
+    isRestricted = true,
+  }: StartedRun = {},
 ) {
   const notes: string[] = [];
   const toolNames: string[] = [];
@@ -54,7 +61,7 @@ async function run(
   const spec = { excludedTools: excluded };
   const bench = new WorkerBench(recording);
   bench.policy = policy;
-  await bench.create(spec, { startedBy, collections });
+  await bench.create(spec, { startedBy, collections, collectionsRestricted: isRestricted });
   const { knowledge: _, ...ports } = bench.ports("w");
   const given = knowledge === undefined ? ports : { ...ports, knowledge };
   await bench.drive("w", 1, { now: never, drain: never }, 1, given);
@@ -103,6 +110,14 @@ test("the operator's policy keeps both the tool and the passages from a run", as
   expect(passages).toEqual([]);
   expect(toolNames).not.toContain("search_knowledge");
   expect(warnings.join()).toContain("collections: they are not searched: the rule");
+});
+
+// Requirement: KNOW-3
+test("a run that everybody reads finds nothing of a collection that has readers of its own since", async () => {
+  const knowledge = await handbook(["ann"]);
+  const shared = await run(knowledge, { isRestricted: false });
+  expect(shared.errors).toEqual([expect.stringContaining("readers of its own since")]);
+  expect(shared.passages).toEqual([]);
 });
 
 test("a run without collections has no tool that searches them", async () => {

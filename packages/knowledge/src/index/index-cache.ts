@@ -1,63 +1,101 @@
-import type { CollectionRecord, DocumentText } from "@reeve/contracts/extensions/knowledge";
+import { ErrorReason } from "@reeve/contracts/error";
+import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
 import type { Row } from "@reeve/jetstream/table/port";
-import type { Match } from "./passage-index.ts";
-import { PassageIndex } from "./passage-index.ts";
-
-/** Reads the text of a document. Undefined: it was removed. */
-export type ReadText = (object: string, signal: AbortSignal) => Promise<DocumentText | undefined>;
+import { abortable } from "@reeve/platform/async/abortable";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
+import { Failure } from "@reeve/platform/failure";
+import type { IndexMatches, IndexQuery } from "./collection-index.ts";
+import { CollectionIndex } from "./collection-index.ts";
+import type { ReadObjects } from "./read-objects.ts";
 
 interface Entry {
-  readonly index: PassageIndex;
-  /** The size of the text of each object that the index has. */
-  readonly sizes: Map<string, number>;
+  readonly index: CollectionIndex;
+  /** The revision of the row that the index has. 0: of none. */
   revision: number;
   /** The searches that use it now. */
   users: number;
-  /** The last update, after which the next one may begin. */
-  updated: Promise<unknown>;
+  /** The last search, after which the next one may begin. */
+  turn: Promise<unknown>;
 }
+
+interface IndexCacheOptions {
+  /** The model of the vectors that indexes have. Undefined: they have none. */
+  readonly model: string | undefined;
+  /** Indexes that take about this much memory together are kept, beside those in use. */
+  readonly maxBytes: number;
+}
+
+/** A row of a collection, as a search read it. */
+interface ReadRow {
+  readonly row: Row<CollectionRecord>;
+  /** Whether the row was read after the index was seen to be newer: then the store was restored, and the row counts. */
+  readonly isConfirmed: boolean;
+}
+
+/** An index of few documents is cheap to build again. */
+const maxEntries = 64;
 
 /** The indexes of the collections that were searched last, in the memory of this process. */
 export class IndexCache {
-  readonly #read: ReadText;
-  readonly #maxTextBytes: number;
+  readonly #read: ReadObjects;
+  readonly #options: IndexCacheOptions;
   /** In the order of their last use. */
   readonly #entries = new Map<string, Entry>();
+  /** An index in progress is beyond the memory of those that are kept. */
+  readonly #builders = new KeyedSemaphore({
+    permits: 1,
+    permitsPerKey: 1,
+    maxWaitingPerKey: 1_000,
+  });
 
-  /** Keeps indexes of at most `maxTextBytes` of text together, beside those in use. */
-  constructor(read: ReadText, maxTextBytes: number) {
+  constructor(read: ReadObjects, options: IndexCacheOptions) {
     this.#read = read;
-    this.#maxTextBytes = maxTextBytes;
+    this.#options = options;
   }
 
   /**
-   * Searches a collection as its row says, or as a later one does. Returns undefined when a document of the row was removed since: the
-   * caller reads the row again.
+   * Searches a collection as its row says. Returns undefined when the index is newer than the row, or a document of the row was removed
+   * since: the caller reads the row again.
    */
   async search(
-    row: Row<CollectionRecord>,
-    query: string,
-    limit: number,
+    { row, isConfirmed }: ReadRow,
+    query: IndexQuery,
     signal: AbortSignal,
-  ): Promise<readonly Match[] | undefined> {
+  ): Promise<IndexMatches | undefined> {
     const entry = this.#use(row.key);
     try {
-      const update = entry.updated.then(() => this.#update(entry, row, signal));
-      entry.updated = update.catch(() => undefined);
-      return (await update) ? entry.index.search(query, limit) : undefined;
+      // Within its turn: a later update would show the search a part of another row.
+      const found = entry.turn.then(async () => {
+        entry.users += 1;
+        try {
+          const isCurrent = await this.#update(entry, { row, isConfirmed }, signal);
+          return isCurrent ? await entry.index.search(query) : undefined;
+        } finally {
+          entry.users -= 1;
+        }
+      });
+      entry.turn = found.catch(() => undefined);
+      return await abortable(found, signal);
     } finally {
       entry.users -= 1;
       this.#evict();
     }
   }
 
+  /** Forgets a collection that was deleted. */
+  forget(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || entry.users > 0) return;
+    this.#entries.delete(key);
+    entry.index[Symbol.dispose]();
+  }
+
   #use(key: string): Entry {
     const entry = this.#entries.get(key) ?? {
-      index: new PassageIndex(),
-      sizes: new Map<string, number>(),
+      index: new CollectionIndex(),
       revision: 0,
       users: 0,
-      updated: Promise.resolve(),
+      turn: Promise.resolve(),
     };
     this.#entries.delete(key);
     this.#entries.set(key, entry);
@@ -67,34 +105,38 @@ export class IndexCache {
 
   async #update(
     entry: Entry,
-    { record, revision }: Row<CollectionRecord>,
+    { row, isConfirmed }: ReadRow,
     signal: AbortSignal,
   ): Promise<boolean> {
-    if (entry.revision >= revision) return true;
-    const objects = new Set(record.documents.map(({ object }) => object));
-    for (const known of [...entry.sizes.keys()].filter((object) => !objects.has(object))) {
-      entry.index.remove(known);
-      entry.sizes.delete(known);
-    }
-    for (const { document, object } of record.documents) {
-      if (document === undefined || entry.sizes.has(object)) continue;
-      signal.throwIfAborted();
-      const text = await this.#read(object, signal);
-      if (text === undefined) return false;
-      await entry.index.add(object, document, text.passages);
-      entry.sizes.set(object, Number(document.textBytes));
-    }
-    entry.revision = revision;
-    return true;
+    signal.throwIfAborted();
+    const { key, record, revision } = row;
+    if (entry.revision === revision) return true;
+    if (entry.revision > revision && !isConfirmed) return false;
+    const [tenant = ""] = key.split(".");
+    using permit = await this.#builders.acquire(tenant, signal);
+    if (permit === undefined) throw tooManySearches();
+    const onChange = () => (entry.revision = 0);
+    const options = { read: this.#read, onChange };
+    const isComplete = await entry.index.update(record, this.#options.model, options, signal);
+    if (isComplete) entry.revision = revision;
+    return isComplete;
   }
 
   #evict(): void {
     let total = 0;
-    for (const [key, { users, sizes, index }] of [...this.#entries].toReversed()) {
-      total += [...sizes.values()].reduce((sum, size) => sum + size, 0);
-      if (users > 0 || total <= this.#maxTextBytes) continue;
+    let count = 0;
+    for (const [key, { users, index }] of [...this.#entries].toReversed()) {
+      total += index.bytes;
+      count += 1;
+      const isKept = total <= this.#options.maxBytes && count <= maxEntries;
+      if (users > 0 || isKept) continue;
       this.#entries.delete(key);
       index[Symbol.dispose]();
     }
   }
+}
+
+function tooManySearches(): Failure {
+  const message = "too many searches of the tenant wait for their collections; try again later";
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }

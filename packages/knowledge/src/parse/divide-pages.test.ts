@@ -13,6 +13,13 @@ test("a passage ends before a heading, and at the end of a paragraph once it is 
   ]);
 });
 
+test("a comment in a block of code is no heading", () => {
+  expect(divide("```\na\n# b\n```\n# Next")).toMatchObject([
+    { firstLine: 1, lastLine: 4 },
+    { text: "# Next", firstLine: 5 },
+  ]);
+});
+
 test("a line that is too long becomes several passages of the same line", () => {
   const passages = divide("😀".repeat(3_000));
   expect(passages.length).toBeGreaterThan(1);

@@ -27,6 +27,7 @@ export function* dividePages(pages: Iterable<Page>): Iterable<PassageText> {
       const text = done.texts.join("\n").trimEnd();
       return [{ text, page, firstLine: done.first, lastLine: done.last }];
     };
+    let isCode = false;
     for (const [index, line] of lines.entries()) {
       const number = index + 1;
       const isEmpty = line.trim() === "";
@@ -35,7 +36,9 @@ export function* dividePages(pages: Iterable<Page>): Iterable<PassageText> {
         yield* close();
         continue;
       }
-      if (/^#{1,6}\s/.test(line) || (open?.size ?? 0) + line.length > maxCharacters) yield* close();
+      if (/^ {0,3}(```|~~~)/.test(line)) isCode = !isCode;
+      const isHeading = !isCode && /^#{1,6}\s/.test(line);
+      if (isHeading || (open?.size ?? 0) + line.length > maxCharacters) yield* close();
       for (const part of partsOf(line)) {
         if (open !== undefined && open.size + part.length > maxCharacters) yield* close();
         open ??= { first: number, last: number, texts: [], size: 0 };

@@ -8,6 +8,8 @@ import { dividePages } from "./divide-pages.ts";
 import type { PassageText } from "./divide-pages.ts";
 import type { Page } from "./page.ts";
 import { TooLarge, Unreadable } from "./page.ts";
+import type { ReaderAnswer } from "./parsed-document.ts";
+import { maxPassages } from "./parsed-document.ts";
 
 const [format = "", maxText = "0"] = process.argv.slice(2);
 
@@ -25,7 +27,7 @@ async function pagesOf(bytes: Uint8Array): Promise<Iterable<Page> | AsyncIterabl
   }
 }
 
-async function passagesOf(bytes: Uint8Array) {
+async function passagesOf(bytes: Uint8Array): Promise<ReaderAnswer> {
   const passages: PassageText[] = [];
   let textBytes = 0;
   let pageCount = 0;
@@ -33,23 +35,24 @@ async function passagesOf(bytes: Uint8Array) {
     pageCount = Math.max(pageCount, page.page);
     for (const passage of dividePages([page])) {
       const text = passage.text.toWellFormed().replaceAll("\0", "");
+      if (text === "") continue;
       textBytes += Buffer.byteLength(text);
-      if (textBytes > Number(maxText))
-        throw new TooLarge(`it has more than ${maxText} bytes of text`);
+      if (textBytes > Number(maxText)) throw new TooLarge("text");
+      if (passages.length === maxPassages) throw new TooLarge("passages");
       passages.push({ ...passage, text });
     }
   }
-  if (passages.length === 0) throw new Unreadable("it has no text");
+  if (passages.length === 0) throw new Unreadable("no_text");
   return { passages, pageCount };
 }
 
-async function result(): Promise<object> {
+async function result(): Promise<ReaderAnswer> {
   try {
     return await passagesOf(new Uint8Array(await buffer(process.stdin)));
   } catch (error) {
-    if (error instanceof TooLarge) return { tooLarge: error.message };
-    if (error instanceof Unreadable) return { unreadable: error.message };
-    return { unreadable: "it is damaged" };
+    if (error instanceof TooLarge) return { tooLarge: error.limit };
+    if (error instanceof Unreadable) return { unreadable: error.problem };
+    return { unreadable: "damaged" };
   }
 }
 

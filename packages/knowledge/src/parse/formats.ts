@@ -51,7 +51,7 @@ export function documentFormat(name: string, given: string): DocumentFormat {
   const format = formatOf.get(mediaType) ?? (mediaType.startsWith("text/") ? "text" : undefined);
   if (format !== undefined) return { mediaType, format };
   const what = mediaType === "" ? "its name has no ending that is known" : `it is ${mediaType}`;
-  const description = `document "${name}" cannot be read: ${what}; text, Markdown, HTML, PDF, and DOCX are supported, and media_type names the type`;
+  const description = `document "${name}" cannot be read: ${what}; text, Markdown, HTML, PDF, and DOCX are read, and media_type names the type`;
   throw new Failure("invalid", ErrorReason.DOCUMENT_UNREADABLE, description, {
     violations: [{ field: "media_type", description, reason: "UNSUPPORTED_MEDIA_TYPE" }],
   });

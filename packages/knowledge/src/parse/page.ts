@@ -1,3 +1,5 @@
+import type { Limit, Problem } from "./parsed-document.ts";
+
 /** The text of a page of a document, or of a whole document without pages. */
 export interface Page {
   /** The number of the page, starting at 1. 0: the format has no pages. */
@@ -5,8 +7,22 @@ export interface Page {
   readonly lines: readonly string[];
 }
 
-/** A document that cannot be read. The message says why, and names no content. */
-export class Unreadable extends Error {}
+/** A document that cannot be read. */
+export class Unreadable extends Error {
+  readonly problem: Problem;
 
-/** A document that exceeds a limit. The message names the limit. */
-export class TooLarge extends Error {}
+  constructor(problem: Problem, options?: ErrorOptions) {
+    super(problem, options);
+    this.problem = problem;
+  }
+}
+
+/** A document that exceeds a limit. */
+export class TooLarge extends Error {
+  readonly limit: Limit;
+
+  constructor(limit: Limit) {
+    super(limit);
+    this.limit = limit;
+  }
+}

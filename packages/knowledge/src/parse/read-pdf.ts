@@ -13,10 +13,9 @@ export async function* readPdf(bytes: Uint8Array): AsyncIterable<Page> {
     verbosity: 0,
   }).catch((cause: unknown) => {
     const isLocked = cause instanceof Error && cause.name === "PasswordException";
-    const problem = isLocked ? "it is protected by a password" : "it is no valid PDF";
-    throw new Unreadable(problem, { cause });
+    throw new Unreadable(isLocked ? "password" : "no_pdf", { cause });
   });
-  if (document.numPages > maxPages) throw new TooLarge(`it has more than ${maxPages} pages`);
+  if (document.numPages > maxPages) throw new TooLarge("pages");
   for (let number = 1; number <= document.numPages; number++) {
     const page = await document.getPage(number);
     const { items } = await page.getTextContent();

@@ -21,7 +21,7 @@ export function decodeText(bytes: Uint8Array): string {
   } catch {
     // Reported below.
   }
-  throw new Unreadable("it is no text in UTF-8 or UTF-16");
+  throw new Unreadable("encoding");
 }
 
 function linesOf(text: string): readonly string[] {

@@ -5,6 +5,8 @@ import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import type { Violation } from "@reeve/platform/failure";
+import type { EmbeddingsSetting } from "../embeddings/embeddings-setting.ts";
+import { embeddingsSchema } from "../embeddings/embeddings-setting.ts";
 import type { RegisteredProvider } from "./registered-provider.ts";
 import { registeredProviderSchema, reservedNames } from "./registered-provider.ts";
 
@@ -39,29 +41,56 @@ import { registeredProviderSchema, reservedNames } from "./registered-provider.t
  *       parallel_tool_calls: false
  *       reasoning: false
  *       temperature: false
+ * embeddings:                       # of documents and queries; default: none, only words are searched
+ *   provider: local                 # or openai, scripted
+ *   model: nomic-embed-text
+ *   dimensions: 512                 # for models that have a choice
+ *   usd_per_million_tokens: 0.02
  * ```
  *
  * A capability that is omitted is true.
  */
 export function parseModelRegistry(text: string, file: string): ModelRegistry {
-  const { providers, models } = parseYamlFile(text, file, registrySchema);
-  return { providers, models: models.map(modelOf) };
+  const { providers, models, embeddings } = parseYamlFile(text, file, registrySchema);
+  return { providers, models: models.map(modelOf), ...(embeddings && { embeddings }) };
 }
 
 /** Returns a violation for each model whose provider neither the registry nor a setting can configure. */
-export function providerViolations({ providers, models }: ModelRegistry): readonly Violation[] {
+export function providerViolations({
+  providers,
+  models,
+  embeddings,
+}: ModelRegistry): readonly Violation[] {
   const known = [...providers.map(({ name }) => name), ...reservedNames];
-  return models.flatMap(({ id, provider }, index) => {
+  const ofModels = models.flatMap(({ id, provider }, index) => {
     if (known.includes(provider)) return [];
     const description = `model ${id} has the provider "${provider}", which does not exist; the providers are: ${known.join(", ")}`;
     return [{ field: `models.${index}.provider`, description, reason: "PROVIDER_NOT_FOUND" }];
   });
+  return [...ofModels, ...embeddingsViolations(providers, embeddings)];
+}
+
+function embeddingsViolations(
+  providers: ModelRegistry["providers"],
+  embeddings: EmbeddingsSetting | undefined,
+): readonly Violation[] {
+  if (embeddings === undefined) return [];
+  const able = [
+    ...providers.filter(({ api }) => api !== "anthropic").map(({ name }) => name),
+    "openai",
+    "scripted",
+  ];
+  if (able.includes(embeddings.provider)) return [];
+  const description = `the provider "${embeddings.provider}" has no embeddings; those that have are: ${able.join(", ")}`;
+  return [{ field: "embeddings.provider", description, reason: "PROVIDER_NOT_FOUND" }];
 }
 
 /** What a registry says. */
 export interface ModelRegistry {
   readonly providers: readonly RegisteredProvider[];
   readonly models: readonly ModelSpec[];
+  /** The model that embeds documents and queries. Default: none. */
+  readonly embeddings?: EmbeddingsSetting;
 }
 
 function modelOf({
@@ -130,6 +159,7 @@ export const registrySchema = z.strictObject({
     .superRefine(refuseRepeated("name", "provider"))
     .default([]),
   models: z.array(modelSchema).superRefine(refuseRepeated("id", "model")).default([]),
+  embeddings: embeddingsSchema.optional(),
 });
 
 /** Reports each entry of a list whose key an earlier one has. */

@@ -64,11 +64,12 @@ interface ConnectionSettings {
 
 /** Opens a provider of the registry. Throws a Failure that names the provider if its key cannot be read. */
 export async function openRegistered(
-  { name, api, base_url: baseUrl, ...keys }: RegisteredProvider,
+  provider: RegisteredProvider,
   { environment, idleTimeoutMs }: ConnectionSettings,
   signal: AbortSignal,
 ): Promise<ModelProvider> {
-  const apiKey = await keyOf(name, keys, environment, signal);
+  const { name, api, base_url: baseUrl } = provider;
+  const apiKey = await keyOfProvider(provider, environment, signal);
   // Another vendor's server must not get the headers and ids of an account at OpenAI or Anthropic.
   const options = { name, apiKey, baseUrl, idleTimeoutMs, ignoresEnvironment: true };
   switch (api) {
@@ -81,9 +82,13 @@ export async function openRegistered(
   }
 }
 
-async function keyOf(
-  name: string,
-  { api_key: reference, api_key_file: file }: Pick<RegisteredProvider, "api_key" | "api_key_file">,
+/** Returns the key of a provider, or a text that stands for none. Throws a Failure that names the provider if it cannot be read. */
+export async function keyOfProvider(
+  {
+    name,
+    api_key: reference,
+    api_key_file: file,
+  }: Pick<RegisteredProvider, "name" | "api_key" | "api_key_file">,
   environment: Environment,
   signal: AbortSignal,
 ): Promise<string> {

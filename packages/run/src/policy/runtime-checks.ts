@@ -66,7 +66,14 @@ type StatedByRun = Partial<
 
 type CheckedSpec = Pick<
   AgentSpec,
-  "approvalPolicy" | "sections" | "outputSchema" | "delegates" | "skills" | "pluginIds" | "workflow"
+  | "approvalPolicy"
+  | "sections"
+  | "outputSchema"
+  | "delegates"
+  | "skills"
+  | "pluginIds"
+  | "workflow"
+  | "collections"
 >;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
@@ -98,7 +105,7 @@ export function ignorableRules(
       CheckedRule.DELEGATE_PLUGINS,
       delegates.some((each) => each.spec !== undefined && namesOfferedPlugin(each.spec)),
     ],
-    [CheckedRule.COLLECTIONS, collections.length > 0],
+    [CheckedRule.COLLECTIONS, collections.length > 0 || hasCollections(spec, delegates)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }
@@ -118,6 +125,15 @@ function hasSkills(
 ): boolean {
   const specs = [spec, ...delegates.map((each) => each.spec)];
   return specs.some((each) => each !== undefined && each.skills.length > 0);
+}
+
+/** Whether an agent, or an agent that it can call, has collections. */
+function hasCollections(
+  spec: Pick<AgentSpec, "collections"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  const specs = [spec, ...delegates.map((each) => each.spec)];
+  return specs.some((each) => each !== undefined && each.collections.length > 0);
 }
 
 /** Whether an agent, or an agent that it can call, has guards. */

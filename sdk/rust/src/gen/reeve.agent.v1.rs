@@ -155,6 +155,11 @@ pub struct AgentSpec {
     /// be empty without them. If unset, the agent is a loop.
     #[prost(message, optional, tag = "41")]
     pub workflow: ::core::option::Option<super::super::workflow::v1::Workflow>,
+    /// Collections that every run of the agent may search, by id, in addition to those of the request that
+    /// starts it. A run is refused if its user may not read one of them. A delegate searches its own, and
+    /// those of the run.
+    #[prost(string, repeated, tag = "50")]
+    pub collections: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
 /// is parked as for an approval.

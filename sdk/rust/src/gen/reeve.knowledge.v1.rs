@@ -8,7 +8,8 @@ pub struct Collection {
     /// What the documents are about, in a few words. A model reads it.
     #[prost(string, tag = "2")]
     pub title: ::prost::alloc::string::String,
-    /// Subjects that may read the collection, beside its creator. Empty: everybody in the tenant.
+    /// Subjects that may read the collection, beside its creator. Everybody in the tenant may if
+    /// `reader_groups` is empty too.
     #[prost(string, repeated, tag = "3")]
     pub readers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Subject that created the collection.
@@ -26,9 +27,12 @@ pub struct Collection {
     /// Size of the text of all documents, in bytes.
     #[prost(uint64, tag = "8")]
     pub text_bytes: u64,
+    /// Groups whose members may read the collection too. Empty: only `readers` decide.
+    #[prost(string, repeated, tag = "9")]
+    pub reader_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A document of a collection.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Document {
     /// Id of the document.
     #[prost(string, tag = "1")]
@@ -60,6 +64,16 @@ pub struct Document {
     /// Time at which the document was added.
     #[prost(message, optional, tag = "10")]
     pub added_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Model of the embeddings of its passages, as `provider:model`. Empty: there are none, and the document
+    /// is found by its words only.
+    #[prost(string, tag = "11")]
+    pub embedding_model: ::prost::alloc::string::String,
+    /// Number of tokens that were embedded, as the provider counts them.
+    #[prost(uint64, tag = "12")]
+    pub embedding_tokens: u64,
+    /// Cost of the embeddings in US dollars. Unset if there are none, or if their model has no price.
+    #[prost(double, optional, tag = "13")]
+    pub embedding_cost_usd: ::core::option::Option<f64>,
 }
 /// A part of a document that matches a query: what an answer cites.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -85,9 +99,29 @@ pub struct Passage {
     /// Text of the passage.
     #[prost(string, tag = "7")]
     pub text: ::prost::alloc::string::String,
-    /// How well the passage matches, comparable within one search of one collection. Higher is better.
+    /// How well the passage matches, comparable within one search of one collection. Higher is better. The
+    /// ranking decides what it is: a weight of words, or a sum of reciprocal ranks.
     #[prost(double, tag = "8")]
     pub score: f64,
+}
+/// How passages were found, and what it cost.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Retrieval {
+    /// How the passages are ranked.
+    #[prost(enumeration = "Ranking", tag = "1")]
+    pub ranking: i32,
+    /// Model that embedded the query, as `provider:model`. Empty: none did.
+    #[prost(string, tag = "2")]
+    pub embedding_model: ::prost::alloc::string::String,
+    /// Number of tokens of the query, as the provider of embeddings counts them.
+    #[prost(uint64, tag = "3")]
+    pub embedding_tokens: u64,
+    /// Cost of embedding the query in US dollars. Unset if nothing was embedded, or if the model has no price.
+    #[prost(double, optional, tag = "4")]
+    pub embedding_cost_usd: ::core::option::Option<f64>,
+    /// What the search lacks, such as documents without embeddings. Empty: nothing.
+    #[prost(string, repeated, tag = "5")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// A collection, as it is stored.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -100,7 +134,7 @@ pub struct CollectionRecord {
     pub documents: ::prost::alloc::vec::Vec<StoredDocument>,
 }
 /// A document, and where its text is stored.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct StoredDocument {
     /// The document.
     #[prost(message, optional, tag = "1")]
@@ -108,6 +142,39 @@ pub struct StoredDocument {
     /// Name of the object with its passages, a `DocumentText`.
     #[prost(string, tag = "2")]
     pub object: ::prost::alloc::string::String,
+    /// The embeddings of its passages. Unset: there are none yet.
+    #[prost(message, optional, tag = "3")]
+    pub vectors: ::core::option::Option<StoredVectors>,
+}
+/// The embeddings of the passages of a document, and where they are stored.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredVectors {
+    /// Model that made them, as `provider:model`. Those of different models are never compared.
+    #[prost(string, tag = "1")]
+    pub model: ::prost::alloc::string::String,
+    /// Number of values of each vector.
+    #[prost(uint32, tag = "2")]
+    pub dimensions: u32,
+    /// Name of the object with the vectors, a `DocumentVectors`.
+    #[prost(string, tag = "3")]
+    pub object: ::prost::alloc::string::String,
+    /// Number of tokens that were embedded.
+    #[prost(uint64, tag = "4")]
+    pub tokens: u64,
+    /// Cost in US dollars. Unset if the model has no price.
+    #[prost(double, optional, tag = "5")]
+    pub cost_usd: ::core::option::Option<f64>,
+}
+/// The embeddings of the passages of a document. They are stored once, and never changed.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DocumentVectors {
+    /// The vectors, in the order of the passages. A value is one byte with a sign; the largest value of each
+    /// vector is 127 or -127, because only directions are compared.
+    #[prost(bytes = "vec", tag = "1")]
+    pub values: ::prost::alloc::vec::Vec<u8>,
+    /// Random bytes, so that no two documents share an object.
+    #[prost(bytes = "vec", tag = "2")]
+    pub nonce: ::prost::alloc::vec::Vec<u8>,
 }
 /// The text of a document. It is stored once, and never changed.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -144,14 +211,42 @@ pub struct CreateCollectionRequest {
     /// What the documents are about, at most 512 bytes.
     #[prost(string, tag = "2")]
     pub title: ::prost::alloc::string::String,
-    /// Subjects that may read the collection, beside the caller, at most 100. Empty: everybody in the
-    /// tenant. To keep a collection to yourself, name yourself.
+    /// Subjects that may read the collection, beside the caller, at most 100. Everybody in the tenant may if
+    /// `reader_groups` is empty too. To keep a collection to yourself, name yourself.
     #[prost(string, repeated, tag = "3")]
     pub readers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups whose members may read the collection too, at most 100: groups of the identity provider, and
+    /// `role:NAME` for a role, such as `role:operator`.
+    #[prost(string, repeated, tag = "4")]
+    pub reader_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Response of `CreateCollection`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CreateCollectionResponse {
+    /// The collection.
+    #[prost(message, optional, tag = "1")]
+    pub collection: ::core::option::Option<Collection>,
+}
+/// Request of `UpdateCollection`. All fields are those of `CreateCollection`, and replace what the
+/// collection has.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateCollectionRequest {
+    /// Id of the collection.
+    #[prost(string, tag = "1")]
+    pub collection_id: ::prost::alloc::string::String,
+    /// What the documents are about, at most 512 bytes.
+    #[prost(string, tag = "2")]
+    pub title: ::prost::alloc::string::String,
+    /// Subjects that may read the collection, beside its creator, at most 100.
+    #[prost(string, repeated, tag = "3")]
+    pub readers: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Groups whose members may read the collection, at most 100.
+    #[prost(string, repeated, tag = "4")]
+    pub reader_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Response of `UpdateCollection`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateCollectionResponse {
     /// The collection.
     #[prost(message, optional, tag = "1")]
     pub collection: ::core::option::Option<Collection>,
@@ -213,6 +308,11 @@ pub struct AddDocumentRequest {
     /// PDF, and DOCX are read.
     #[prost(string, tag = "3")]
     pub media_type: ::prost::alloc::string::String,
+    /// Whether the artifact is deleted after it was read, whether or not the document was added: it was
+    /// uploaded for this request only. Refused with PERMISSION_DENIED for an artifact that the caller did not
+    /// upload.
+    #[prost(bool, tag = "6")]
+    pub discard_artifact: bool,
     /// Where the document is.
     #[prost(oneof = "add_document_request::Source", tags = "4, 5")]
     pub source: ::core::option::Option<add_document_request::Source>,
@@ -231,11 +331,14 @@ pub mod add_document_request {
     }
 }
 /// Response of `AddDocument`.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct AddDocumentResponse {
     /// The document.
     #[prost(message, optional, tag = "1")]
     pub document: ::core::option::Option<Document>,
+    /// What the document lacks, such as embeddings. Empty: nothing.
+    #[prost(string, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Request of `ListDocuments`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -290,12 +393,12 @@ pub struct SearchCollectionsRequest {
 /// Response of `SearchCollections`.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SearchCollectionsResponse {
-    /// The passages, best match first. Empty if none has a word of the query.
+    /// The passages, best match first. Empty if none matches.
     #[prost(message, repeated, tag = "1")]
     pub passages: ::prost::alloc::vec::Vec<Passage>,
     /// How they were found.
-    #[prost(enumeration = "Ranking", tag = "2")]
-    pub ranking: i32,
+    #[prost(message, optional, tag = "2")]
+    pub retrieval: ::core::option::Option<Retrieval>,
 }
 /// How passages were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
@@ -305,6 +408,8 @@ pub enum Ranking {
     Unspecified = 0,
     /// By the words of the query, weighted with BM25.
     Bm25 = 1,
+    /// By the words of the query, and by its meaning: the ranks of BM25 and of the embeddings are fused.
+    Hybrid = 2,
 }
 impl Ranking {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -315,6 +420,7 @@ impl Ranking {
         match self {
             Self::Unspecified => "RANKING_UNSPECIFIED",
             Self::Bm25 => "RANKING_BM25",
+            Self::Hybrid => "RANKING_HYBRID",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -322,6 +428,7 @@ impl Ranking {
         match value {
             "RANKING_UNSPECIFIED" => Some(Self::Unspecified),
             "RANKING_BM25" => Some(Self::Bm25),
+            "RANKING_HYBRID" => Some(Self::Hybrid),
             _ => None,
         }
     }
@@ -505,6 +612,37 @@ pub mod knowledge_service_client {
                     GrpcMethod::new(
                         "reeve.knowledge.v1.KnowledgeService",
                         "ListCollections",
+                    ),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
+        /// NOT_FOUND if it does not exist.
+        pub async fn update_collection(
+            &mut self,
+            request: impl tonic::IntoRequest<super::UpdateCollectionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::UpdateCollectionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.knowledge.v1.KnowledgeService/UpdateCollection",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.knowledge.v1.KnowledgeService",
+                        "UpdateCollection",
                     ),
                 );
             self.inner.unary(req, path, codec).await

@@ -124,6 +124,9 @@ pub struct ToolResult {
     /// Passages that `content` quotes, in its order: what an answer may cite.
     #[prost(message, repeated, tag = "70")]
     pub citations: ::prost::alloc::vec::Vec<super::super::knowledge::v1::Passage>,
+    /// How `citations` were found. Unset if the tool searches no collections.
+    #[prost(message, optional, tag = "71")]
+    pub retrieval: ::core::option::Option<super::super::knowledge::v1::Retrieval>,
 }
 /// Details of the execution of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -2,12 +2,14 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type {
   AddDocumentRequestSchema,
+  AddDocumentResponse,
   Collection,
   CreateCollectionRequestSchema,
   Document,
   SearchCollectionsResponse,
+  UpdateCollectionRequestSchema,
 } from "#contracts/extensions/knowledge";
-import { CollectionSchema, DocumentSchema } from "#contracts/extensions/knowledge";
+import { CollectionSchema } from "#contracts/extensions/knowledge";
 import type { CallOptions, ListOptions } from "../call-options.ts";
 import type { Requests } from "../requests.ts";
 
@@ -34,6 +36,27 @@ export class Knowledge {
     return collection ?? create(CollectionSchema);
   }
 
+  /** Returns a collection. */
+  async get(collectionId: string, options: CallOptions = {}): Promise<Collection> {
+    const { collection } = await this.#requests.repeatable(
+      ({ knowledge }, call) => knowledge.getCollection({ collectionId }, call),
+      options,
+    );
+    return collection ?? create(CollectionSchema);
+  }
+
+  /** Replaces the title and the readers of a collection. */
+  async update(
+    request: MessageInitShape<typeof UpdateCollectionRequestSchema>,
+    options: CallOptions = {},
+  ): Promise<Collection> {
+    const { collection } = await this.#requests.repeatable(
+      ({ knowledge }, call) => knowledge.updateCollection(request, call),
+      options,
+    );
+    return collection ?? create(CollectionSchema);
+  }
+
   /** Lists the collections that the caller may read, by id. */
   list(options: ListOptions = {}): AsyncGenerator<Collection, void, undefined> {
     return this.#requests.list(async ({ knowledge }, page, call) => {
@@ -54,13 +77,12 @@ export class Knowledge {
   async addDocument(
     request: MessageInitShape<typeof AddDocumentRequestSchema>,
     options: CallOptions = {},
-  ): Promise<Document> {
-    const { document } = await this.#requests.repeatable(
+  ): Promise<AddDocumentResponse> {
+    return await this.#requests.repeatable(
       ({ knowledge }, call) => knowledge.addDocument(request, call),
       options,
       addTimeoutMs,
     );
-    return document ?? create(DocumentSchema);
   }
 
   /** Lists the documents of a collection, by name. */

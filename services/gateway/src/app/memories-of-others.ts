@@ -9,6 +9,7 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunPartReader } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { kindsIn } from "@reeve/run/head/event-kinds";
+import { isPrivateRun } from "@reeve/run/head/private-run";
 import { showsMemories, withoutMemories } from "@reeve/run/thread/history/without-memories";
 
 /** The tools whose results one user may read and another may not. */
@@ -58,8 +59,7 @@ const memoryKinds = kindsIn({
 
 /** Whether a run may show what only its user may read: memories, or passages of collections with readers of their own. */
 export function hasMemoriesOfAnother(created: RunCreated | undefined, subject: string): boolean {
-  const isPrivate = created?.memoryEnabled === true || created?.collectionsRestricted === true;
-  return isPrivate && created?.startedBy !== subject;
+  return isPrivateRun(created) && created?.startedBy !== subject;
 }
 
 /** Throws a Failure if a run may show the memories of a user to another one. `action` is what only the user may do. */

@@ -17,6 +17,7 @@ import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import { RunCreatedSchema, StartRunRequestSchema } from "@reeve/contracts/run";
 import { MessageSchema } from "@reeve/contracts/thread";
 import { runIdOf } from "@reeve/run/commands/run-id";
+import { isPrivateRun } from "@reeve/run/head/private-run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -66,10 +67,11 @@ export interface RunToStart {
 /** Starts a run with an id that follows from its request. Otherwise as `startRun`. */
 export async function startRunAs(
   ports: GatewayPorts,
-  { tenant, subject, roles }: Credential,
+  credential: Credential,
   { request, requestId, run }: RunToStart,
   signal: AbortSignal,
 ): Promise<StartedRun> {
+  const { tenant, subject, roles } = credential;
   const key: RunKey = { tenant, run };
   // The hash of the request needs its JSON.
   if (request.clientTools !== undefined) assertEncodable(request.clientTools, "client_tools");
@@ -84,12 +86,17 @@ export async function startRunAs(
   const agent = await agentToRun(ports, tenant, request, signal);
   const agentId = agent.spec?.id ?? request.agentId;
   const delegates = [...(await delegatesToStart(ports, tenant, agent.spec, signal))];
-  const offered = await offeredTools(ports, { tenant, subject }, request, signal);
-  const resolved = { ...request, delegates, offeredTools: [...offered.tools] };
+  const searching = { request, spec: agent.spec, delegates };
+  const collections = await readableCollections(ports, credential, searching, signal);
+  const { clientTools, threadId, memoryEnabled } = request;
+  const isPrivate = isPrivateRun({ memoryEnabled, ...collections });
+  const toolRequest = { clientTools, threadId, isPrivate };
+  const offered = await offeredTools(ports, { tenant, subject }, toolRequest, signal);
+  const offeredTo = { delegates, offeredTools: [...offered.tools] };
+  const resolved = { ...request, ...collections, ...offeredTo };
   const ofAgent = resolvable(ports, agent.spec, resolved, { tenant, roles }, checked);
   const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent];
   await assertChecked(ports.holders, ignorableRules(agent.spec, resolved), signal);
-  const collections = await readableCollections(ports, { tenant, subject }, request, signal);
   const created = create(RunCreatedSchema, {
     tenant,
     agentId,

@@ -17,7 +17,8 @@ import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstre
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
-import { CollectionEditor, maxTextObjectBytes } from "@reeve/knowledge/collection-editor";
+import { CollectionEditor } from "@reeve/knowledge/collection-editor";
+import { maxTextObjectBytes } from "@reeve/knowledge/records/knowledge-limits";
 import { documentParser } from "@reeve/knowledge/parse/parse-document";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
@@ -82,8 +83,7 @@ export function memoryPorts(): MemoryPorts {
     memory: new LongTermMemory(new MemoryTable(), () => 0),
     knowledge: new CollectionEditor(
       { table: new MemoryTable(), objects: new MemoryObjects({ maxBytes: maxTextObjectBytes }) },
-      documentParser(),
-      () => 0,
+      { parse: documentParser(), now: () => 0 },
     ),
     threads: memoryThreadLog(),
     threadIndex,

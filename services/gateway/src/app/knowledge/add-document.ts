@@ -1,7 +1,8 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import type { AddDocumentRequest, Document } from "@reeve/contracts/extensions/knowledge";
-import { assertDocumentFits } from "@reeve/knowledge/collection-editor";
+import type { AddDocumentRequest } from "@reeve/contracts/extensions/knowledge";
+import type { AddedDocument } from "@reeve/knowledge/collection-editor";
 import type { KnowledgeUser } from "@reeve/knowledge/collections";
+import { assertDocumentFits } from "@reeve/knowledge/records/knowledge-limits";
 import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "../gateway-ports.ts";
 
@@ -11,29 +12,34 @@ type Ports = Pick<GatewayPorts, "knowledge" | "artifacts" | "assertRoom">;
 export async function addDocument(
   ports: Ports,
   user: KnowledgeUser,
-  { collectionId, name, mediaType, source }: AddDocumentRequest,
+  request: AddDocumentRequest,
   signal: AbortSignal,
-): Promise<Document> {
+): Promise<AddedDocument> {
+  const { collectionId, name, mediaType, source, discardArtifact } = request;
+  const { knowledge } = ports;
   ports.assertRoom();
-  // Before an artifact is read.
-  await ports.knowledge.assertMayChange(user, collectionId, signal);
-  const draft =
-    source.case === "artifactId"
-      ? await ofArtifact(ports, user, { artifactId: source.value, name, mediaType }, signal)
-      : { bytes: source.value ?? new Uint8Array(), mediaType };
-  return await ports.knowledge.addDocument(user, collectionId, { name, ...draft }, signal);
-}
-
-interface ArtifactSource {
-  readonly artifactId: string;
-  readonly name: string;
-  readonly mediaType: string;
+  if (source.case !== "artifactId") {
+    const read = async () => source.value ?? new Uint8Array();
+    return await knowledge.addDocument(user, collectionId, { name, mediaType, read }, signal);
+  }
+  // Before anything of the artifact is told.
+  await knowledge.assertMayChange(user, collectionId, signal);
+  const artifact = await ofArtifact(ports, user, request, source.value, signal);
+  try {
+    return await knowledge.addDocument(user, collectionId, artifact, signal);
+  } finally {
+    // The document counts, not what is left of its upload.
+    if (discardArtifact) {
+      await ports.artifacts.delete(user.tenant, source.value, signal).catch(() => undefined);
+    }
+  }
 }
 
 async function ofArtifact(
   { artifacts }: Ports,
-  { tenant }: KnowledgeUser,
-  { artifactId, name, mediaType }: ArtifactSource,
+  { tenant, subject }: KnowledgeUser,
+  { name, mediaType, discardArtifact }: AddDocumentRequest,
+  artifactId: string,
   signal: AbortSignal,
 ) {
   const artifact = await artifacts.get(tenant, artifactId, signal);
@@ -43,7 +49,17 @@ async function ofArtifact(
       metadata: { artifact_id: artifactId },
     });
   }
+  if (discardArtifact && (artifact.createdBy !== subject || artifact.runId !== "")) {
+    const message = `artifact ${artifactId} is not an upload of yours; leave discard_artifact out`;
+    throw new Failure("denied", ErrorReason.PERMISSION_DENIED, message, {
+      metadata: { artifact_id: artifactId },
+    });
+  }
   assertDocumentFits(name, artifact.sizeBytes);
-  const bytes = Buffer.concat(await Array.fromAsync(artifacts.read(tenant, artifactId, signal)));
-  return { bytes, mediaType: mediaType === "" ? artifact.mediaType : mediaType };
+  return {
+    name,
+    mediaType: mediaType === "" ? artifact.mediaType : mediaType,
+    read: async (until: AbortSignal) =>
+      Buffer.concat(await Array.fromAsync(artifacts.read(tenant, artifactId, until))),
+  };
 }

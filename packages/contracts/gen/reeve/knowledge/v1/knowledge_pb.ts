@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/knowledge/v1/knowledge.proto.
  */
 export const file_reeve_knowledge_v1_knowledge: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9rbm93bGVkZ2UvdjEva25vd2xlZGdlLnByb3RvEhJyZWV2ZS5rbm93bGVkZ2UudjEi4wEKCkNvbGxlY3Rpb24SFQoNY29sbGVjdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIPCgdyZWFkZXJzGAMgAygJEhIKCmNyZWF0ZWRfYnkYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYByABKA0SEgoKdGV4dF9ieXRlcxgIIAEoBCLkAQoIRG9jdW1lbnQSEwoLZG9jdW1lbnRfaWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgptZWRpYV90eXBlGAMgASgJEhIKCnNpemVfYnl0ZXMYBCABKAQSDgoGc2hhMjU2GAUgASgJEhIKCnRleHRfYnl0ZXMYBiABKAQSFQoNcGFzc2FnZV9jb3VudBgHIAEoDRISCgpwYWdlX2NvdW50GAggASgNEhAKCGFkZGVkX2J5GAkgASgJEiwKCGFkZGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKeAQoHUGFzc2FnZRIVCg1jb2xsZWN0aW9uX2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhUKDWRvY3VtZW50X25hbWUYAyABKAkSDAoEcGFnZRgEIAEoDRISCgpmaXJzdF9saW5lGAUgASgNEhEKCWxhc3RfbGluZRgGIAEoDRIMCgR0ZXh0GAcgASgJEg0KBXNjb3JlGAggASgBItIBChBDb2xsZWN0aW9uUmVjb3JkEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbhI1Cglkb2N1bWVudHMYAiADKAsyIi5yZWV2ZS5rbm93bGVkZ2UudjEuU3RvcmVkRG9jdW1lbnQ6U8rfGE8KC2NvbGxlY3Rpb25zEhV7dGVuYW50fS57Y29sbGVjdGlvbn0qBwoBARICAQIyHgoQY29sbGVjdGlvbnMtdGV4dBIKCgEBEgIBAiIBATgBIlAKDlN0b3JlZERvY3VtZW50Ei4KCGRvY3VtZW50GAEgASgLMhwucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50Eg4KBm9iamVjdBgCIAEoCSJUCgxEb2N1bWVudFRleHQSNQoIcGFzc2FnZXMYASADKAsyIy5yZWV2ZS5rbm93bGVkZ2UudjEuRG9jdW1lbnRQYXNzYWdlEg0KBW5vbmNlGAIgASgMIlQKD0RvY3VtZW50UGFzc2FnZRIMCgR0ZXh0GAEgASgJEgwKBHBhZ2UYAiABKA0SEgoKZmlyc3RfbGluZRgDIAEoDRIRCglsYXN0X2xpbmUYBCABKA0ijwEKF0NyZWF0ZUNvbGxlY3Rpb25SZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhcKBXRpdGxlGAIgASgJQgi6SAVyAyiABBIiCgdyZWFkZXJzGAMgAygJQhG6SA6SAQsQZCIHcgUQASiAAiJOChhDcmVhdGVDb2xsZWN0aW9uUmVzcG9uc2USMgoKY29sbGVjdGlvbhgBIAEoCzIeLnJlZXZlLmtub3dsZWRnZS52MS5Db2xsZWN0aW9uIk8KFEdldENvbGxlY3Rpb25SZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIksKFUdldENvbGxlY3Rpb25SZXNwb25zZRIyCgpjb2xsZWN0aW9uGAEgASgLMh4ucmVldmUua25vd2xlZGdlLnYxLkNvbGxlY3Rpb24iUgoWTGlzdENvbGxlY3Rpb25zUmVxdWVzdBIaCglwYWdlX3NpemUYASABKAVCB7pIBBoCKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMogAQiZwoXTGlzdENvbGxlY3Rpb25zUmVzcG9uc2USMwoLY29sbGVjdGlvbnMYASADKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiUgoXRGVsZXRlQ29sbGVjdGlvblJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQiGgoYRGVsZXRlQ29sbGVjdGlvblJlc3BvbnNlIuwBChJBZGREb2N1bWVudFJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSLQoEbmFtZRgCIAEoCUIfukgcchoQASj/ATITXlteXHgwMC1ceDFmXHg3Zl0rJBIcCgptZWRpYV90eXBlGAMgASgJQgi6SAVyAyj/ARIcCgdjb250ZW50GAQgASgMQgm6SAZ6BBiAgEBIABIhCgthcnRpZmFjdF9pZBgFIAEoCUIKukgHcgUQASiAAUgAQg8KBnNvdXJjZRIFukgCCAEiRQoTQWRkRG9jdW1lbnRSZXNwb25zZRIuCghkb2N1bWVudBgBIAEoCzIcLnJlZXZlLmtub3dsZWRnZS52MS5Eb2N1bWVudCKJAQoUTGlzdERvY3VtZW50c1JlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSGgoJcGFnZV9zaXplGAIgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDKIAEImEKFUxpc3REb2N1bWVudHNSZXNwb25zZRIvCglkb2N1bWVudHMYASADKAsyHC5yZWV2ZS5rbm93bGVkZ2UudjEuRG9jdW1lbnQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInEKFURlbGV0ZURvY3VtZW50UmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIfCgtkb2N1bWVudF9pZBgCIAEoCUIKukgHcgUQASiAASIYChZEZWxldGVEb2N1bWVudFJlc3BvbnNlIpEBChhTZWFyY2hDb2xsZWN0aW9uc1JlcXVlc3QSQwoOY29sbGVjdGlvbl9pZHMYASADKAlCK7pIKJIBJQgBEAoYASIdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSGAoFcXVlcnkYAiABKAlCCbpIBnIEKICAEBIWCgVsaW1pdBgDIAEoDUIHukgEKgIYMiJ4ChlTZWFyY2hDb2xsZWN0aW9uc1Jlc3BvbnNlEi0KCHBhc3NhZ2VzGAEgAygLMhsucmVldmUua25vd2xlZGdlLnYxLlBhc3NhZ2USLAoHcmFua2luZxgCIAEoDjIbLnJlZXZlLmtub3dsZWRnZS52MS5SYW5raW5nKjQKB1JhbmtpbmcSFwoTUkFOS0lOR19VTlNQRUNJRklFRBAAEhAKDFJBTktJTkdfQk0yNRABMsoJChBLbm93bGVkZ2VTZXJ2aWNlEqkBChBDcmVhdGVDb2xsZWN0aW9uEisucmVldmUua25vd2xlZGdlLnYxLkNyZWF0ZUNvbGxlY3Rpb25SZXF1ZXN0GiwucmVldmUua25vd2xlZGdlLnYxLkNyZWF0ZUNvbGxlY3Rpb25SZXNwb25zZSI64OAYAurgGDIIAxIRY29sbGVjdGlvbi5jcmVhdGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBJzCg1HZXRDb2xsZWN0aW9uEigucmVldmUua25vd2xlZGdlLnYxLkdldENvbGxlY3Rpb25SZXF1ZXN0GikucmVldmUua25vd2xlZGdlLnYxLkdldENvbGxlY3Rpb25SZXNwb25zZSINkAIB4OAYAergGAIIARJ5Cg9MaXN0Q29sbGVjdGlvbnMSKi5yZWV2ZS5rbm93bGVkZ2UudjEuTGlzdENvbGxlY3Rpb25zUmVxdWVzdBorLnJlZXZlLmtub3dsZWRnZS52MS5MaXN0Q29sbGVjdGlvbnNSZXNwb25zZSINkAIB4OAYAergGAIIARKpAQoQRGVsZXRlQ29sbGVjdGlvbhIrLnJlZXZlLmtub3dsZWRnZS52MS5EZWxldGVDb2xsZWN0aW9uUmVxdWVzdBosLnJlZXZlLmtub3dsZWRnZS52MS5EZWxldGVDb2xsZWN0aW9uUmVzcG9uc2UiOuDgGALq4BgyCAMSEWNvbGxlY3Rpb24uZGVsZXRlGhsKCmNvbGxlY3Rpb24SDWNvbGxlY3Rpb25faWQSugEKC0FkZERvY3VtZW50EiYucmVldmUua25vd2xlZGdlLnYxLkFkZERvY3VtZW50UmVxdWVzdBonLnJlZXZlLmtub3dsZWRnZS52MS5BZGREb2N1bWVudFJlc3BvbnNlIlrg4BgC6uAYUggDEg9kb2N1bWVudC5jcmVhdGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBogCghkb2N1bWVudBoUZG9jdW1lbnQuZG9jdW1lbnRfaWQScwoNTGlzdERvY3VtZW50cxIoLnJlZXZlLmtub3dsZWRnZS52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBopLnJlZXZlLmtub3dsZWRnZS52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESugEKDkRlbGV0ZURvY3VtZW50EikucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZURvY3VtZW50UmVxdWVzdBoqLnJlZXZlLmtub3dsZWRnZS52MS5EZWxldGVEb2N1bWVudFJlc3BvbnNlIlHg4BgC6uAYSQgDEg9kb2N1bWVudC5kZWxldGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBoXCghkb2N1bWVudBILZG9jdW1lbnRfaWQSfwoRU2VhcmNoQ29sbGVjdGlvbnMSLC5yZWV2ZS5rbm93bGVkZ2UudjEuU2VhcmNoQ29sbGVjdGlvbnNSZXF1ZXN0Gi0ucmVldmUua25vd2xlZGdlLnYxLlNlYXJjaENvbGxlY3Rpb25zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9rbm93bGVkZ2UvdjEva25vd2xlZGdlLnByb3RvEhJyZWV2ZS5rbm93bGVkZ2UudjEi+gEKCkNvbGxlY3Rpb24SFQoNY29sbGVjdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIPCgdyZWFkZXJzGAMgAygJEhIKCmNyZWF0ZWRfYnkYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYByABKA0SEgoKdGV4dF9ieXRlcxgIIAEoBBIVCg1yZWFkZXJfZ3JvdXBzGAkgAygJIs8CCghEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCm1lZGlhX3R5cGUYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoBBIOCgZzaGEyNTYYBSABKAkSEgoKdGV4dF9ieXRlcxgGIAEoBBIVCg1wYXNzYWdlX2NvdW50GAcgASgNEhIKCnBhZ2VfY291bnQYCCABKA0SEAoIYWRkZWRfYnkYCSABKAkSLAoIYWRkZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD2VtYmVkZGluZ19tb2RlbBgLIAEoCRIYChBlbWJlZGRpbmdfdG9rZW5zGAwgASgEEh8KEmVtYmVkZGluZ19jb3N0X3VzZBgNIAEoAUgAiAEBQhUKE19lbWJlZGRpbmdfY29zdF91c2QingEKB1Bhc3NhZ2USFQoNY29sbGVjdGlvbl9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIVCg1kb2N1bWVudF9uYW1lGAMgASgJEgwKBHBhZ2UYBCABKA0SEgoKZmlyc3RfbGluZRgFIAEoDRIRCglsYXN0X2xpbmUYBiABKA0SDAoEdGV4dBgHIAEoCRINCgVzY29yZRgIIAEoASK2AQoJUmV0cmlldmFsEiwKB3JhbmtpbmcYASABKA4yGy5yZWV2ZS5rbm93bGVkZ2UudjEuUmFua2luZxIXCg9lbWJlZGRpbmdfbW9kZWwYAiABKAkSGAoQZW1iZWRkaW5nX3Rva2VucxgDIAEoBBIfChJlbWJlZGRpbmdfY29zdF91c2QYBCABKAFIAIgBARIQCgh3YXJuaW5ncxgFIAMoCUIVChNfZW1iZWRkaW5nX2Nvc3RfdXNkItIBChBDb2xsZWN0aW9uUmVjb3JkEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbhI1Cglkb2N1bWVudHMYAiADKAsyIi5yZWV2ZS5rbm93bGVkZ2UudjEuU3RvcmVkRG9jdW1lbnQ6U8rfGE8KC2NvbGxlY3Rpb25zEhV7dGVuYW50fS57Y29sbGVjdGlvbn0qBwoBARICAQIyHgoQY29sbGVjdGlvbnMtdGV4dBIKCgEBEgIBAiIBATgBIoQBCg5TdG9yZWREb2N1bWVudBIuCghkb2N1bWVudBgBIAEoCzIcLnJlZXZlLmtub3dsZWRnZS52MS5Eb2N1bWVudBIOCgZvYmplY3QYAiABKAkSMgoHdmVjdG9ycxgDIAEoCzIhLnJlZXZlLmtub3dsZWRnZS52MS5TdG9yZWRWZWN0b3JzInYKDVN0b3JlZFZlY3RvcnMSDQoFbW9kZWwYASABKAkSEgoKZGltZW5zaW9ucxgCIAEoDRIOCgZvYmplY3QYAyABKAkSDgoGdG9rZW5zGAQgASgEEhUKCGNvc3RfdXNkGAUgASgBSACIAQFCCwoJX2Nvc3RfdXNkIjAKD0RvY3VtZW50VmVjdG9ycxIOCgZ2YWx1ZXMYASABKAwSDQoFbm9uY2UYAiABKAwiVAoMRG9jdW1lbnRUZXh0EjUKCHBhc3NhZ2VzGAEgAygLMiMucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50UGFzc2FnZRINCgVub25jZRgCIAEoDCJUCg9Eb2N1bWVudFBhc3NhZ2USDAoEdGV4dBgBIAEoCRIMCgRwYWdlGAIgASgNEhIKCmZpcnN0X2xpbmUYAyABKA0SEQoJbGFzdF9saW5lGAQgASgNIrkBChdDcmVhdGVDb2xsZWN0aW9uUmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIXCgV0aXRsZRgCIAEoCUIIukgFcgMogAQSIgoHcmVhZGVycxgDIAMoCUIRukgOkgELEGQiB3IFEAEogAISKAoNcmVhZGVyX2dyb3VwcxgEIAMoCUIRukgOkgELEGQiB3IFEAEogAIiTgoYQ3JlYXRlQ29sbGVjdGlvblJlc3BvbnNlEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbiK5AQoXVXBkYXRlQ29sbGVjdGlvblJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSFwoFdGl0bGUYAiABKAlCCLpIBXIDKIAEEiIKB3JlYWRlcnMYAyADKAlCEbpIDpIBCxBkIgdyBRABKIACEigKDXJlYWRlcl9ncm91cHMYBCADKAlCEbpIDpIBCxBkIgdyBRABKIACIk4KGFVwZGF0ZUNvbGxlY3Rpb25SZXNwb25zZRIyCgpjb2xsZWN0aW9uGAEgASgLMh4ucmVldmUua25vd2xlZGdlLnYxLkNvbGxlY3Rpb24iTwoUR2V0Q29sbGVjdGlvblJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQiSwoVR2V0Q29sbGVjdGlvblJlc3BvbnNlEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbiJSChZMaXN0Q29sbGVjdGlvbnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABCJnChdMaXN0Q29sbGVjdGlvbnNSZXNwb25zZRIzCgtjb2xsZWN0aW9ucxgBIAMoCzIeLnJlZXZlLmtub3dsZWRnZS52MS5Db2xsZWN0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJSChdEZWxldGVDb2xsZWN0aW9uUmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCIaChhEZWxldGVDb2xsZWN0aW9uUmVzcG9uc2UihgIKEkFkZERvY3VtZW50UmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBItCgRuYW1lGAIgASgJQh+6SBxyGhABKP8BMhNeW15ceDAwLVx4MWZceDdmXSskEhwKCm1lZGlhX3R5cGUYAyABKAlCCLpIBXIDKP8BEhwKB2NvbnRlbnQYBCABKAxCCbpIBnoEGICAQEgAEiEKC2FydGlmYWN0X2lkGAUgASgJQgq6SAdyBRABKIABSAASGAoQZGlzY2FyZF9hcnRpZmFjdBgGIAEoCEIPCgZzb3VyY2USBbpIAggBIlcKE0FkZERvY3VtZW50UmVzcG9uc2USLgoIZG9jdW1lbnQYASABKAsyHC5yZWV2ZS5rbm93bGVkZ2UudjEuRG9jdW1lbnQSEAoId2FybmluZ3MYAiADKAkiiQEKFExpc3REb2N1bWVudHNSZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJhChVMaXN0RG9jdW1lbnRzUmVzcG9uc2USLwoJZG9jdW1lbnRzGAEgAygLMhwucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJxChVEZWxldGVEb2N1bWVudFJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSHwoLZG9jdW1lbnRfaWQYAiABKAlCCrpIB3IFEAEogAEiGAoWRGVsZXRlRG9jdW1lbnRSZXNwb25zZSKRAQoYU2VhcmNoQ29sbGVjdGlvbnNSZXF1ZXN0EkMKDmNvbGxlY3Rpb25faWRzGAEgAygJQiu6SCiSASUIARAKGAEiHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhgKBXF1ZXJ5GAIgASgJQgm6SAZyBCiAgBASFgoFbGltaXQYAyABKA1CB7pIBCoCGDIifAoZU2VhcmNoQ29sbGVjdGlvbnNSZXNwb25zZRItCghwYXNzYWdlcxgBIAMoCzIbLnJlZXZlLmtub3dsZWRnZS52MS5QYXNzYWdlEjAKCXJldHJpZXZhbBgCIAEoCzIdLnJlZXZlLmtub3dsZWRnZS52MS5SZXRyaWV2YWwqSAoHUmFua2luZxIXChNSQU5LSU5HX1VOU1BFQ0lGSUVEEAASEAoMUkFOS0lOR19CTTI1EAESEgoOUkFOS0lOR19IWUJSSUQQAjL2CgoQS25vd2xlZGdlU2VydmljZRKpAQoQQ3JlYXRlQ29sbGVjdGlvbhIrLnJlZXZlLmtub3dsZWRnZS52MS5DcmVhdGVDb2xsZWN0aW9uUmVxdWVzdBosLnJlZXZlLmtub3dsZWRnZS52MS5DcmVhdGVDb2xsZWN0aW9uUmVzcG9uc2UiOuDgGALq4BgyCAMSEWNvbGxlY3Rpb24uY3JlYXRlGhsKCmNvbGxlY3Rpb24SDWNvbGxlY3Rpb25faWQScwoNR2V0Q29sbGVjdGlvbhIoLnJlZXZlLmtub3dsZWRnZS52MS5HZXRDb2xsZWN0aW9uUmVxdWVzdBopLnJlZXZlLmtub3dsZWRnZS52MS5HZXRDb2xsZWN0aW9uUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESeQoPTGlzdENvbGxlY3Rpb25zEioucmVldmUua25vd2xlZGdlLnYxLkxpc3RDb2xsZWN0aW9uc1JlcXVlc3QaKy5yZWV2ZS5rbm93bGVkZ2UudjEuTGlzdENvbGxlY3Rpb25zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESqQEKEFVwZGF0ZUNvbGxlY3Rpb24SKy5yZWV2ZS5rbm93bGVkZ2UudjEuVXBkYXRlQ29sbGVjdGlvblJlcXVlc3QaLC5yZWV2ZS5rbm93bGVkZ2UudjEuVXBkYXRlQ29sbGVjdGlvblJlc3BvbnNlIjrg4BgC6uAYMggDEhFjb2xsZWN0aW9uLnVwZGF0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkEqkBChBEZWxldGVDb2xsZWN0aW9uEisucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZUNvbGxlY3Rpb25SZXF1ZXN0GiwucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZUNvbGxlY3Rpb25SZXNwb25zZSI64OAYAurgGDIIAxIRY29sbGVjdGlvbi5kZWxldGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBK6AQoLQWRkRG9jdW1lbnQSJi5yZWV2ZS5rbm93bGVkZ2UudjEuQWRkRG9jdW1lbnRSZXF1ZXN0GicucmVldmUua25vd2xlZGdlLnYxLkFkZERvY3VtZW50UmVzcG9uc2UiWuDgGALq4BhSCAMSD2RvY3VtZW50LmNyZWF0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkGiAKCGRvY3VtZW50GhRkb2N1bWVudC5kb2N1bWVudF9pZBJzCg1MaXN0RG9jdW1lbnRzEigucmVldmUua25vd2xlZGdlLnYxLkxpc3REb2N1bWVudHNSZXF1ZXN0GikucmVldmUua25vd2xlZGdlLnYxLkxpc3REb2N1bWVudHNSZXNwb25zZSINkAIB4OAYAergGAIIARK6AQoORGVsZXRlRG9jdW1lbnQSKS5yZWV2ZS5rbm93bGVkZ2UudjEuRGVsZXRlRG9jdW1lbnRSZXF1ZXN0GioucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZURvY3VtZW50UmVzcG9uc2UiUeDgGALq4BhJCAMSD2RvY3VtZW50LmRlbGV0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkGhcKCGRvY3VtZW50Egtkb2N1bWVudF9pZBJ/ChFTZWFyY2hDb2xsZWN0aW9ucxIsLnJlZXZlLmtub3dsZWRnZS52MS5TZWFyY2hDb2xsZWN0aW9uc1JlcXVlc3QaLS5yZWV2ZS5rbm93bGVkZ2UudjEuU2VhcmNoQ29sbGVjdGlvbnNSZXNwb25zZSINkAIB4OAYAergGAIIAWIGcHJvdG8z", [file_buf_validate_validate, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * A collection of documents.
@@ -41,7 +41,8 @@ export type Collection = Message<"reeve.knowledge.v1.Collection"> & {
   title: string;
 
   /**
-   * Subjects that may read the collection, beside its creator. Empty: everybody in the tenant.
+   * Subjects that may read the collection, beside its creator. Everybody in the tenant may if
+   * `reader_groups` is empty too.
    *
    * @generated from field: repeated string readers = 3;
    */
@@ -81,6 +82,13 @@ export type Collection = Message<"reeve.knowledge.v1.Collection"> & {
    * @generated from field: uint64 text_bytes = 8;
    */
   textBytes: bigint;
+
+  /**
+   * Groups whose members may read the collection too. Empty: only `readers` decide.
+   *
+   * @generated from field: repeated string reader_groups = 9;
+   */
+  readerGroups: string[];
 };
 
 /**
@@ -165,6 +173,28 @@ export type Document = Message<"reeve.knowledge.v1.Document"> & {
    * @generated from field: google.protobuf.Timestamp added_at = 10;
    */
   addedAt?: Timestamp | undefined;
+
+  /**
+   * Model of the embeddings of its passages, as `provider:model`. Empty: there are none, and the document
+   * is found by its words only.
+   *
+   * @generated from field: string embedding_model = 11;
+   */
+  embeddingModel: string;
+
+  /**
+   * Number of tokens that were embedded, as the provider counts them.
+   *
+   * @generated from field: uint64 embedding_tokens = 12;
+   */
+  embeddingTokens: bigint;
+
+  /**
+   * Cost of the embeddings in US dollars. Unset if there are none, or if their model has no price.
+   *
+   * @generated from field: optional double embedding_cost_usd = 13;
+   */
+  embeddingCostUsd?: number | undefined;
 };
 
 /**
@@ -230,7 +260,8 @@ export type Passage = Message<"reeve.knowledge.v1.Passage"> & {
   text: string;
 
   /**
-   * How well the passage matches, comparable within one search of one collection. Higher is better.
+   * How well the passage matches, comparable within one search of one collection. Higher is better. The
+   * ranking decides what it is: a weight of words, or a sum of reciprocal ranks.
    *
    * @generated from field: double score = 8;
    */
@@ -243,6 +274,55 @@ export type Passage = Message<"reeve.knowledge.v1.Passage"> & {
  */
 export const PassageSchema: GenMessage<Passage> = /*@__PURE__*/
   messageDesc(file_reeve_knowledge_v1_knowledge, 2);
+
+/**
+ * How passages were found, and what it cost.
+ *
+ * @generated from message reeve.knowledge.v1.Retrieval
+ */
+export type Retrieval = Message<"reeve.knowledge.v1.Retrieval"> & {
+  /**
+   * How the passages are ranked.
+   *
+   * @generated from field: reeve.knowledge.v1.Ranking ranking = 1;
+   */
+  ranking: Ranking;
+
+  /**
+   * Model that embedded the query, as `provider:model`. Empty: none did.
+   *
+   * @generated from field: string embedding_model = 2;
+   */
+  embeddingModel: string;
+
+  /**
+   * Number of tokens of the query, as the provider of embeddings counts them.
+   *
+   * @generated from field: uint64 embedding_tokens = 3;
+   */
+  embeddingTokens: bigint;
+
+  /**
+   * Cost of embedding the query in US dollars. Unset if nothing was embedded, or if the model has no price.
+   *
+   * @generated from field: optional double embedding_cost_usd = 4;
+   */
+  embeddingCostUsd?: number | undefined;
+
+  /**
+   * What the search lacks, such as documents without embeddings. Empty: nothing.
+   *
+   * @generated from field: repeated string warnings = 5;
+   */
+  warnings: string[];
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.Retrieval.
+ * Use `create(RetrievalSchema)` to create a new message.
+ */
+export const RetrievalSchema: GenMessage<Retrieval> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 3);
 
 /**
  * A collection, as it is stored.
@@ -270,7 +350,7 @@ export type CollectionRecord = Message<"reeve.knowledge.v1.CollectionRecord"> & 
  * Use `create(CollectionRecordSchema)` to create a new message.
  */
 export const CollectionRecordSchema: GenMessage<CollectionRecord> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 3);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 4);
 
 /**
  * A document, and where its text is stored.
@@ -291,6 +371,13 @@ export type StoredDocument = Message<"reeve.knowledge.v1.StoredDocument"> & {
    * @generated from field: string object = 2;
    */
   object: string;
+
+  /**
+   * The embeddings of its passages. Unset: there are none yet.
+   *
+   * @generated from field: reeve.knowledge.v1.StoredVectors vectors = 3;
+   */
+  vectors?: StoredVectors | undefined;
 };
 
 /**
@@ -298,7 +385,85 @@ export type StoredDocument = Message<"reeve.knowledge.v1.StoredDocument"> & {
  * Use `create(StoredDocumentSchema)` to create a new message.
  */
 export const StoredDocumentSchema: GenMessage<StoredDocument> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 4);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 5);
+
+/**
+ * The embeddings of the passages of a document, and where they are stored.
+ *
+ * @generated from message reeve.knowledge.v1.StoredVectors
+ */
+export type StoredVectors = Message<"reeve.knowledge.v1.StoredVectors"> & {
+  /**
+   * Model that made them, as `provider:model`. Those of different models are never compared.
+   *
+   * @generated from field: string model = 1;
+   */
+  model: string;
+
+  /**
+   * Number of values of each vector.
+   *
+   * @generated from field: uint32 dimensions = 2;
+   */
+  dimensions: number;
+
+  /**
+   * Name of the object with the vectors, a `DocumentVectors`.
+   *
+   * @generated from field: string object = 3;
+   */
+  object: string;
+
+  /**
+   * Number of tokens that were embedded.
+   *
+   * @generated from field: uint64 tokens = 4;
+   */
+  tokens: bigint;
+
+  /**
+   * Cost in US dollars. Unset if the model has no price.
+   *
+   * @generated from field: optional double cost_usd = 5;
+   */
+  costUsd?: number | undefined;
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.StoredVectors.
+ * Use `create(StoredVectorsSchema)` to create a new message.
+ */
+export const StoredVectorsSchema: GenMessage<StoredVectors> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 6);
+
+/**
+ * The embeddings of the passages of a document. They are stored once, and never changed.
+ *
+ * @generated from message reeve.knowledge.v1.DocumentVectors
+ */
+export type DocumentVectors = Message<"reeve.knowledge.v1.DocumentVectors"> & {
+  /**
+   * The vectors, in the order of the passages. A value is one byte with a sign; the largest value of each
+   * vector is 127 or -127, because only directions are compared.
+   *
+   * @generated from field: bytes values = 1;
+   */
+  values: Uint8Array;
+
+  /**
+   * Random bytes, so that no two documents share an object.
+   *
+   * @generated from field: bytes nonce = 2;
+   */
+  nonce: Uint8Array;
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.DocumentVectors.
+ * Use `create(DocumentVectorsSchema)` to create a new message.
+ */
+export const DocumentVectorsSchema: GenMessage<DocumentVectors> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 7);
 
 /**
  * The text of a document. It is stored once, and never changed.
@@ -326,7 +491,7 @@ export type DocumentText = Message<"reeve.knowledge.v1.DocumentText"> & {
  * Use `create(DocumentTextSchema)` to create a new message.
  */
 export const DocumentTextSchema: GenMessage<DocumentText> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 5);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 8);
 
 /**
  * A passage of the text of a document.
@@ -368,7 +533,7 @@ export type DocumentPassage = Message<"reeve.knowledge.v1.DocumentPassage"> & {
  * Use `create(DocumentPassageSchema)` to create a new message.
  */
 export const DocumentPassageSchema: GenMessage<DocumentPassage> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 6);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 9);
 
 /**
  * Request of `CreateCollection`.
@@ -391,12 +556,20 @@ export type CreateCollectionRequest = Message<"reeve.knowledge.v1.CreateCollecti
   title: string;
 
   /**
-   * Subjects that may read the collection, beside the caller, at most 100. Empty: everybody in the
-   * tenant. To keep a collection to yourself, name yourself.
+   * Subjects that may read the collection, beside the caller, at most 100. Everybody in the tenant may if
+   * `reader_groups` is empty too. To keep a collection to yourself, name yourself.
    *
    * @generated from field: repeated string readers = 3;
    */
   readers: string[];
+
+  /**
+   * Groups whose members may read the collection too, at most 100: groups of the identity provider, and
+   * `role:NAME` for a role, such as `role:operator`.
+   *
+   * @generated from field: repeated string reader_groups = 4;
+   */
+  readerGroups: string[];
 };
 
 /**
@@ -404,7 +577,7 @@ export type CreateCollectionRequest = Message<"reeve.knowledge.v1.CreateCollecti
  * Use `create(CreateCollectionRequestSchema)` to create a new message.
  */
 export const CreateCollectionRequestSchema: GenMessage<CreateCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 7);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 10);
 
 /**
  * Response of `CreateCollection`.
@@ -425,7 +598,71 @@ export type CreateCollectionResponse = Message<"reeve.knowledge.v1.CreateCollect
  * Use `create(CreateCollectionResponseSchema)` to create a new message.
  */
 export const CreateCollectionResponseSchema: GenMessage<CreateCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 8);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 11);
+
+/**
+ * Request of `UpdateCollection`. All fields are those of `CreateCollection`, and replace what the
+ * collection has.
+ *
+ * @generated from message reeve.knowledge.v1.UpdateCollectionRequest
+ */
+export type UpdateCollectionRequest = Message<"reeve.knowledge.v1.UpdateCollectionRequest"> & {
+  /**
+   * Id of the collection.
+   *
+   * @generated from field: string collection_id = 1;
+   */
+  collectionId: string;
+
+  /**
+   * What the documents are about, at most 512 bytes.
+   *
+   * @generated from field: string title = 2;
+   */
+  title: string;
+
+  /**
+   * Subjects that may read the collection, beside its creator, at most 100.
+   *
+   * @generated from field: repeated string readers = 3;
+   */
+  readers: string[];
+
+  /**
+   * Groups whose members may read the collection, at most 100.
+   *
+   * @generated from field: repeated string reader_groups = 4;
+   */
+  readerGroups: string[];
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.UpdateCollectionRequest.
+ * Use `create(UpdateCollectionRequestSchema)` to create a new message.
+ */
+export const UpdateCollectionRequestSchema: GenMessage<UpdateCollectionRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 12);
+
+/**
+ * Response of `UpdateCollection`.
+ *
+ * @generated from message reeve.knowledge.v1.UpdateCollectionResponse
+ */
+export type UpdateCollectionResponse = Message<"reeve.knowledge.v1.UpdateCollectionResponse"> & {
+  /**
+   * The collection.
+   *
+   * @generated from field: reeve.knowledge.v1.Collection collection = 1;
+   */
+  collection?: Collection | undefined;
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.UpdateCollectionResponse.
+ * Use `create(UpdateCollectionResponseSchema)` to create a new message.
+ */
+export const UpdateCollectionResponseSchema: GenMessage<UpdateCollectionResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 13);
 
 /**
  * Request of `GetCollection`.
@@ -446,7 +683,7 @@ export type GetCollectionRequest = Message<"reeve.knowledge.v1.GetCollectionRequ
  * Use `create(GetCollectionRequestSchema)` to create a new message.
  */
 export const GetCollectionRequestSchema: GenMessage<GetCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 9);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 14);
 
 /**
  * Response of `GetCollection`.
@@ -467,7 +704,7 @@ export type GetCollectionResponse = Message<"reeve.knowledge.v1.GetCollectionRes
  * Use `create(GetCollectionResponseSchema)` to create a new message.
  */
 export const GetCollectionResponseSchema: GenMessage<GetCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 10);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 15);
 
 /**
  * Request of `ListCollections`.
@@ -495,7 +732,7 @@ export type ListCollectionsRequest = Message<"reeve.knowledge.v1.ListCollections
  * Use `create(ListCollectionsRequestSchema)` to create a new message.
  */
 export const ListCollectionsRequestSchema: GenMessage<ListCollectionsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 11);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 16);
 
 /**
  * Response of `ListCollections`.
@@ -523,7 +760,7 @@ export type ListCollectionsResponse = Message<"reeve.knowledge.v1.ListCollection
  * Use `create(ListCollectionsResponseSchema)` to create a new message.
  */
 export const ListCollectionsResponseSchema: GenMessage<ListCollectionsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 12);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 17);
 
 /**
  * Request of `DeleteCollection`.
@@ -544,7 +781,7 @@ export type DeleteCollectionRequest = Message<"reeve.knowledge.v1.DeleteCollecti
  * Use `create(DeleteCollectionRequestSchema)` to create a new message.
  */
 export const DeleteCollectionRequestSchema: GenMessage<DeleteCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 13);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 18);
 
 /**
  * Response of `DeleteCollection`. Empty.
@@ -559,7 +796,7 @@ export type DeleteCollectionResponse = Message<"reeve.knowledge.v1.DeleteCollect
  * Use `create(DeleteCollectionResponseSchema)` to create a new message.
  */
 export const DeleteCollectionResponseSchema: GenMessage<DeleteCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 14);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 19);
 
 /**
  * Request of `AddDocument`.
@@ -611,6 +848,15 @@ export type AddDocumentRequest = Message<"reeve.knowledge.v1.AddDocumentRequest"
     value: string;
     case: "artifactId";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * Whether the artifact is deleted after it was read, whether or not the document was added: it was
+   * uploaded for this request only. Refused with PERMISSION_DENIED for an artifact that the caller did not
+   * upload.
+   *
+   * @generated from field: bool discard_artifact = 6;
+   */
+  discardArtifact: boolean;
 };
 
 /**
@@ -618,7 +864,7 @@ export type AddDocumentRequest = Message<"reeve.knowledge.v1.AddDocumentRequest"
  * Use `create(AddDocumentRequestSchema)` to create a new message.
  */
 export const AddDocumentRequestSchema: GenMessage<AddDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 15);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 20);
 
 /**
  * Response of `AddDocument`.
@@ -632,6 +878,13 @@ export type AddDocumentResponse = Message<"reeve.knowledge.v1.AddDocumentRespons
    * @generated from field: reeve.knowledge.v1.Document document = 1;
    */
   document?: Document | undefined;
+
+  /**
+   * What the document lacks, such as embeddings. Empty: nothing.
+   *
+   * @generated from field: repeated string warnings = 2;
+   */
+  warnings: string[];
 };
 
 /**
@@ -639,7 +892,7 @@ export type AddDocumentResponse = Message<"reeve.knowledge.v1.AddDocumentRespons
  * Use `create(AddDocumentResponseSchema)` to create a new message.
  */
 export const AddDocumentResponseSchema: GenMessage<AddDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 16);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 21);
 
 /**
  * Request of `ListDocuments`.
@@ -674,7 +927,7 @@ export type ListDocumentsRequest = Message<"reeve.knowledge.v1.ListDocumentsRequ
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 17);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 22);
 
 /**
  * Response of `ListDocuments`.
@@ -702,7 +955,7 @@ export type ListDocumentsResponse = Message<"reeve.knowledge.v1.ListDocumentsRes
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 18);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 23);
 
 /**
  * Request of `DeleteDocument`.
@@ -730,7 +983,7 @@ export type DeleteDocumentRequest = Message<"reeve.knowledge.v1.DeleteDocumentRe
  * Use `create(DeleteDocumentRequestSchema)` to create a new message.
  */
 export const DeleteDocumentRequestSchema: GenMessage<DeleteDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 19);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 24);
 
 /**
  * Response of `DeleteDocument`. Empty.
@@ -745,7 +998,7 @@ export type DeleteDocumentResponse = Message<"reeve.knowledge.v1.DeleteDocumentR
  * Use `create(DeleteDocumentResponseSchema)` to create a new message.
  */
 export const DeleteDocumentResponseSchema: GenMessage<DeleteDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 20);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 25);
 
 /**
  * Request of `SearchCollections`.
@@ -781,7 +1034,7 @@ export type SearchCollectionsRequest = Message<"reeve.knowledge.v1.SearchCollect
  * Use `create(SearchCollectionsRequestSchema)` to create a new message.
  */
 export const SearchCollectionsRequestSchema: GenMessage<SearchCollectionsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 21);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 26);
 
 /**
  * Response of `SearchCollections`.
@@ -790,7 +1043,7 @@ export const SearchCollectionsRequestSchema: GenMessage<SearchCollectionsRequest
  */
 export type SearchCollectionsResponse = Message<"reeve.knowledge.v1.SearchCollectionsResponse"> & {
   /**
-   * The passages, best match first. Empty if none has a word of the query.
+   * The passages, best match first. Empty if none matches.
    *
    * @generated from field: repeated reeve.knowledge.v1.Passage passages = 1;
    */
@@ -799,9 +1052,9 @@ export type SearchCollectionsResponse = Message<"reeve.knowledge.v1.SearchCollec
   /**
    * How they were found.
    *
-   * @generated from field: reeve.knowledge.v1.Ranking ranking = 2;
+   * @generated from field: reeve.knowledge.v1.Retrieval retrieval = 2;
    */
-  ranking: Ranking;
+  retrieval?: Retrieval | undefined;
 };
 
 /**
@@ -809,7 +1062,7 @@ export type SearchCollectionsResponse = Message<"reeve.knowledge.v1.SearchCollec
  * Use `create(SearchCollectionsResponseSchema)` to create a new message.
  */
 export const SearchCollectionsResponseSchema: GenMessage<SearchCollectionsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 22);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 27);
 
 /**
  * How passages were found.
@@ -830,6 +1083,13 @@ export const Ranking = {
    * @generated from enum value: RANKING_BM25 = 1;
    */
   BM25: 1,
+
+  /**
+   * By the words of the query, and by its meaning: the ranks of BM25 and of the embeddings are fused.
+   *
+   * @generated from enum value: RANKING_HYBRID = 2;
+   */
+  HYBRID: 2,
 } as const;
 
 /**
@@ -881,6 +1141,17 @@ export const KnowledgeService: GenService<{
     methodKind: "unary";
     input: typeof ListCollectionsRequestSchema;
     output: typeof ListCollectionsResponseSchema;
+  },
+  /**
+   * Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
+   * NOT_FOUND if it does not exist.
+   *
+   * @generated from rpc reeve.knowledge.v1.KnowledgeService.UpdateCollection
+   */
+  updateCollection: {
+    methodKind: "unary";
+    input: typeof UpdateCollectionRequestSchema;
+    output: typeof UpdateCollectionResponseSchema;
   },
   /**
    * Deletes a collection with all of its documents. Returns NOT_FOUND if it does not exist.

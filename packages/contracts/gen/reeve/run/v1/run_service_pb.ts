@@ -489,7 +489,7 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
   clientTools?: ClientManifest | undefined;
 
   /**
-   * Ids of collections, at most 10. Their passages that match the input are given to the agent, which can
+   * Ids of collections, at most 10, in addition to those of the agent. Their passages that match the input are given to the agent, which can
    * search for more with `search_knowledge`. Refused with NOT_FOUND if the caller may not read one of
    * them.
    *

@@ -137,7 +137,11 @@ type AgentSpec struct {
 	// The graph that runs in place of the loop of a model: a run of the agent executes the nodes, with the
 	// tools, delegates, rules, and limits of this spec. `model` then serves nodes that call a model, and may
 	// be empty without them. If unset, the agent is a loop.
-	Workflow      *v1.Workflow `protobuf:"bytes,41,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	Workflow *v1.Workflow `protobuf:"bytes,41,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	// Collections that every run of the agent may search, by id, in addition to those of the request that
+	// starts it. A run is refused if its user may not read one of them. A delegate searches its own, and
+	// those of the run.
+	Collections   []string `protobuf:"bytes,50,rep,name=collections,proto3" json:"collections,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -434,6 +438,13 @@ func (x *AgentSpec) GetSkills() []string {
 func (x *AgentSpec) GetWorkflow() *v1.Workflow {
 	if x != nil {
 		return x.Workflow
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetCollections() []string {
+	if x != nil {
+		return x.Collections
 	}
 	return nil
 }
@@ -1770,7 +1781,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\xfd\x10\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\xa1\x11\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1816,7 +1827,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x12<\n" +
 	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x18\n" +
 	"\x06skills\x18( \x03(\tB\x00R\x06skills\x127\n" +
-	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x1aC\n" +
+	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x12\"\n" +
+	"\vcollections\x182 \x03(\tB\x00R\vcollections\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +

@@ -32,6 +32,8 @@ const (
 	Ranking_RANKING_UNSPECIFIED Ranking = 0
 	// By the words of the query, weighted with BM25.
 	Ranking_RANKING_BM25 Ranking = 1
+	// By the words of the query, and by its meaning: the ranks of BM25 and of the embeddings are fused.
+	Ranking_RANKING_HYBRID Ranking = 2
 )
 
 // Enum value maps for Ranking.
@@ -39,10 +41,12 @@ var (
 	Ranking_name = map[int32]string{
 		0: "RANKING_UNSPECIFIED",
 		1: "RANKING_BM25",
+		2: "RANKING_HYBRID",
 	}
 	Ranking_value = map[string]int32{
 		"RANKING_UNSPECIFIED": 0,
 		"RANKING_BM25":        1,
+		"RANKING_HYBRID":      2,
 	}
 )
 
@@ -80,7 +84,8 @@ type Collection struct {
 	CollectionId string `protobuf:"bytes,1,opt,name=collection_id,json=collectionId,proto3" json:"collection_id,omitempty"`
 	// What the documents are about, in a few words. A model reads it.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Subjects that may read the collection, beside its creator. Empty: everybody in the tenant.
+	// Subjects that may read the collection, beside its creator. Everybody in the tenant may if
+	// `reader_groups` is empty too.
 	Readers []string `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`
 	// Subject that created the collection.
 	CreatedBy string `protobuf:"bytes,4,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
@@ -91,7 +96,9 @@ type Collection struct {
 	// Number of documents.
 	DocumentCount uint32 `protobuf:"varint,7,opt,name=document_count,json=documentCount,proto3" json:"document_count,omitempty"`
 	// Size of the text of all documents, in bytes.
-	TextBytes     uint64 `protobuf:"varint,8,opt,name=text_bytes,json=textBytes,proto3" json:"text_bytes,omitempty"`
+	TextBytes uint64 `protobuf:"varint,8,opt,name=text_bytes,json=textBytes,proto3" json:"text_bytes,omitempty"`
+	// Groups whose members may read the collection too. Empty: only `readers` decide.
+	ReaderGroups  []string `protobuf:"bytes,9,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,6 +189,13 @@ func (x *Collection) GetTextBytes() uint64 {
 	return 0
 }
 
+func (x *Collection) GetReaderGroups() []string {
+	if x != nil {
+		return x.ReaderGroups
+	}
+	return nil
+}
+
 // A document of a collection.
 type Document struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -204,9 +218,16 @@ type Document struct {
 	// Subject that added the document.
 	AddedBy string `protobuf:"bytes,9,opt,name=added_by,json=addedBy,proto3" json:"added_by,omitempty"`
 	// Time at which the document was added.
-	AddedAt       *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=added_at,json=addedAt,proto3" json:"added_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	AddedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=added_at,json=addedAt,proto3" json:"added_at,omitempty"`
+	// Model of the embeddings of its passages, as `provider:model`. Empty: there are none, and the document
+	// is found by its words only.
+	EmbeddingModel string `protobuf:"bytes,11,opt,name=embedding_model,json=embeddingModel,proto3" json:"embedding_model,omitempty"`
+	// Number of tokens that were embedded, as the provider counts them.
+	EmbeddingTokens uint64 `protobuf:"varint,12,opt,name=embedding_tokens,json=embeddingTokens,proto3" json:"embedding_tokens,omitempty"`
+	// Cost of the embeddings in US dollars. Unset if there are none, or if their model has no price.
+	EmbeddingCostUsd *float64 `protobuf:"fixed64,13,opt,name=embedding_cost_usd,json=embeddingCostUsd,proto3,oneof" json:"embedding_cost_usd,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Document) Reset() {
@@ -309,6 +330,27 @@ func (x *Document) GetAddedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Document) GetEmbeddingModel() string {
+	if x != nil {
+		return x.EmbeddingModel
+	}
+	return ""
+}
+
+func (x *Document) GetEmbeddingTokens() uint64 {
+	if x != nil {
+		return x.EmbeddingTokens
+	}
+	return 0
+}
+
+func (x *Document) GetEmbeddingCostUsd() float64 {
+	if x != nil && x.EmbeddingCostUsd != nil {
+		return *x.EmbeddingCostUsd
+	}
+	return 0
+}
+
 // A part of a document that matches a query: what an answer cites.
 type Passage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -326,7 +368,8 @@ type Passage struct {
 	LastLine uint32 `protobuf:"varint,6,opt,name=last_line,json=lastLine,proto3" json:"last_line,omitempty"`
 	// Text of the passage.
 	Text string `protobuf:"bytes,7,opt,name=text,proto3" json:"text,omitempty"`
-	// How well the passage matches, comparable within one search of one collection. Higher is better.
+	// How well the passage matches, comparable within one search of one collection. Higher is better. The
+	// ranking decides what it is: a weight of words, or a sum of reciprocal ranks.
 	Score         float64 `protobuf:"fixed64,8,opt,name=score,proto3" json:"score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -418,6 +461,88 @@ func (x *Passage) GetScore() float64 {
 	return 0
 }
 
+// How passages were found, and what it cost.
+type Retrieval struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How the passages are ranked.
+	Ranking Ranking `protobuf:"varint,1,opt,name=ranking,proto3,enum=reeve.knowledge.v1.Ranking" json:"ranking,omitempty"`
+	// Model that embedded the query, as `provider:model`. Empty: none did.
+	EmbeddingModel string `protobuf:"bytes,2,opt,name=embedding_model,json=embeddingModel,proto3" json:"embedding_model,omitempty"`
+	// Number of tokens of the query, as the provider of embeddings counts them.
+	EmbeddingTokens uint64 `protobuf:"varint,3,opt,name=embedding_tokens,json=embeddingTokens,proto3" json:"embedding_tokens,omitempty"`
+	// Cost of embedding the query in US dollars. Unset if nothing was embedded, or if the model has no price.
+	EmbeddingCostUsd *float64 `protobuf:"fixed64,4,opt,name=embedding_cost_usd,json=embeddingCostUsd,proto3,oneof" json:"embedding_cost_usd,omitempty"`
+	// What the search lacks, such as documents without embeddings. Empty: nothing.
+	Warnings      []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Retrieval) Reset() {
+	*x = Retrieval{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Retrieval) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Retrieval) ProtoMessage() {}
+
+func (x *Retrieval) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Retrieval.ProtoReflect.Descriptor instead.
+func (*Retrieval) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Retrieval) GetRanking() Ranking {
+	if x != nil {
+		return x.Ranking
+	}
+	return Ranking_RANKING_UNSPECIFIED
+}
+
+func (x *Retrieval) GetEmbeddingModel() string {
+	if x != nil {
+		return x.EmbeddingModel
+	}
+	return ""
+}
+
+func (x *Retrieval) GetEmbeddingTokens() uint64 {
+	if x != nil {
+		return x.EmbeddingTokens
+	}
+	return 0
+}
+
+func (x *Retrieval) GetEmbeddingCostUsd() float64 {
+	if x != nil && x.EmbeddingCostUsd != nil {
+		return *x.EmbeddingCostUsd
+	}
+	return 0
+}
+
+func (x *Retrieval) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
 // A collection, as it is stored.
 type CollectionRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -431,7 +556,7 @@ type CollectionRecord struct {
 
 func (x *CollectionRecord) Reset() {
 	*x = CollectionRecord{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -443,7 +568,7 @@ func (x *CollectionRecord) String() string {
 func (*CollectionRecord) ProtoMessage() {}
 
 func (x *CollectionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -456,7 +581,7 @@ func (x *CollectionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CollectionRecord.ProtoReflect.Descriptor instead.
 func (*CollectionRecord) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{3}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CollectionRecord) GetCollection() *Collection {
@@ -479,14 +604,16 @@ type StoredDocument struct {
 	// The document.
 	Document *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
 	// Name of the object with its passages, a `DocumentText`.
-	Object        string `protobuf:"bytes,2,opt,name=object,proto3" json:"object,omitempty"`
+	Object string `protobuf:"bytes,2,opt,name=object,proto3" json:"object,omitempty"`
+	// The embeddings of its passages. Unset: there are none yet.
+	Vectors       *StoredVectors `protobuf:"bytes,3,opt,name=vectors,proto3" json:"vectors,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StoredDocument) Reset() {
 	*x = StoredDocument{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -498,7 +625,7 @@ func (x *StoredDocument) String() string {
 func (*StoredDocument) ProtoMessage() {}
 
 func (x *StoredDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -511,7 +638,7 @@ func (x *StoredDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDocument.ProtoReflect.Descriptor instead.
 func (*StoredDocument) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{4}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *StoredDocument) GetDocument() *Document {
@@ -528,6 +655,151 @@ func (x *StoredDocument) GetObject() string {
 	return ""
 }
 
+func (x *StoredDocument) GetVectors() *StoredVectors {
+	if x != nil {
+		return x.Vectors
+	}
+	return nil
+}
+
+// The embeddings of the passages of a document, and where they are stored.
+type StoredVectors struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Model that made them, as `provider:model`. Those of different models are never compared.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// Number of values of each vector.
+	Dimensions uint32 `protobuf:"varint,2,opt,name=dimensions,proto3" json:"dimensions,omitempty"`
+	// Name of the object with the vectors, a `DocumentVectors`.
+	Object string `protobuf:"bytes,3,opt,name=object,proto3" json:"object,omitempty"`
+	// Number of tokens that were embedded.
+	Tokens uint64 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
+	// Cost in US dollars. Unset if the model has no price.
+	CostUsd       *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredVectors) Reset() {
+	*x = StoredVectors{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredVectors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredVectors) ProtoMessage() {}
+
+func (x *StoredVectors) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredVectors.ProtoReflect.Descriptor instead.
+func (*StoredVectors) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *StoredVectors) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *StoredVectors) GetDimensions() uint32 {
+	if x != nil {
+		return x.Dimensions
+	}
+	return 0
+}
+
+func (x *StoredVectors) GetObject() string {
+	if x != nil {
+		return x.Object
+	}
+	return ""
+}
+
+func (x *StoredVectors) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *StoredVectors) GetCostUsd() float64 {
+	if x != nil && x.CostUsd != nil {
+		return *x.CostUsd
+	}
+	return 0
+}
+
+// The embeddings of the passages of a document. They are stored once, and never changed.
+type DocumentVectors struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The vectors, in the order of the passages. A value is one byte with a sign; the largest value of each
+	// vector is 127 or -127, because only directions are compared.
+	Values []byte `protobuf:"bytes,1,opt,name=values,proto3" json:"values,omitempty"`
+	// Random bytes, so that no two documents share an object.
+	Nonce         []byte `protobuf:"bytes,2,opt,name=nonce,proto3" json:"nonce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DocumentVectors) Reset() {
+	*x = DocumentVectors{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DocumentVectors) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentVectors) ProtoMessage() {}
+
+func (x *DocumentVectors) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentVectors.ProtoReflect.Descriptor instead.
+func (*DocumentVectors) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *DocumentVectors) GetValues() []byte {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+func (x *DocumentVectors) GetNonce() []byte {
+	if x != nil {
+		return x.Nonce
+	}
+	return nil
+}
+
 // The text of a document. It is stored once, and never changed.
 type DocumentText struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -541,7 +813,7 @@ type DocumentText struct {
 
 func (x *DocumentText) Reset() {
 	*x = DocumentText{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -553,7 +825,7 @@ func (x *DocumentText) String() string {
 func (*DocumentText) ProtoMessage() {}
 
 func (x *DocumentText) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -566,7 +838,7 @@ func (x *DocumentText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentText.ProtoReflect.Descriptor instead.
 func (*DocumentText) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{5}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DocumentText) GetPassages() []*DocumentPassage {
@@ -600,7 +872,7 @@ type DocumentPassage struct {
 
 func (x *DocumentPassage) Reset() {
 	*x = DocumentPassage{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -612,7 +884,7 @@ func (x *DocumentPassage) String() string {
 func (*DocumentPassage) ProtoMessage() {}
 
 func (x *DocumentPassage) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -625,7 +897,7 @@ func (x *DocumentPassage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentPassage.ProtoReflect.Descriptor instead.
 func (*DocumentPassage) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{6}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DocumentPassage) GetText() string {
@@ -663,16 +935,19 @@ type CreateCollectionRequest struct {
 	CollectionId string `protobuf:"bytes,1,opt,name=collection_id,json=collectionId,proto3" json:"collection_id,omitempty"`
 	// What the documents are about, at most 512 bytes.
 	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
-	// Subjects that may read the collection, beside the caller, at most 100. Empty: everybody in the
-	// tenant. To keep a collection to yourself, name yourself.
-	Readers       []string `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`
+	// Subjects that may read the collection, beside the caller, at most 100. Everybody in the tenant may if
+	// `reader_groups` is empty too. To keep a collection to yourself, name yourself.
+	Readers []string `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`
+	// Groups whose members may read the collection too, at most 100: groups of the identity provider, and
+	// `role:NAME` for a role, such as `role:operator`.
+	ReaderGroups  []string `protobuf:"bytes,4,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *CreateCollectionRequest) Reset() {
 	*x = CreateCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -684,7 +959,7 @@ func (x *CreateCollectionRequest) String() string {
 func (*CreateCollectionRequest) ProtoMessage() {}
 
 func (x *CreateCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -697,7 +972,7 @@ func (x *CreateCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCollectionRequest.ProtoReflect.Descriptor instead.
 func (*CreateCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{7}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CreateCollectionRequest) GetCollectionId() string {
@@ -721,6 +996,13 @@ func (x *CreateCollectionRequest) GetReaders() []string {
 	return nil
 }
 
+func (x *CreateCollectionRequest) GetReaderGroups() []string {
+	if x != nil {
+		return x.ReaderGroups
+	}
+	return nil
+}
+
 // Response of `CreateCollection`.
 type CreateCollectionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -732,7 +1014,7 @@ type CreateCollectionResponse struct {
 
 func (x *CreateCollectionResponse) Reset() {
 	*x = CreateCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +1026,7 @@ func (x *CreateCollectionResponse) String() string {
 func (*CreateCollectionResponse) ProtoMessage() {}
 
 func (x *CreateCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,10 +1039,130 @@ func (x *CreateCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCollectionResponse.ProtoReflect.Descriptor instead.
 func (*CreateCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{8}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateCollectionResponse) GetCollection() *Collection {
+	if x != nil {
+		return x.Collection
+	}
+	return nil
+}
+
+// Request of `UpdateCollection`. All fields are those of `CreateCollection`, and replace what the
+// collection has.
+type UpdateCollectionRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the collection.
+	CollectionId string `protobuf:"bytes,1,opt,name=collection_id,json=collectionId,proto3" json:"collection_id,omitempty"`
+	// What the documents are about, at most 512 bytes.
+	Title string `protobuf:"bytes,2,opt,name=title,proto3" json:"title,omitempty"`
+	// Subjects that may read the collection, beside its creator, at most 100.
+	Readers []string `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`
+	// Groups whose members may read the collection, at most 100.
+	ReaderGroups  []string `protobuf:"bytes,4,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateCollectionRequest) Reset() {
+	*x = UpdateCollectionRequest{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateCollectionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateCollectionRequest) ProtoMessage() {}
+
+func (x *UpdateCollectionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateCollectionRequest.ProtoReflect.Descriptor instead.
+func (*UpdateCollectionRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *UpdateCollectionRequest) GetCollectionId() string {
+	if x != nil {
+		return x.CollectionId
+	}
+	return ""
+}
+
+func (x *UpdateCollectionRequest) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *UpdateCollectionRequest) GetReaders() []string {
+	if x != nil {
+		return x.Readers
+	}
+	return nil
+}
+
+func (x *UpdateCollectionRequest) GetReaderGroups() []string {
+	if x != nil {
+		return x.ReaderGroups
+	}
+	return nil
+}
+
+// Response of `UpdateCollection`.
+type UpdateCollectionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The collection.
+	Collection    *Collection `protobuf:"bytes,1,opt,name=collection,proto3" json:"collection,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UpdateCollectionResponse) Reset() {
+	*x = UpdateCollectionResponse{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UpdateCollectionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UpdateCollectionResponse) ProtoMessage() {}
+
+func (x *UpdateCollectionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UpdateCollectionResponse.ProtoReflect.Descriptor instead.
+func (*UpdateCollectionResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *UpdateCollectionResponse) GetCollection() *Collection {
 	if x != nil {
 		return x.Collection
 	}
@@ -778,7 +1180,7 @@ type GetCollectionRequest struct {
 
 func (x *GetCollectionRequest) Reset() {
 	*x = GetCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -790,7 +1192,7 @@ func (x *GetCollectionRequest) String() string {
 func (*GetCollectionRequest) ProtoMessage() {}
 
 func (x *GetCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -803,7 +1205,7 @@ func (x *GetCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCollectionRequest.ProtoReflect.Descriptor instead.
 func (*GetCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{9}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *GetCollectionRequest) GetCollectionId() string {
@@ -824,7 +1226,7 @@ type GetCollectionResponse struct {
 
 func (x *GetCollectionResponse) Reset() {
 	*x = GetCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -836,7 +1238,7 @@ func (x *GetCollectionResponse) String() string {
 func (*GetCollectionResponse) ProtoMessage() {}
 
 func (x *GetCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -849,7 +1251,7 @@ func (x *GetCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCollectionResponse.ProtoReflect.Descriptor instead.
 func (*GetCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{10}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetCollectionResponse) GetCollection() *Collection {
@@ -872,7 +1274,7 @@ type ListCollectionsRequest struct {
 
 func (x *ListCollectionsRequest) Reset() {
 	*x = ListCollectionsRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -884,7 +1286,7 @@ func (x *ListCollectionsRequest) String() string {
 func (*ListCollectionsRequest) ProtoMessage() {}
 
 func (x *ListCollectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -897,7 +1299,7 @@ func (x *ListCollectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCollectionsRequest.ProtoReflect.Descriptor instead.
 func (*ListCollectionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{11}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListCollectionsRequest) GetPageSize() int32 {
@@ -927,7 +1329,7 @@ type ListCollectionsResponse struct {
 
 func (x *ListCollectionsResponse) Reset() {
 	*x = ListCollectionsResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1341,7 @@ func (x *ListCollectionsResponse) String() string {
 func (*ListCollectionsResponse) ProtoMessage() {}
 
 func (x *ListCollectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1354,7 @@ func (x *ListCollectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCollectionsResponse.ProtoReflect.Descriptor instead.
 func (*ListCollectionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{12}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListCollectionsResponse) GetCollections() []*Collection {
@@ -980,7 +1382,7 @@ type DeleteCollectionRequest struct {
 
 func (x *DeleteCollectionRequest) Reset() {
 	*x = DeleteCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -992,7 +1394,7 @@ func (x *DeleteCollectionRequest) String() string {
 func (*DeleteCollectionRequest) ProtoMessage() {}
 
 func (x *DeleteCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1005,7 +1407,7 @@ func (x *DeleteCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCollectionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{13}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *DeleteCollectionRequest) GetCollectionId() string {
@@ -1024,7 +1426,7 @@ type DeleteCollectionResponse struct {
 
 func (x *DeleteCollectionResponse) Reset() {
 	*x = DeleteCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1036,7 +1438,7 @@ func (x *DeleteCollectionResponse) String() string {
 func (*DeleteCollectionResponse) ProtoMessage() {}
 
 func (x *DeleteCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1049,7 +1451,7 @@ func (x *DeleteCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCollectionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{14}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{19}
 }
 
 // Request of `AddDocument`.
@@ -1068,14 +1470,18 @@ type AddDocumentRequest struct {
 	//
 	//	*AddDocumentRequest_Content
 	//	*AddDocumentRequest_ArtifactId
-	Source        isAddDocumentRequest_Source `protobuf_oneof:"source"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Source isAddDocumentRequest_Source `protobuf_oneof:"source"`
+	// Whether the artifact is deleted after it was read, whether or not the document was added: it was
+	// uploaded for this request only. Refused with PERMISSION_DENIED for an artifact that the caller did not
+	// upload.
+	DiscardArtifact bool `protobuf:"varint,6,opt,name=discard_artifact,json=discardArtifact,proto3" json:"discard_artifact,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *AddDocumentRequest) Reset() {
 	*x = AddDocumentRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1087,7 +1493,7 @@ func (x *AddDocumentRequest) String() string {
 func (*AddDocumentRequest) ProtoMessage() {}
 
 func (x *AddDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1100,7 +1506,7 @@ func (x *AddDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddDocumentRequest.ProtoReflect.Descriptor instead.
 func (*AddDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{15}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *AddDocumentRequest) GetCollectionId() string {
@@ -1149,6 +1555,13 @@ func (x *AddDocumentRequest) GetArtifactId() string {
 	return ""
 }
 
+func (x *AddDocumentRequest) GetDiscardArtifact() bool {
+	if x != nil {
+		return x.DiscardArtifact
+	}
+	return false
+}
+
 type isAddDocumentRequest_Source interface {
 	isAddDocumentRequest_Source()
 }
@@ -1171,14 +1584,16 @@ func (*AddDocumentRequest_ArtifactId) isAddDocumentRequest_Source() {}
 type AddDocumentResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The document.
-	Document      *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	Document *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	// What the document lacks, such as embeddings. Empty: nothing.
+	Warnings      []string `protobuf:"bytes,2,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *AddDocumentResponse) Reset() {
 	*x = AddDocumentResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1190,7 +1605,7 @@ func (x *AddDocumentResponse) String() string {
 func (*AddDocumentResponse) ProtoMessage() {}
 
 func (x *AddDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1203,12 +1618,19 @@ func (x *AddDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddDocumentResponse.ProtoReflect.Descriptor instead.
 func (*AddDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{16}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AddDocumentResponse) GetDocument() *Document {
 	if x != nil {
 		return x.Document
+	}
+	return nil
+}
+
+func (x *AddDocumentResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
 	}
 	return nil
 }
@@ -1228,7 +1650,7 @@ type ListDocumentsRequest struct {
 
 func (x *ListDocumentsRequest) Reset() {
 	*x = ListDocumentsRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1240,7 +1662,7 @@ func (x *ListDocumentsRequest) String() string {
 func (*ListDocumentsRequest) ProtoMessage() {}
 
 func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1253,7 +1675,7 @@ func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{17}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListDocumentsRequest) GetCollectionId() string {
@@ -1290,7 +1712,7 @@ type ListDocumentsResponse struct {
 
 func (x *ListDocumentsResponse) Reset() {
 	*x = ListDocumentsResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1302,7 +1724,7 @@ func (x *ListDocumentsResponse) String() string {
 func (*ListDocumentsResponse) ProtoMessage() {}
 
 func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1315,7 +1737,7 @@ func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{18}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListDocumentsResponse) GetDocuments() []*Document {
@@ -1345,7 +1767,7 @@ type DeleteDocumentRequest struct {
 
 func (x *DeleteDocumentRequest) Reset() {
 	*x = DeleteDocumentRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1357,7 +1779,7 @@ func (x *DeleteDocumentRequest) String() string {
 func (*DeleteDocumentRequest) ProtoMessage() {}
 
 func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1370,7 +1792,7 @@ func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{19}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeleteDocumentRequest) GetCollectionId() string {
@@ -1396,7 +1818,7 @@ type DeleteDocumentResponse struct {
 
 func (x *DeleteDocumentResponse) Reset() {
 	*x = DeleteDocumentResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1408,7 +1830,7 @@ func (x *DeleteDocumentResponse) String() string {
 func (*DeleteDocumentResponse) ProtoMessage() {}
 
 func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1421,7 +1843,7 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{20}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{25}
 }
 
 // Request of `SearchCollections`.
@@ -1440,7 +1862,7 @@ type SearchCollectionsRequest struct {
 
 func (x *SearchCollectionsRequest) Reset() {
 	*x = SearchCollectionsRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1452,7 +1874,7 @@ func (x *SearchCollectionsRequest) String() string {
 func (*SearchCollectionsRequest) ProtoMessage() {}
 
 func (x *SearchCollectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1465,7 +1887,7 @@ func (x *SearchCollectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchCollectionsRequest.ProtoReflect.Descriptor instead.
 func (*SearchCollectionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{21}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SearchCollectionsRequest) GetCollectionIds() []string {
@@ -1492,17 +1914,17 @@ func (x *SearchCollectionsRequest) GetLimit() uint32 {
 // Response of `SearchCollections`.
 type SearchCollectionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The passages, best match first. Empty if none has a word of the query.
+	// The passages, best match first. Empty if none matches.
 	Passages []*Passage `protobuf:"bytes,1,rep,name=passages,proto3" json:"passages,omitempty"`
 	// How they were found.
-	Ranking       Ranking `protobuf:"varint,2,opt,name=ranking,proto3,enum=reeve.knowledge.v1.Ranking" json:"ranking,omitempty"`
+	Retrieval     *Retrieval `protobuf:"bytes,2,opt,name=retrieval,proto3" json:"retrieval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchCollectionsResponse) Reset() {
 	*x = SearchCollectionsResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1514,7 +1936,7 @@ func (x *SearchCollectionsResponse) String() string {
 func (*SearchCollectionsResponse) ProtoMessage() {}
 
 func (x *SearchCollectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1527,7 +1949,7 @@ func (x *SearchCollectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchCollectionsResponse.ProtoReflect.Descriptor instead.
 func (*SearchCollectionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{22}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *SearchCollectionsResponse) GetPassages() []*Passage {
@@ -1537,18 +1959,18 @@ func (x *SearchCollectionsResponse) GetPassages() []*Passage {
 	return nil
 }
 
-func (x *SearchCollectionsResponse) GetRanking() Ranking {
+func (x *SearchCollectionsResponse) GetRetrieval() *Retrieval {
 	if x != nil {
-		return x.Ranking
+		return x.Retrieval
 	}
-	return Ranking_RANKING_UNSPECIFIED
+	return nil
 }
 
 var File_reeve_knowledge_v1_knowledge_proto protoreflect.FileDescriptor
 
 const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/knowledge/v1/knowledge.proto\x12\x12reeve.knowledge.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbc\x02\n" +
+	"\"reeve/knowledge/v1/knowledge.proto\x12\x12reeve.knowledge.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x02\n" +
 	"\n" +
 	"Collection\x12#\n" +
 	"\rcollection_id\x18\x01 \x01(\tR\fcollectionId\x12\x14\n" +
@@ -1562,7 +1984,8 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"updated_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12%\n" +
 	"\x0edocument_count\x18\a \x01(\rR\rdocumentCount\x12\x1d\n" +
 	"\n" +
-	"text_bytes\x18\b \x01(\x04R\ttextBytes\"\xca\x02\n" +
+	"text_bytes\x18\b \x01(\x04R\ttextBytes\x12#\n" +
+	"\rreader_groups\x18\t \x03(\tR\freaderGroups\"\xe8\x03\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x12\n" +
@@ -1579,7 +2002,11 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"page_count\x18\b \x01(\rR\tpageCount\x12\x19\n" +
 	"\badded_by\x18\t \x01(\tR\aaddedBy\x125\n" +
 	"\badded_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\aaddedAt\"\xee\x01\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\aaddedAt\x12'\n" +
+	"\x0fembedding_model\x18\v \x01(\tR\x0eembeddingModel\x12)\n" +
+	"\x10embedding_tokens\x18\f \x01(\x04R\x0fembeddingTokens\x121\n" +
+	"\x12embedding_cost_usd\x18\r \x01(\x01H\x00R\x10embeddingCostUsd\x88\x01\x01B\x15\n" +
+	"\x13_embedding_cost_usd\"\xee\x01\n" +
 	"\aPassage\x12#\n" +
 	"\rcollection_id\x18\x01 \x01(\tR\fcollectionId\x12\x1f\n" +
 	"\vdocument_id\x18\x02 \x01(\tR\n" +
@@ -1590,15 +2017,35 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"first_line\x18\x05 \x01(\rR\tfirstLine\x12\x1b\n" +
 	"\tlast_line\x18\x06 \x01(\rR\blastLine\x12\x12\n" +
 	"\x04text\x18\a \x01(\tR\x04text\x12\x14\n" +
-	"\x05score\x18\b \x01(\x01R\x05score\"\x96\x01\n" +
+	"\x05score\x18\b \x01(\x01R\x05score\"\xfc\x01\n" +
+	"\tRetrieval\x125\n" +
+	"\aranking\x18\x01 \x01(\x0e2\x1b.reeve.knowledge.v1.RankingR\aranking\x12'\n" +
+	"\x0fembedding_model\x18\x02 \x01(\tR\x0eembeddingModel\x12)\n" +
+	"\x10embedding_tokens\x18\x03 \x01(\x04R\x0fembeddingTokens\x121\n" +
+	"\x12embedding_cost_usd\x18\x04 \x01(\x01H\x00R\x10embeddingCostUsd\x88\x01\x01\x12\x1a\n" +
+	"\bwarnings\x18\x05 \x03(\tR\bwarningsB\x15\n" +
+	"\x13_embedding_cost_usd\"\x96\x01\n" +
 	"\x10CollectionRecord\x12>\n" +
 	"\n" +
 	"collection\x18\x01 \x01(\v2\x1e.reeve.knowledge.v1.CollectionR\n" +
 	"collection\x12@\n" +
-	"\tdocuments\x18\x02 \x03(\v2\".reeve.knowledge.v1.StoredDocumentR\tdocuments:\x00\"b\n" +
+	"\tdocuments\x18\x02 \x03(\v2\".reeve.knowledge.v1.StoredDocumentR\tdocuments:\x00\"\x9f\x01\n" +
 	"\x0eStoredDocument\x128\n" +
 	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\x12\x16\n" +
-	"\x06object\x18\x02 \x01(\tR\x06object\"e\n" +
+	"\x06object\x18\x02 \x01(\tR\x06object\x12;\n" +
+	"\avectors\x18\x03 \x01(\v2!.reeve.knowledge.v1.StoredVectorsR\avectors\"\xa2\x01\n" +
+	"\rStoredVectors\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1e\n" +
+	"\n" +
+	"dimensions\x18\x02 \x01(\rR\n" +
+	"dimensions\x12\x16\n" +
+	"\x06object\x18\x03 \x01(\tR\x06object\x12\x16\n" +
+	"\x06tokens\x18\x04 \x01(\x04R\x06tokens\x12\x1e\n" +
+	"\bcost_usd\x18\x05 \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
+	"\t_cost_usd\"?\n" +
+	"\x0fDocumentVectors\x12\x16\n" +
+	"\x06values\x18\x01 \x01(\fR\x06values\x12\x14\n" +
+	"\x05nonce\x18\x02 \x01(\fR\x05nonce\"e\n" +
 	"\fDocumentText\x12?\n" +
 	"\bpassages\x18\x01 \x03(\v2#.reeve.knowledge.v1.DocumentPassageR\bpassages\x12\x14\n" +
 	"\x05nonce\x18\x02 \x01(\fR\x05nonce\"u\n" +
@@ -1607,12 +2054,22 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x04page\x18\x02 \x01(\rR\x04page\x12\x1d\n" +
 	"\n" +
 	"first_line\x18\x03 \x01(\rR\tfirstLine\x12\x1b\n" +
-	"\tlast_line\x18\x04 \x01(\rR\blastLine\"t\n" +
+	"\tlast_line\x18\x04 \x01(\rR\blastLine\"\x9b\x01\n" +
 	"\x17CreateCollectionRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x16\n" +
 	"\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n" +
-	"\areaders\x18\x03 \x03(\tB\x00R\areaders\"Z\n" +
+	"\areaders\x18\x03 \x03(\tB\x00R\areaders\x12%\n" +
+	"\rreader_groups\x18\x04 \x03(\tB\x00R\freaderGroups\"Z\n" +
 	"\x18CreateCollectionResponse\x12>\n" +
+	"\n" +
+	"collection\x18\x01 \x01(\v2\x1e.reeve.knowledge.v1.CollectionR\n" +
+	"collection\"\x9b\x01\n" +
+	"\x17UpdateCollectionRequest\x12%\n" +
+	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x16\n" +
+	"\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n" +
+	"\areaders\x18\x03 \x03(\tB\x00R\areaders\x12%\n" +
+	"\rreader_groups\x18\x04 \x03(\tB\x00R\freaderGroups\"Z\n" +
+	"\x18UpdateCollectionResponse\x12>\n" +
 	"\n" +
 	"collection\x18\x01 \x01(\v2\x1e.reeve.knowledge.v1.CollectionR\n" +
 	"collection\"=\n" +
@@ -1631,7 +2088,7 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"@\n" +
 	"\x17DeleteCollectionRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\"\x1a\n" +
-	"\x18DeleteCollectionResponse\"\xc1\x01\n" +
+	"\x18DeleteCollectionResponse\"\xec\x01\n" +
 	"\x12AddDocumentRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x1f\n" +
@@ -1639,11 +2096,13 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"media_type\x18\x03 \x01(\tB\x00R\tmediaType\x12\x1c\n" +
 	"\acontent\x18\x04 \x01(\fB\x00H\x00R\acontent\x12#\n" +
 	"\vartifact_id\x18\x05 \x01(\tB\x00H\x00R\n" +
-	"artifactIdB\n" +
+	"artifactId\x12)\n" +
+	"\x10discard_artifact\x18\x06 \x01(\bR\x0fdiscardArtifactB\n" +
 	"\n" +
-	"\x06source\x12\x00\"O\n" +
+	"\x06source\x12\x00\"k\n" +
 	"\x13AddDocumentResponse\x128\n" +
-	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\"}\n" +
+	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\x12\x1a\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"}\n" +
 	"\x14ListDocumentsRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x1d\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
@@ -1660,17 +2119,19 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x18SearchCollectionsRequest\x12'\n" +
 	"\x0ecollection_ids\x18\x01 \x03(\tB\x00R\rcollectionIds\x12\x16\n" +
 	"\x05query\x18\x02 \x01(\tB\x00R\x05query\x12\x16\n" +
-	"\x05limit\x18\x03 \x01(\rB\x00R\x05limit\"\x8b\x01\n" +
+	"\x05limit\x18\x03 \x01(\rB\x00R\x05limit\"\x91\x01\n" +
 	"\x19SearchCollectionsResponse\x127\n" +
-	"\bpassages\x18\x01 \x03(\v2\x1b.reeve.knowledge.v1.PassageR\bpassages\x125\n" +
-	"\aranking\x18\x02 \x01(\x0e2\x1b.reeve.knowledge.v1.RankingR\aranking*4\n" +
+	"\bpassages\x18\x01 \x03(\v2\x1b.reeve.knowledge.v1.PassageR\bpassages\x12;\n" +
+	"\tretrieval\x18\x02 \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval*H\n" +
 	"\aRanking\x12\x17\n" +
 	"\x13RANKING_UNSPECIFIED\x10\x00\x12\x10\n" +
-	"\fRANKING_BM25\x10\x012\xf7\x06\n" +
+	"\fRANKING_BM25\x10\x01\x12\x12\n" +
+	"\x0eRANKING_HYBRID\x10\x022\xe6\a\n" +
 	"\x10KnowledgeService\x12m\n" +
 	"\x10CreateCollection\x12+.reeve.knowledge.v1.CreateCollectionRequest\x1a,.reeve.knowledge.v1.CreateCollectionResponse\x12i\n" +
 	"\rGetCollection\x12(.reeve.knowledge.v1.GetCollectionRequest\x1a).reeve.knowledge.v1.GetCollectionResponse\"\x03\x90\x02\x01\x12o\n" +
 	"\x0fListCollections\x12*.reeve.knowledge.v1.ListCollectionsRequest\x1a+.reeve.knowledge.v1.ListCollectionsResponse\"\x03\x90\x02\x01\x12m\n" +
+	"\x10UpdateCollection\x12+.reeve.knowledge.v1.UpdateCollectionRequest\x1a,.reeve.knowledge.v1.UpdateCollectionResponse\x12m\n" +
 	"\x10DeleteCollection\x12+.reeve.knowledge.v1.DeleteCollectionRequest\x1a,.reeve.knowledge.v1.DeleteCollectionResponse\x12^\n" +
 	"\vAddDocument\x12&.reeve.knowledge.v1.AddDocumentRequest\x1a'.reeve.knowledge.v1.AddDocumentResponse\x12i\n" +
 	"\rListDocuments\x12(.reeve.knowledge.v1.ListDocumentsRequest\x1a).reeve.knowledge.v1.ListDocumentsResponse\"\x03\x90\x02\x01\x12g\n" +
@@ -1691,70 +2152,80 @@ func file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_knowledge_v1_knowledge_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_knowledge_v1_knowledge_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_reeve_knowledge_v1_knowledge_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_reeve_knowledge_v1_knowledge_proto_goTypes = []any{
 	(Ranking)(0),                      // 0: reeve.knowledge.v1.Ranking
 	(*Collection)(nil),                // 1: reeve.knowledge.v1.Collection
 	(*Document)(nil),                  // 2: reeve.knowledge.v1.Document
 	(*Passage)(nil),                   // 3: reeve.knowledge.v1.Passage
-	(*CollectionRecord)(nil),          // 4: reeve.knowledge.v1.CollectionRecord
-	(*StoredDocument)(nil),            // 5: reeve.knowledge.v1.StoredDocument
-	(*DocumentText)(nil),              // 6: reeve.knowledge.v1.DocumentText
-	(*DocumentPassage)(nil),           // 7: reeve.knowledge.v1.DocumentPassage
-	(*CreateCollectionRequest)(nil),   // 8: reeve.knowledge.v1.CreateCollectionRequest
-	(*CreateCollectionResponse)(nil),  // 9: reeve.knowledge.v1.CreateCollectionResponse
-	(*GetCollectionRequest)(nil),      // 10: reeve.knowledge.v1.GetCollectionRequest
-	(*GetCollectionResponse)(nil),     // 11: reeve.knowledge.v1.GetCollectionResponse
-	(*ListCollectionsRequest)(nil),    // 12: reeve.knowledge.v1.ListCollectionsRequest
-	(*ListCollectionsResponse)(nil),   // 13: reeve.knowledge.v1.ListCollectionsResponse
-	(*DeleteCollectionRequest)(nil),   // 14: reeve.knowledge.v1.DeleteCollectionRequest
-	(*DeleteCollectionResponse)(nil),  // 15: reeve.knowledge.v1.DeleteCollectionResponse
-	(*AddDocumentRequest)(nil),        // 16: reeve.knowledge.v1.AddDocumentRequest
-	(*AddDocumentResponse)(nil),       // 17: reeve.knowledge.v1.AddDocumentResponse
-	(*ListDocumentsRequest)(nil),      // 18: reeve.knowledge.v1.ListDocumentsRequest
-	(*ListDocumentsResponse)(nil),     // 19: reeve.knowledge.v1.ListDocumentsResponse
-	(*DeleteDocumentRequest)(nil),     // 20: reeve.knowledge.v1.DeleteDocumentRequest
-	(*DeleteDocumentResponse)(nil),    // 21: reeve.knowledge.v1.DeleteDocumentResponse
-	(*SearchCollectionsRequest)(nil),  // 22: reeve.knowledge.v1.SearchCollectionsRequest
-	(*SearchCollectionsResponse)(nil), // 23: reeve.knowledge.v1.SearchCollectionsResponse
-	(*timestamppb.Timestamp)(nil),     // 24: google.protobuf.Timestamp
+	(*Retrieval)(nil),                 // 4: reeve.knowledge.v1.Retrieval
+	(*CollectionRecord)(nil),          // 5: reeve.knowledge.v1.CollectionRecord
+	(*StoredDocument)(nil),            // 6: reeve.knowledge.v1.StoredDocument
+	(*StoredVectors)(nil),             // 7: reeve.knowledge.v1.StoredVectors
+	(*DocumentVectors)(nil),           // 8: reeve.knowledge.v1.DocumentVectors
+	(*DocumentText)(nil),              // 9: reeve.knowledge.v1.DocumentText
+	(*DocumentPassage)(nil),           // 10: reeve.knowledge.v1.DocumentPassage
+	(*CreateCollectionRequest)(nil),   // 11: reeve.knowledge.v1.CreateCollectionRequest
+	(*CreateCollectionResponse)(nil),  // 12: reeve.knowledge.v1.CreateCollectionResponse
+	(*UpdateCollectionRequest)(nil),   // 13: reeve.knowledge.v1.UpdateCollectionRequest
+	(*UpdateCollectionResponse)(nil),  // 14: reeve.knowledge.v1.UpdateCollectionResponse
+	(*GetCollectionRequest)(nil),      // 15: reeve.knowledge.v1.GetCollectionRequest
+	(*GetCollectionResponse)(nil),     // 16: reeve.knowledge.v1.GetCollectionResponse
+	(*ListCollectionsRequest)(nil),    // 17: reeve.knowledge.v1.ListCollectionsRequest
+	(*ListCollectionsResponse)(nil),   // 18: reeve.knowledge.v1.ListCollectionsResponse
+	(*DeleteCollectionRequest)(nil),   // 19: reeve.knowledge.v1.DeleteCollectionRequest
+	(*DeleteCollectionResponse)(nil),  // 20: reeve.knowledge.v1.DeleteCollectionResponse
+	(*AddDocumentRequest)(nil),        // 21: reeve.knowledge.v1.AddDocumentRequest
+	(*AddDocumentResponse)(nil),       // 22: reeve.knowledge.v1.AddDocumentResponse
+	(*ListDocumentsRequest)(nil),      // 23: reeve.knowledge.v1.ListDocumentsRequest
+	(*ListDocumentsResponse)(nil),     // 24: reeve.knowledge.v1.ListDocumentsResponse
+	(*DeleteDocumentRequest)(nil),     // 25: reeve.knowledge.v1.DeleteDocumentRequest
+	(*DeleteDocumentResponse)(nil),    // 26: reeve.knowledge.v1.DeleteDocumentResponse
+	(*SearchCollectionsRequest)(nil),  // 27: reeve.knowledge.v1.SearchCollectionsRequest
+	(*SearchCollectionsResponse)(nil), // 28: reeve.knowledge.v1.SearchCollectionsResponse
+	(*timestamppb.Timestamp)(nil),     // 29: google.protobuf.Timestamp
 }
 var file_reeve_knowledge_v1_knowledge_proto_depIdxs = []int32{
-	24, // 0: reeve.knowledge.v1.Collection.created_at:type_name -> google.protobuf.Timestamp
-	24, // 1: reeve.knowledge.v1.Collection.updated_at:type_name -> google.protobuf.Timestamp
-	24, // 2: reeve.knowledge.v1.Document.added_at:type_name -> google.protobuf.Timestamp
-	1,  // 3: reeve.knowledge.v1.CollectionRecord.collection:type_name -> reeve.knowledge.v1.Collection
-	5,  // 4: reeve.knowledge.v1.CollectionRecord.documents:type_name -> reeve.knowledge.v1.StoredDocument
-	2,  // 5: reeve.knowledge.v1.StoredDocument.document:type_name -> reeve.knowledge.v1.Document
-	7,  // 6: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
-	1,  // 7: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 8: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 9: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
-	2,  // 10: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
-	2,  // 11: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
-	3,  // 12: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
-	0,  // 13: reeve.knowledge.v1.SearchCollectionsResponse.ranking:type_name -> reeve.knowledge.v1.Ranking
-	8,  // 14: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
-	10, // 15: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
-	12, // 16: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
-	14, // 17: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
-	16, // 18: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
-	18, // 19: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
-	20, // 20: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
-	22, // 21: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
-	9,  // 22: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
-	11, // 23: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
-	13, // 24: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
-	15, // 25: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
-	17, // 26: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
-	19, // 27: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
-	21, // 28: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
-	23, // 29: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
-	22, // [22:30] is the sub-list for method output_type
-	14, // [14:22] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	29, // 0: reeve.knowledge.v1.Collection.created_at:type_name -> google.protobuf.Timestamp
+	29, // 1: reeve.knowledge.v1.Collection.updated_at:type_name -> google.protobuf.Timestamp
+	29, // 2: reeve.knowledge.v1.Document.added_at:type_name -> google.protobuf.Timestamp
+	0,  // 3: reeve.knowledge.v1.Retrieval.ranking:type_name -> reeve.knowledge.v1.Ranking
+	1,  // 4: reeve.knowledge.v1.CollectionRecord.collection:type_name -> reeve.knowledge.v1.Collection
+	6,  // 5: reeve.knowledge.v1.CollectionRecord.documents:type_name -> reeve.knowledge.v1.StoredDocument
+	2,  // 6: reeve.knowledge.v1.StoredDocument.document:type_name -> reeve.knowledge.v1.Document
+	7,  // 7: reeve.knowledge.v1.StoredDocument.vectors:type_name -> reeve.knowledge.v1.StoredVectors
+	10, // 8: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
+	1,  // 9: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 10: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 11: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 12: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
+	2,  // 13: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
+	2,  // 14: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
+	3,  // 15: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
+	4,  // 16: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	11, // 17: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
+	15, // 18: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
+	17, // 19: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
+	13, // 20: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
+	19, // 21: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
+	21, // 22: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
+	23, // 23: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
+	25, // 24: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
+	27, // 25: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
+	12, // 26: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
+	16, // 27: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
+	18, // 28: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
+	14, // 29: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
+	20, // 30: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
+	22, // 31: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
+	24, // 32: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
+	26, // 33: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
+	28, // 34: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
+	26, // [26:35] is the sub-list for method output_type
+	17, // [17:26] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_reeve_knowledge_v1_knowledge_proto_init() }
@@ -1762,7 +2233,10 @@ func file_reeve_knowledge_v1_knowledge_proto_init() {
 	if File_reeve_knowledge_v1_knowledge_proto != nil {
 		return
 	}
-	file_reeve_knowledge_v1_knowledge_proto_msgTypes[15].OneofWrappers = []any{
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[1].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[3].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[6].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[20].OneofWrappers = []any{
 		(*AddDocumentRequest_Content)(nil),
 		(*AddDocumentRequest_ArtifactId)(nil),
 	}
@@ -1772,7 +2246,7 @@ func file_reeve_knowledge_v1_knowledge_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_knowledge_v1_knowledge_proto_rawDesc), len(file_reeve_knowledge_v1_knowledge_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   23,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

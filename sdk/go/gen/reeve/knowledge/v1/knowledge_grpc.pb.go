@@ -24,6 +24,7 @@ const (
 	KnowledgeService_CreateCollection_FullMethodName  = "/reeve.knowledge.v1.KnowledgeService/CreateCollection"
 	KnowledgeService_GetCollection_FullMethodName     = "/reeve.knowledge.v1.KnowledgeService/GetCollection"
 	KnowledgeService_ListCollections_FullMethodName   = "/reeve.knowledge.v1.KnowledgeService/ListCollections"
+	KnowledgeService_UpdateCollection_FullMethodName  = "/reeve.knowledge.v1.KnowledgeService/UpdateCollection"
 	KnowledgeService_DeleteCollection_FullMethodName  = "/reeve.knowledge.v1.KnowledgeService/DeleteCollection"
 	KnowledgeService_AddDocument_FullMethodName       = "/reeve.knowledge.v1.KnowledgeService/AddDocument"
 	KnowledgeService_ListDocuments_FullMethodName     = "/reeve.knowledge.v1.KnowledgeService/ListDocuments"
@@ -44,6 +45,9 @@ type KnowledgeServiceClient interface {
 	GetCollection(ctx context.Context, in *GetCollectionRequest, opts ...grpc.CallOption) (*GetCollectionResponse, error)
 	// Lists the collections that the caller may read, by id.
 	ListCollections(ctx context.Context, in *ListCollectionsRequest, opts ...grpc.CallOption) (*ListCollectionsResponse, error)
+	// Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
+	// NOT_FOUND if it does not exist.
+	UpdateCollection(ctx context.Context, in *UpdateCollectionRequest, opts ...grpc.CallOption) (*UpdateCollectionResponse, error)
 	// Deletes a collection with all of its documents. Returns NOT_FOUND if it does not exist.
 	DeleteCollection(ctx context.Context, in *DeleteCollectionRequest, opts ...grpc.CallOption) (*DeleteCollectionResponse, error)
 	// Reads a document, and adds its text to a collection. Replaces a document of the collection that has
@@ -91,6 +95,16 @@ func (c *knowledgeServiceClient) ListCollections(ctx context.Context, in *ListCo
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListCollectionsResponse)
 	err := c.cc.Invoke(ctx, KnowledgeService_ListCollections_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *knowledgeServiceClient) UpdateCollection(ctx context.Context, in *UpdateCollectionRequest, opts ...grpc.CallOption) (*UpdateCollectionResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UpdateCollectionResponse)
+	err := c.cc.Invoke(ctx, KnowledgeService_UpdateCollection_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +174,9 @@ type KnowledgeServiceServer interface {
 	GetCollection(context.Context, *GetCollectionRequest) (*GetCollectionResponse, error)
 	// Lists the collections that the caller may read, by id.
 	ListCollections(context.Context, *ListCollectionsRequest) (*ListCollectionsResponse, error)
+	// Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
+	// NOT_FOUND if it does not exist.
+	UpdateCollection(context.Context, *UpdateCollectionRequest) (*UpdateCollectionResponse, error)
 	// Deletes a collection with all of its documents. Returns NOT_FOUND if it does not exist.
 	DeleteCollection(context.Context, *DeleteCollectionRequest) (*DeleteCollectionResponse, error)
 	// Reads a document, and adds its text to a collection. Replaces a document of the collection that has
@@ -191,6 +208,9 @@ func (UnimplementedKnowledgeServiceServer) GetCollection(context.Context, *GetCo
 }
 func (UnimplementedKnowledgeServiceServer) ListCollections(context.Context, *ListCollectionsRequest) (*ListCollectionsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListCollections not implemented")
+}
+func (UnimplementedKnowledgeServiceServer) UpdateCollection(context.Context, *UpdateCollectionRequest) (*UpdateCollectionResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method UpdateCollection not implemented")
 }
 func (UnimplementedKnowledgeServiceServer) DeleteCollection(context.Context, *DeleteCollectionRequest) (*DeleteCollectionResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteCollection not implemented")
@@ -278,6 +298,24 @@ func _KnowledgeService_ListCollections_Handler(srv interface{}, ctx context.Cont
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(KnowledgeServiceServer).ListCollections(ctx, req.(*ListCollectionsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _KnowledgeService_UpdateCollection_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UpdateCollectionRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeServiceServer).UpdateCollection(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeService_UpdateCollection_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeServiceServer).UpdateCollection(ctx, req.(*UpdateCollectionRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -390,6 +428,10 @@ var KnowledgeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListCollections",
 			Handler:    _KnowledgeService_ListCollections_Handler,
+		},
+		{
+			MethodName: "UpdateCollection",
+			Handler:    _KnowledgeService_UpdateCollection_Handler,
 		},
 		{
 			MethodName: "DeleteCollection",

@@ -2653,14 +2653,17 @@ type RunCreated struct {
 	Parts []*v15.ContentPart `protobuf:"bytes,27,rep,name=parts,proto3" json:"parts,omitempty"`
 	// Tools that clients offer to the run.
 	OfferedTools []*v1.ToolDescriptor `protobuf:"bytes,40,rep,name=offered_tools,json=offeredTools,proto3" json:"offered_tools,omitempty"`
-	// Ids of the collections that the run may search. The right of its user to read them is checked at
-	// each search.
+	// Ids of the collections that the run may search: those of the request, and those of its agent. The
+	// right of its user to read them is checked at each search.
 	Collections []string `protobuf:"bytes,70,rep,name=collections,proto3" json:"collections,omitempty"`
 	// Whether one of `collections` has readers of its own. Others than the user of the run then do not see
 	// what the run found.
 	CollectionsRestricted bool `protobuf:"varint,71,opt,name=collections_restricted,json=collectionsRestricted,proto3" json:"collections_restricted,omitempty"`
-	unknownFields         protoimpl.UnknownFields
-	sizeCache             protoimpl.SizeCache
+	// Groups of the user, at the start, that are among the readers of the collections that the run or one of
+	// its delegates may search.
+	ReaderGroups  []string `protobuf:"bytes,72,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RunCreated) Reset() {
@@ -2901,6 +2904,13 @@ func (x *RunCreated) GetCollectionsRestricted() bool {
 		return x.CollectionsRestricted
 	}
 	return false
+}
+
+func (x *RunCreated) GetReaderGroups() []string {
+	if x != nil {
+		return x.ReaderGroups
+	}
+	return nil
 }
 
 // An agent that a run can call as a tool.
@@ -3406,7 +3416,9 @@ type RunPrepared struct {
 	// only another one refuses to open it.
 	Skills []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
 	// Passages of the collections of the run that match the input, best match first.
-	Passages      []*v16.Passage `protobuf:"bytes,60,rep,name=passages,proto3" json:"passages,omitempty"`
+	Passages []*v16.Passage `protobuf:"bytes,60,rep,name=passages,proto3" json:"passages,omitempty"`
+	// How the passages were found. Unset if the run has no collections.
+	Retrieval     *v16.Retrieval `protobuf:"bytes,61,opt,name=retrieval,proto3" json:"retrieval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3563,6 +3575,13 @@ func (x *RunPrepared) GetSkills() []*v13.SkillDescriptor {
 func (x *RunPrepared) GetPassages() []*v16.Passage {
 	if x != nil {
 		return x.Passages
+	}
+	return nil
+}
+
+func (x *RunPrepared) GetRetrieval() *v16.Retrieval {
+	if x != nil {
+		return x.Retrieval
 	}
 	return nil
 }
@@ -5965,8 +5984,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\xf3\n" +
-	"\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\x98\v\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -6003,7 +6021,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05parts\x18\x1b \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\x12B\n" +
 	"\roffered_tools\x18( \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\fofferedTools\x12 \n" +
 	"\vcollections\x18F \x03(\tR\vcollections\x125\n" +
-	"\x16collections_restricted\x18G \x01(\bR\x15collectionsRestricted\x1a9\n" +
+	"\x16collections_restricted\x18G \x01(\bR\x15collectionsRestricted\x12#\n" +
+	"\rreader_groups\x18H \x03(\tR\freaderGroups\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x01\n" +
@@ -6046,7 +6065,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
 	"waitingFor\x123\n" +
-	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\xc2\a\n" +
+	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\xff\a\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -6067,7 +6086,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12<\n" +
 	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\x127\n" +
 	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\x127\n" +
-	"\bpassages\x18< \x03(\v2\x1b.reeve.knowledge.v1.PassageR\bpassages\"\xe7\x04\n" +
+	"\bpassages\x18< \x03(\v2\x1b.reeve.knowledge.v1.PassageR\bpassages\x12;\n" +
+	"\tretrieval\x18= \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xe7\x04\n" +
 	"\x10PreparedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
 	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
@@ -6429,15 +6449,16 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v13.ResolutionPlan)(nil),       // 86: reeve.agent.v1.ResolutionPlan
 	(*v13.SkillDescriptor)(nil),      // 87: reeve.agent.v1.SkillDescriptor
 	(*v16.Passage)(nil),              // 88: reeve.knowledge.v1.Passage
-	(v1.PermissionBehavior)(0),       // 89: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 90: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 91: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 92: google.protobuf.Value
-	(v17.HookPhase)(0),               // 93: reeve.plugin.v1.HookPhase
-	(*v17.RunHookResponse)(nil),      // 94: reeve.plugin.v1.RunHookResponse
-	(*v12.ReviewUsage)(nil),          // 95: reeve.approval.v1.ReviewUsage
-	(*v1.PermissionDecision)(nil),    // 96: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 97: reeve.thread.v1.ExecutionTree
+	(*v16.Retrieval)(nil),            // 89: reeve.knowledge.v1.Retrieval
+	(v1.PermissionBehavior)(0),       // 90: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 91: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 92: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 93: google.protobuf.Value
+	(v17.HookPhase)(0),               // 94: reeve.plugin.v1.HookPhase
+	(*v17.RunHookResponse)(nil),      // 95: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 96: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 97: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 98: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	68,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
@@ -6520,54 +6541,55 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	36,  // 77: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
 	87,  // 78: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
 	88,  // 79: reeve.run.v1.RunPrepared.passages:type_name -> reeve.knowledge.v1.Passage
-	82,  // 80: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	83,  // 81: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	80,  // 82: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	84,  // 83: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	85,  // 84: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 85: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 86: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	87,  // 87: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	39,  // 88: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	38,  // 89: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	89,  // 90: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	90,  // 91: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	82,  // 92: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	83,  // 93: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 94: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	46,  // 95: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	91,  // 96: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	92,  // 97: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	47,  // 98: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
-	48,  // 99: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
-	49,  // 100: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
-	92,  // 101: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
-	82,  // 102: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
-	93,  // 103: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	94,  // 104: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	51,  // 105: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
-	8,   // 106: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
-	9,   // 107: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
-	52,  // 108: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
-	95,  // 109: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
-	2,   // 110: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	96,  // 111: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	10,  // 112: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	78,  // 113: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	68,  // 114: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	78,  // 115: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	58,  // 116: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	11,  // 117: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	97,  // 118: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	69,  // 119: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	69,  // 120: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	73,  // 121: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	12,  // 122: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	123, // [123:123] is the sub-list for method output_type
-	123, // [123:123] is the sub-list for method input_type
-	123, // [123:123] is the sub-list for extension type_name
-	123, // [123:123] is the sub-list for extension extendee
-	0,   // [0:123] is the sub-list for field type_name
+	89,  // 80: reeve.run.v1.RunPrepared.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	82,  // 81: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	83,  // 82: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	80,  // 83: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	84,  // 84: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	85,  // 85: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 86: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 87: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	87,  // 88: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 89: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 90: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	90,  // 91: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	91,  // 92: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	82,  // 93: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	83,  // 94: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 95: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	46,  // 96: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	92,  // 97: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	93,  // 98: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	47,  // 99: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	48,  // 100: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	49,  // 101: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	93,  // 102: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	82,  // 103: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	94,  // 104: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	95,  // 105: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	51,  // 106: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 107: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 108: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	52,  // 109: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	96,  // 110: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 111: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	97,  // 112: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 113: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	78,  // 114: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	68,  // 115: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	78,  // 116: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	58,  // 117: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 118: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	98,  // 119: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	69,  // 120: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	69,  // 121: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	73,  // 122: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 123: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	124, // [124:124] is the sub-list for method output_type
+	124, // [124:124] is the sub-list for method input_type
+	124, // [124:124] is the sub-list for extension type_name
+	124, // [124:124] is the sub-list for extension extendee
+	0,   // [0:124] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

@@ -702,7 +702,7 @@ type StartRunRequest struct {
 	// `ClientToolService.OfferTools` with the id of the run and the same manifest. A run of a thread also
 	// has the tools that clients offer to the thread.
 	ClientTools *v12.ClientManifest `protobuf:"bytes,20,opt,name=client_tools,json=clientTools,proto3" json:"client_tools,omitempty"`
-	// Ids of collections, at most 10. Their passages that match the input are given to the agent, which can
+	// Ids of collections, at most 10, in addition to those of the agent. Their passages that match the input are given to the agent, which can
 	// search for more with `search_knowledge`. Refused with NOT_FOUND if the caller may not read one of
 	// them.
 	Collections   []string `protobuf:"bytes,70,rep,name=collections,proto3" json:"collections,omitempty"`

@@ -889,7 +889,9 @@ type ToolResult struct {
 	// gets `content` only.
 	Files []*v1.FilePart `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
 	// Passages that `content` quotes, in its order: what an answer may cite.
-	Citations     []*v11.Passage `protobuf:"bytes,70,rep,name=citations,proto3" json:"citations,omitempty"`
+	Citations []*v11.Passage `protobuf:"bytes,70,rep,name=citations,proto3" json:"citations,omitempty"`
+	// How `citations` were found. Unset if the tool searches no collections.
+	Retrieval     *v11.Retrieval `protobuf:"bytes,71,opt,name=retrieval,proto3" json:"retrieval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -976,6 +978,13 @@ func (x *ToolResult) GetFiles() []*v1.FilePart {
 func (x *ToolResult) GetCitations() []*v11.Passage {
 	if x != nil {
 		return x.Citations
+	}
+	return nil
+}
+
+func (x *ToolResult) GetRetrieval() *v11.Retrieval {
+	if x != nil {
+		return x.Retrieval
 	}
 	return nil
 }
@@ -2771,7 +2780,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\x12\x17\n" +
 	"\anode_id\x18< \x01(\tR\x06nodeId\x12\x1d\n" +
 	"\n" +
-	"item_index\x18= \x01(\rR\titemIndex\"\xd3\x02\n" +
+	"item_index\x18= \x01(\rR\titemIndex\"\x90\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2783,7 +2792,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
 	"structured\x120\n" +
 	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\x129\n" +
-	"\tcitations\x18F \x03(\v2\x1b.reeve.knowledge.v1.PassageR\tcitations\"\xd4\a\n" +
+	"\tcitations\x18F \x03(\v2\x1b.reeve.knowledge.v1.PassageR\tcitations\x12;\n" +
+	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xd4\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -3028,8 +3038,9 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
 	(*v1.FilePart)(nil),           // 34: reeve.content.v1.FilePart
 	(*v11.Passage)(nil),           // 35: reeve.knowledge.v1.Passage
-	(*timestamppb.Timestamp)(nil), // 36: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 37: google.protobuf.ListValue
+	(*v11.Retrieval)(nil),         // 36: reeve.knowledge.v1.Retrieval
+	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 38: google.protobuf.ListValue
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	9,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
@@ -3045,50 +3056,51 @@ var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	32, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
 	34, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
 	35, // 12: reeve.tool.v1.ToolResult.citations:type_name -> reeve.knowledge.v1.Passage
-	4,  // 13: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	36, // 14: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	36, // 15: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	5,  // 16: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	32, // 17: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	18, // 18: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	16, // 19: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	14, // 20: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	2,  // 21: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
-	15, // 22: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	15, // 23: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	3,  // 24: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	3,  // 25: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	9,  // 26: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	36, // 27: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	21, // 28: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	11, // 29: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	23, // 30: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	25, // 31: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	36, // 32: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	14, // 33: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	24, // 34: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	37, // 35: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	37, // 36: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	33, // 37: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	33, // 38: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	27, // 39: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	36, // 40: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	30, // 41: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	19, // 42: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	12, // 43: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	31, // 44: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	28, // 45: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	29, // 46: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	32, // 47: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	6,  // 48: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	32, // 49: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	7,  // 50: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	8,  // 51: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	51, // [51:52] is the sub-list for method output_type
-	50, // [50:51] is the sub-list for method input_type
-	50, // [50:50] is the sub-list for extension type_name
-	50, // [50:50] is the sub-list for extension extendee
-	0,  // [0:50] is the sub-list for field type_name
+	36, // 13: reeve.tool.v1.ToolResult.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	4,  // 14: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	37, // 15: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	37, // 16: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	5,  // 17: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	32, // 18: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	18, // 19: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	16, // 20: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	14, // 21: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	2,  // 22: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
+	15, // 23: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	15, // 24: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	3,  // 25: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	3,  // 26: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	9,  // 27: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	37, // 28: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	21, // 29: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	11, // 30: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	23, // 31: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	25, // 32: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	37, // 33: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 34: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	24, // 35: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	38, // 36: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	38, // 37: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	33, // 38: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	33, // 39: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	27, // 40: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	37, // 41: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	30, // 42: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	19, // 43: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	12, // 44: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	31, // 45: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	28, // 46: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	29, // 47: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	32, // 48: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	6,  // 49: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	32, // 50: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	7,  // 51: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	8,  // 52: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	52, // [52:53] is the sub-list for method output_type
+	51, // [51:52] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }

@@ -14,11 +14,13 @@ class Ranking(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     RANKING_UNSPECIFIED: _ClassVar[Ranking]
     RANKING_BM25: _ClassVar[Ranking]
+    RANKING_HYBRID: _ClassVar[Ranking]
 RANKING_UNSPECIFIED: Ranking
 RANKING_BM25: Ranking
+RANKING_HYBRID: Ranking
 
 class Collection(_message.Message):
-    __slots__ = ("collection_id", "title", "readers", "created_by", "created_at", "updated_at", "document_count", "text_bytes")
+    __slots__ = ("collection_id", "title", "readers", "created_by", "created_at", "updated_at", "document_count", "text_bytes", "reader_groups")
     COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     READERS_FIELD_NUMBER: _ClassVar[int]
@@ -27,6 +29,7 @@ class Collection(_message.Message):
     UPDATED_AT_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
     TEXT_BYTES_FIELD_NUMBER: _ClassVar[int]
+    READER_GROUPS_FIELD_NUMBER: _ClassVar[int]
     collection_id: str
     title: str
     readers: _containers.RepeatedScalarFieldContainer[str]
@@ -35,10 +38,11 @@ class Collection(_message.Message):
     updated_at: _timestamp_pb2.Timestamp
     document_count: int
     text_bytes: int
-    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., text_bytes: _Optional[int] = ...) -> None: ...
+    reader_groups: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., text_bytes: _Optional[int] = ..., reader_groups: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Document(_message.Message):
-    __slots__ = ("document_id", "name", "media_type", "size_bytes", "sha256", "text_bytes", "passage_count", "page_count", "added_by", "added_at")
+    __slots__ = ("document_id", "name", "media_type", "size_bytes", "sha256", "text_bytes", "passage_count", "page_count", "added_by", "added_at", "embedding_model", "embedding_tokens", "embedding_cost_usd")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -49,6 +53,9 @@ class Document(_message.Message):
     PAGE_COUNT_FIELD_NUMBER: _ClassVar[int]
     ADDED_BY_FIELD_NUMBER: _ClassVar[int]
     ADDED_AT_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_COST_USD_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     name: str
     media_type: str
@@ -59,7 +66,10 @@ class Document(_message.Message):
     page_count: int
     added_by: str
     added_at: _timestamp_pb2.Timestamp
-    def __init__(self, document_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., text_bytes: _Optional[int] = ..., passage_count: _Optional[int] = ..., page_count: _Optional[int] = ..., added_by: _Optional[str] = ..., added_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    embedding_model: str
+    embedding_tokens: int
+    embedding_cost_usd: float
+    def __init__(self, document_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., text_bytes: _Optional[int] = ..., passage_count: _Optional[int] = ..., page_count: _Optional[int] = ..., added_by: _Optional[str] = ..., added_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., embedding_model: _Optional[str] = ..., embedding_tokens: _Optional[int] = ..., embedding_cost_usd: _Optional[float] = ...) -> None: ...
 
 class Passage(_message.Message):
     __slots__ = ("collection_id", "document_id", "document_name", "page", "first_line", "last_line", "text", "score")
@@ -81,6 +91,20 @@ class Passage(_message.Message):
     score: float
     def __init__(self, collection_id: _Optional[str] = ..., document_id: _Optional[str] = ..., document_name: _Optional[str] = ..., page: _Optional[int] = ..., first_line: _Optional[int] = ..., last_line: _Optional[int] = ..., text: _Optional[str] = ..., score: _Optional[float] = ...) -> None: ...
 
+class Retrieval(_message.Message):
+    __slots__ = ("ranking", "embedding_model", "embedding_tokens", "embedding_cost_usd", "warnings")
+    RANKING_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_TOKENS_FIELD_NUMBER: _ClassVar[int]
+    EMBEDDING_COST_USD_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    ranking: Ranking
+    embedding_model: str
+    embedding_tokens: int
+    embedding_cost_usd: float
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, ranking: _Optional[_Union[Ranking, str]] = ..., embedding_model: _Optional[str] = ..., embedding_tokens: _Optional[int] = ..., embedding_cost_usd: _Optional[float] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
 class CollectionRecord(_message.Message):
     __slots__ = ("collection", "documents")
     COLLECTION_FIELD_NUMBER: _ClassVar[int]
@@ -90,12 +114,36 @@ class CollectionRecord(_message.Message):
     def __init__(self, collection: _Optional[_Union[Collection, _Mapping]] = ..., documents: _Optional[_Iterable[_Union[StoredDocument, _Mapping]]] = ...) -> None: ...
 
 class StoredDocument(_message.Message):
-    __slots__ = ("document", "object")
+    __slots__ = ("document", "object", "vectors")
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     OBJECT_FIELD_NUMBER: _ClassVar[int]
+    VECTORS_FIELD_NUMBER: _ClassVar[int]
     document: Document
     object: str
-    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., object: _Optional[str] = ...) -> None: ...
+    vectors: StoredVectors
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., object: _Optional[str] = ..., vectors: _Optional[_Union[StoredVectors, _Mapping]] = ...) -> None: ...
+
+class StoredVectors(_message.Message):
+    __slots__ = ("model", "dimensions", "object", "tokens", "cost_usd")
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
+    OBJECT_FIELD_NUMBER: _ClassVar[int]
+    TOKENS_FIELD_NUMBER: _ClassVar[int]
+    COST_USD_FIELD_NUMBER: _ClassVar[int]
+    model: str
+    dimensions: int
+    object: str
+    tokens: int
+    cost_usd: float
+    def __init__(self, model: _Optional[str] = ..., dimensions: _Optional[int] = ..., object: _Optional[str] = ..., tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ...) -> None: ...
+
+class DocumentVectors(_message.Message):
+    __slots__ = ("values", "nonce")
+    VALUES_FIELD_NUMBER: _ClassVar[int]
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    values: bytes
+    nonce: bytes
+    def __init__(self, values: _Optional[bytes] = ..., nonce: _Optional[bytes] = ...) -> None: ...
 
 class DocumentText(_message.Message):
     __slots__ = ("passages", "nonce")
@@ -118,16 +166,36 @@ class DocumentPassage(_message.Message):
     def __init__(self, text: _Optional[str] = ..., page: _Optional[int] = ..., first_line: _Optional[int] = ..., last_line: _Optional[int] = ...) -> None: ...
 
 class CreateCollectionRequest(_message.Message):
-    __slots__ = ("collection_id", "title", "readers")
+    __slots__ = ("collection_id", "title", "readers", "reader_groups")
     COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     READERS_FIELD_NUMBER: _ClassVar[int]
+    READER_GROUPS_FIELD_NUMBER: _ClassVar[int]
     collection_id: str
     title: str
     readers: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ...) -> None: ...
+    reader_groups: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., reader_groups: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class CreateCollectionResponse(_message.Message):
+    __slots__ = ("collection",)
+    COLLECTION_FIELD_NUMBER: _ClassVar[int]
+    collection: Collection
+    def __init__(self, collection: _Optional[_Union[Collection, _Mapping]] = ...) -> None: ...
+
+class UpdateCollectionRequest(_message.Message):
+    __slots__ = ("collection_id", "title", "readers", "reader_groups")
+    COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    READERS_FIELD_NUMBER: _ClassVar[int]
+    READER_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    collection_id: str
+    title: str
+    readers: _containers.RepeatedScalarFieldContainer[str]
+    reader_groups: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., reader_groups: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class UpdateCollectionResponse(_message.Message):
     __slots__ = ("collection",)
     COLLECTION_FIELD_NUMBER: _ClassVar[int]
     collection: Collection
@@ -172,24 +240,28 @@ class DeleteCollectionResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class AddDocumentRequest(_message.Message):
-    __slots__ = ("collection_id", "name", "media_type", "content", "artifact_id")
+    __slots__ = ("collection_id", "name", "media_type", "content", "artifact_id", "discard_artifact")
     COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    DISCARD_ARTIFACT_FIELD_NUMBER: _ClassVar[int]
     collection_id: str
     name: str
     media_type: str
     content: bytes
     artifact_id: str
-    def __init__(self, collection_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ..., artifact_id: _Optional[str] = ...) -> None: ...
+    discard_artifact: bool
+    def __init__(self, collection_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ..., artifact_id: _Optional[str] = ..., discard_artifact: _Optional[bool] = ...) -> None: ...
 
 class AddDocumentResponse(_message.Message):
-    __slots__ = ("document",)
+    __slots__ = ("document", "warnings")
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
     document: Document
-    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ...) -> None: ...
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListDocumentsRequest(_message.Message):
     __slots__ = ("collection_id", "page_size", "page_token")
@@ -232,9 +304,9 @@ class SearchCollectionsRequest(_message.Message):
     def __init__(self, collection_ids: _Optional[_Iterable[str]] = ..., query: _Optional[str] = ..., limit: _Optional[int] = ...) -> None: ...
 
 class SearchCollectionsResponse(_message.Message):
-    __slots__ = ("passages", "ranking")
+    __slots__ = ("passages", "retrieval")
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
-    RANKING_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_FIELD_NUMBER: _ClassVar[int]
     passages: _containers.RepeatedCompositeFieldContainer[Passage]
-    ranking: Ranking
-    def __init__(self, passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., ranking: _Optional[_Union[Ranking, str]] = ...) -> None: ...
+    retrieval: Retrieval
+    def __init__(self, passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., retrieval: _Optional[_Union[Retrieval, _Mapping]] = ...) -> None: ...

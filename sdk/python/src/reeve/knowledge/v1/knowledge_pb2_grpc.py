@@ -51,6 +51,11 @@ class KnowledgeServiceStub:
                 request_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListCollectionsRequest.SerializeToString,
                 response_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListCollectionsResponse.FromString,
                 _registered_method=True)
+        self.UpdateCollection = channel.unary_unary(
+                '/reeve.knowledge.v1.KnowledgeService/UpdateCollection',
+                request_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.UpdateCollectionRequest.SerializeToString,
+                response_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.UpdateCollectionResponse.FromString,
+                _registered_method=True)
         self.DeleteCollection = channel.unary_unary(
                 '/reeve.knowledge.v1.KnowledgeService/DeleteCollection',
                 request_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.DeleteCollectionRequest.SerializeToString,
@@ -99,6 +104,14 @@ class KnowledgeServiceServicer:
 
     def ListCollections(self, request, context):
         """Lists the collections that the caller may read, by id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateCollection(self, request, context):
+        """Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
+        NOT_FOUND if it does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -159,6 +172,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.ListCollections,
                     request_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListCollectionsRequest.FromString,
                     response_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListCollectionsResponse.SerializeToString,
+            ),
+            'UpdateCollection': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateCollection,
+                    request_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.UpdateCollectionRequest.FromString,
+                    response_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.UpdateCollectionResponse.SerializeToString,
             ),
             'DeleteCollection': grpc.unary_unary_rpc_method_handler(
                     servicer.DeleteCollection,
@@ -269,6 +287,33 @@ class KnowledgeService:
             '/reeve.knowledge.v1.KnowledgeService/ListCollections',
             reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListCollectionsRequest.SerializeToString,
             reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListCollectionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UpdateCollection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.knowledge.v1.KnowledgeService/UpdateCollection',
+            reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.UpdateCollectionRequest.SerializeToString,
+            reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.UpdateCollectionResponse.FromString,
             options,
             channel_credentials,
             insecure,

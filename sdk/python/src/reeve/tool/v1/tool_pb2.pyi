@@ -178,7 +178,7 @@ class ToolCall(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., node_id: _Optional[str] = ..., item_index: _Optional[int] = ...) -> None: ...
 
 class ToolResult(_message.Message):
-    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files", "citations")
+    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files", "citations", "retrieval")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
@@ -187,6 +187,7 @@ class ToolResult(_message.Message):
     STRUCTURED_FIELD_NUMBER: _ClassVar[int]
     FILES_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     name: str
     content: str
@@ -195,7 +196,8 @@ class ToolResult(_message.Message):
     structured: _struct_pb2.Struct
     files: _containers.RepeatedCompositeFieldContainer[_content_pb2.FilePart]
     citations: _containers.RepeatedCompositeFieldContainer[_knowledge_pb2.Passage]
-    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ..., citations: _Optional[_Iterable[_Union[_knowledge_pb2.Passage, _Mapping]]] = ...) -> None: ...
+    retrieval: _knowledge_pb2.Retrieval
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ..., citations: _Optional[_Iterable[_Union[_knowledge_pb2.Passage, _Mapping]]] = ..., retrieval: _Optional[_Union[_knowledge_pb2.Retrieval, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
     __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256", "rewritten_by", "extent")
