@@ -96,8 +96,8 @@ describe("the agent of the guide", () => {
       // Contradicts fields about how a model works.
       "workflow",
     ]);
-    // A deployment without an address for passkeys refuses it.
-    const configured = new Set(["approval_policy.step_up"]);
+    // A deployment without an address for passkeys refuses the one, and a tenant without the collection the other.
+    const configured = new Set(["approval_policy.step_up", "collections"]);
     const missing = missingIn(AgentSpecSchema, parse(spec) as JsonObject);
     const leftOut = new Set([...unsupported, ...configured]);
     expect(missing.filter((field) => !leftOut.has(field))).toEqual([]);
