@@ -15,6 +15,7 @@ import { fold } from "./benchmarks/fold.ts";
 import { growth } from "./benchmarks/scale/growth.ts";
 import { inbox } from "./benchmarks/scale/inbox.ts";
 import { isolation } from "./benchmarks/isolation.ts";
+import { knowledge } from "./benchmarks/knowledge/knowledge.ts";
 import { longThread } from "./benchmarks/scale/long-thread.ts";
 import { manyRuns } from "./benchmarks/scale/many-runs.ts";
 import { peers } from "./peers/peers.ts";
@@ -58,6 +59,7 @@ const benchmarks = [
   containers,
   consoleScreens,
   clients,
+  knowledge,
 ];
 /** The default timeout of a benchmark, and the timeout of all of those together. */
 const defaultMs = 60_000;

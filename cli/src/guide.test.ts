@@ -98,8 +98,8 @@ describe("the agent of the guide", () => {
       // Needs models that generate, which most deployments do not have.
       "media",
     ]);
-    // A deployment without an address for passkeys refuses it.
-    const configured = new Set(["approval_policy.step_up"]);
+    // A deployment without an address for passkeys refuses the one, and a tenant without the collection the other.
+    const configured = new Set(["approval_policy.step_up", "collections"]);
     const missing = missingIn(AgentSpecSchema, parse(spec) as JsonObject);
     const leftOut = new Set([...unsupported, ...configured]);
     expect(missing.filter((field) => !leftOut.has(field))).toEqual([]);

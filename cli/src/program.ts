@@ -9,6 +9,7 @@ import { demoCommand } from "./commands/demo.ts";
 import { exportCommand } from "./commands/receipts/export-log.ts";
 import { filesCommand } from "./commands/files.ts";
 import { initCommand } from "./commands/init.ts";
+import { knowledgeCommand } from "./commands/knowledge/knowledge.ts";
 import { memoriesCommand } from "./commands/memories.ts";
 import { modelsCommand } from "./commands/models/models.ts";
 import { natsAccountsCommand } from "./commands/operate/nats-accounts.ts";
@@ -69,6 +70,7 @@ export function createProgram(context: Context): Command {
     verifyCommand(context),
     exportCommand(context),
     threadsCommand(context),
+    knowledgeCommand(context),
     memoriesCommand(context),
     ...approvalCommands(context),
     ...receiptCommands(context),

@@ -1,6 +1,7 @@
 /** The programs in the images, by the names of their bundles, with the first file of each. */
 export const shippedPrograms = {
   gateway: "services/gateway/src/main.ts",
+  "document-reader": "packages/knowledge/src/parse/document-reader.ts",
   runtime: "services/runtime/src/main.ts",
   toolhost: "services/toolhost/src/main.ts",
   "page-reader": "services/toolhost/src/tools/web/page/page-reader.ts",

@@ -20,6 +20,8 @@ export async function buildProgram(
       [spec.program]: spec.source,
       // A program that contains a toolhost starts it.
       "page-reader": shippedPrograms["page-reader"],
+      // A program that contains a gateway starts it for each document.
+      "document-reader": shippedPrograms["document-reader"],
     },
     folder: join(folder, programsFolder),
     place: programsFolder,

@@ -3,6 +3,7 @@ import type { Connection } from "@reeve/client";
 import { openConnection } from "@reeve/client";
 import type { RunEvent } from "@reeve/contracts/run";
 import { EventFamily } from "@reeve/contracts/run";
+import { smallPdf } from "@reeve/knowledge/test/small-pdf";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
@@ -11,6 +12,10 @@ import { watchToEnd } from "./support/watching.ts";
 /** Remembers what the user asks it to, and answers with its memories. */
 function play({ messages }: Asked): Played {
   const last = messages.at(-1);
+  const topic = /^search for (\w+)/.exec(last?.text ?? "")?.[1];
+  if (last?.role === "user" && topic !== undefined) {
+    return { calls: [{ name: "search_knowledge", args: { query: topic } }] };
+  }
   const fact = /remember that (.*)/.exec(last?.text ?? "")?.[1];
   if (last?.role === "user" && fact !== undefined) {
     return { calls: [{ name: "remember", args: { text: fact } }] };
@@ -107,6 +112,57 @@ async function shownTo({ runs }: Connection, runId: string) {
     ),
     previews: (tree?.nodes ?? []).flatMap((node) => [node.argsPreview, node.resultPreview]),
   };
+}
+
+// Requirement: CHAT-3
+test("a run cites a PDF and Markdown of its collections by page and line, and nobody else sees a private one", async () => {
+  using other = openConnection({ address: deployment.url, token: "other-token-0123456789" });
+  const { knowledge, runs } = deployment.reeve;
+  await knowledge.createCollection({ collectionId: "handbook", readers: ["tester"] });
+  const pdf = smallPdf([
+    ["Travel", "Book trains."],
+    ["Flights", "Long flights: business class."],
+  ]);
+  const markdown = Buffer.from("# Leave\n\nThirty days of vacation.\n");
+  for (const [name, value] of [
+    ["travel.pdf", pdf],
+    ["staff/leave.md", new Uint8Array(markdown)],
+  ] as const) {
+    const source = { case: "content", value } as const;
+    await knowledge.addDocument({ collectionId: "handbook", name, source });
+  }
+  const start = { agentId: "friend", input: "search for flights", collections: ["handbook"] };
+  await expect(other.runs.startRun(start)).rejects.toThrow(/collection handbook not found/);
+  const { run } = await runs.startRun(start);
+  const runId = run?.runId ?? "";
+  await watchToEnd(deployment, runId);
+  const { run: ended } = await runs.getRun({ runId });
+  expect(ended?.output).toContain("[handbook/travel.pdf, page 2, lines 1-2]");
+  expect(await citedIn(deployment.reeve, runId)).toMatchObject([
+    { documentName: "travel.pdf", page: 2, firstLine: 1, lastLine: 2 },
+    { documentName: "travel.pdf", page: 2, firstLine: 1, lastLine: 2 },
+  ]);
+  expect(await citedIn(other, runId)).toEqual([]);
+  const asked = { ...start, input: "vacation?" };
+  const recalling = (await runs.startRun(asked)).run?.runId ?? "";
+  await watchToEnd(deployment, recalling);
+  expect(await citedIn(deployment.reeve, recalling)).toMatchObject([
+    { documentName: "staff/leave.md", page: 0, firstLine: 1, lastLine: 3 },
+  ]);
+});
+
+/** Returns the passages that a client sees in a run: those of its start, then those of its searches. */
+async function citedIn({ runs }: Connection, runId: string) {
+  const families = [EventFamily.RECORD, EventFamily.TOOL_RESULT];
+  const selection = { case: "families", value: { families } } as const;
+  const passages = [];
+  for await (const { events } of runs.watchRun({ runId, selection })) {
+    for (const { event } of events) {
+      if (event.case === "runPrepared") passages.push(...event.value.passages);
+      if (event.case === "toolResult") passages.push(...(event.value.result?.citations ?? []));
+    }
+  }
+  return passages;
 }
 
 test("other users can neither see nor delete a memory", async () => {

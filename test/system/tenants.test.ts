@@ -20,6 +20,7 @@ import {
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
+import { KnowledgeService } from "@reeve/contracts/extensions/knowledge";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
 import { OperationsService } from "@reeve/contracts/operations";
@@ -48,6 +49,7 @@ const services = [
   ArtifactService,
   AuditService,
   ClientToolService,
+  KnowledgeService,
   MemoryService,
   ModelService,
   NotificationService,
@@ -151,6 +153,7 @@ async function stateOfOwner(): Promise<readonly string[]> {
     "ApprovalService/GetApproval",
     "ApprovalService/ListGrants",
     "ArtifactService/ListArtifacts",
+    "KnowledgeService/ListDocuments",
     "MemoryService/ListMemories",
     "RunService/GetRun",
     "ThreadService/GetThread",
@@ -202,6 +205,11 @@ beforeAll(async () => {
   const file = { header: { name: secret }, content: Buffer.from(secret) };
   const { artifact } = await createClient(ArtifactService, transport).createArtifact(file);
   ids.artifact = artifact?.artifactId ?? "";
+  const knowledge = createClient(KnowledgeService, transport);
+  await knowledge.createCollection({ collectionId: "theirs", title: secret });
+  const content = { case: "content", value: Buffer.from(secret) } as const;
+  const added = { collectionId: "theirs", name: `${secret}.md`, source: content };
+  ids.document = (await knowledge.addDocument(added)).document?.documentId ?? "";
   const { memory } = await createClient(MemoryService, transport).createMemory({ text: secret });
   ids.memory = memory?.memoryId ?? "";
   await createClient(TriggerService, transport).createTrigger({ spec: triggerSpec });

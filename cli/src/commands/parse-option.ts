@@ -56,3 +56,11 @@ export function parseObject(text: string): JsonObject {
   if (object !== undefined) return object;
   throw new InvalidArgumentError('Use a JSON object, for example {"dish":"soup"}.');
 }
+
+/** Collects the values of a repeatable option. */
+export function collectValues(
+  value: string,
+  before: readonly string[] | undefined,
+): readonly string[] {
+  return [...(before ?? []), value];
+}

@@ -18,7 +18,7 @@ import { parseJsonObject } from "../parse-json-object.ts";
 import { oneLine } from "../render/plain-text.ts";
 import { renderTree } from "../render/tree.ts";
 import { watchRun } from "../watch-run.ts";
-import { parseLimit, parseSequence } from "./parse-option.ts";
+import { collectValues, parseLimit, parseSequence } from "./parse-option.ts";
 import { printList } from "./print-list.ts";
 import { collectLabels } from "./runs/labels.ts";
 import type { RunFilterOptions } from "./runs/run-filter-options.ts";
@@ -72,6 +72,11 @@ function runCommand(context: Context): Command {
       collectLabels,
     )
     .option("--memory", "recall memories of the user, and let the agent add some")
+    .option(
+      "--knowledge <collection>",
+      "collection of documents that the agent searches and cites (repeatable)",
+      collectValues,
+    )
     .option("--json", "print the run as JSON, or with --watch one event per line");
   interface Options {
     readonly thread?: string;
@@ -80,6 +85,7 @@ function runCommand(context: Context): Command {
     readonly label?: Readonly<Record<string, string>>;
     readonly memory?: true;
     readonly media?: string;
+    readonly knowledge?: readonly string[];
     readonly watch?: true;
     readonly file?: readonly LocalFile[];
     readonly attach?: readonly string[];
@@ -107,6 +113,7 @@ function runCommand(context: Context): Command {
         parts,
         labels: { ...options.label },
         memoryEnabled: options.memory === true,
+        collections: [...(options.knowledge ?? [])],
         ...(outputSchema && { outputSchema }),
         ...(options.media !== undefined && { mediaGeneration: { mode: options.media } }),
         ...(options.thread !== undefined && {

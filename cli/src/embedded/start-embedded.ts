@@ -99,7 +99,7 @@ export async function startEmbedded(
   const gateway = starting.use(
     await startGateway(
       configs.gateway(approvals.url),
-      { ...ports("gateway"), isOnlyGateway: true },
+      { ...ports("gateway"), environment: settings, isOnlyGateway: true },
       signal,
     ),
   );

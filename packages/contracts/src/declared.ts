@@ -5,6 +5,7 @@ import * as approval from "./approval.ts";
 import * as artifact from "./artifact.ts";
 import * as audit from "./audit.ts";
 import { bucket, channel } from "./bus.ts";
+import * as knowledge from "./extensions/knowledge.ts";
 import * as memory from "./memory.ts";
 import * as notification from "./notification.ts";
 import * as passkey from "./passkey.ts";
@@ -27,6 +28,7 @@ const messages = [
   approval,
   artifact,
   audit,
+  knowledge,
   memory,
   notification,
   passkey,

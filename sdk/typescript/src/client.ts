@@ -34,6 +34,7 @@ import type {
   ListRunsOptions,
   SendOptions,
 } from "./call-options.ts";
+import { Knowledge } from "./knowledge/knowledge.ts";
 import { Memories } from "./memories.ts";
 import { Models } from "./deployment/models.ts";
 import { Operations } from "./operations.ts";
@@ -73,6 +74,7 @@ export class Client implements Disposable {
   readonly audit: AuditTrail;
   readonly deadNotifications: DeadNotifications;
   readonly files: Files;
+  readonly knowledge: Knowledge;
   readonly memories: Memories;
   readonly models: Models;
   readonly operations: Operations;
@@ -90,6 +92,7 @@ export class Client implements Disposable {
     this.audit = new AuditTrail(this.#requests);
     this.deadNotifications = new DeadNotifications(this.#requests);
     this.files = new Files(this.#requests);
+    this.knowledge = new Knowledge(this.#requests);
     this.memories = new Memories(this.#requests);
     this.models = new Models(this.#requests);
     this.operations = new Operations(this.#requests);

@@ -7,6 +7,7 @@ import { ApprovalService } from "#contracts/approval";
 import { ArtifactService } from "#contracts/artifact";
 import { AuditService } from "#contracts/audit";
 import { ClientToolService, ToolService, WorkspaceService } from "#contracts/tool";
+import { KnowledgeService } from "#contracts/extensions/knowledge";
 import { MemoryService } from "#contracts/memory";
 import { NotificationService } from "#contracts/notification";
 import { OperationsService } from "#contracts/operations";
@@ -27,6 +28,7 @@ export interface Services {
   readonly audit: Client<typeof AuditService>;
   readonly clientTools: Client<typeof ClientToolService>;
   readonly files: Client<typeof WorkspaceService>;
+  readonly knowledge: Client<typeof KnowledgeService>;
   readonly memories: Client<typeof MemoryService>;
   readonly models: Client<typeof ModelService>;
   readonly notifications: Client<typeof NotificationService>;
@@ -66,6 +68,7 @@ export function openConnection({ address, token, ca, cert, key }: ServerOptions)
     audit: createClient(AuditService, transport),
     clientTools: createClient(ClientToolService, transport),
     files: createClient(WorkspaceService, transport),
+    knowledge: createClient(KnowledgeService, transport),
     memories: createClient(MemoryService, transport),
     models: createClient(ModelService, transport),
     notifications: createClient(NotificationService, transport),

@@ -7,6 +7,7 @@ export type { Artifact } from "#contracts/artifact";
 export type { AuditEvent } from "#contracts/audit";
 export { AuditOutcome } from "#contracts/audit";
 export { ErrorReason } from "#contracts/error";
+export type { Collection, Document, Passage } from "#contracts/extensions/knowledge";
 export type { Memory } from "#contracts/memory";
 export type {
   ApplyModelRegistryResponse,
@@ -58,6 +59,7 @@ export type { Connection, Services } from "./connection.ts";
 export { openConnection } from "./connection.ts";
 export type { DeadNotifications } from "./dead-notifications.ts";
 export type { Files } from "./files.ts";
+export type { Knowledge } from "./knowledge/knowledge.ts";
 export type { Memories } from "./memories.ts";
 export type { Models, SeenEntry } from "./deployment/models.ts";
 export type { Passkeys } from "./passkeys.ts";

@@ -37,6 +37,11 @@ export const gatewayConfig = z
     REEVE_TOKENS_FILE: z.string().min(1).optional(),
     /** A file that names an OpenID Connect provider, and says whom its tokens stand for. */
     REEVE_OIDC_CONFIG: z.string().min(1).optional(),
+    /** The file with the registry of models, of which the gateway uses the section `embeddings`. Use the same file in all gateways and runtimes. */
+    REEVE_MODELS: z.string().min(1).optional(),
+    /** The key for a model of embeddings at OpenAI. */
+    OPENAI_API_KEY: z.string().optional(),
+    OPENAI_BASE_URL: z.url().optional(),
     /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */
     REEVE_POLICY_FILE: z.string().min(1).optional(),
     /**

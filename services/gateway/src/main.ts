@@ -10,8 +10,8 @@ const service = {
   address: ({ REEVE_LISTEN: address }: GatewayConfig) => address,
 };
 
-await runService(service, async (config, { log, signal, resources, listener }) => {
+await runService(service, async (config, { log, environment, signal, resources, listener }) => {
   const options = { name: "gateway", log, ...credentialsOf(config) };
   const nats = resources.use(await connectNats(config.REEVE_NATS_URL, options, signal));
-  resources.use(await startGateway(config, { nats, log, listener }, signal));
+  resources.use(await startGateway(config, { nats, log, environment, listener }, signal));
 });

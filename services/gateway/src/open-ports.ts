@@ -29,6 +29,7 @@ import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { indexFolderOf } from "@reeve/jetstream/sealing/open-sealing";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { openOptionalView } from "@reeve/jetstream/table/optional-view";
+import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
@@ -41,6 +42,7 @@ import { isValid, packedWatch } from "./app/client-tools/packed-offer.ts";
 import { ToolOffers } from "./app/client-tools/tool-offers.ts";
 import { runExists } from "./app/run-exists.ts";
 import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
+import { openKnowledge } from "./app/knowledge/open-knowledge.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
@@ -59,12 +61,14 @@ interface PortDependencies extends Pick<GatewayPorts, "policy"> {
   readonly quotas: () => readonly Quota[];
   /** Whether this process is the only one that writes agents. It then reads them from the store once. */
   readonly isOnlyGateway: boolean;
+  /** Undefined: only the words of documents are searched. */
+  readonly embedder: Embedder | undefined;
 }
 
 /** Opens the ports of a gateway on NATS. Their live views follow NATS until `signal` aborts. */
 export async function openPorts(
   config: GatewayConfig,
-  { nats, log, policy, quotas, isOnlyGateway }: PortDependencies,
+  { nats, log, policy, quotas, embedder, isOnlyGateway }: PortDependencies,
   signal: AbortSignal,
 ): Promise<GatewayPorts> {
   const tools = await openLiveView(await openTable(nats, ToolCatalogSchema), log, signal);
@@ -122,6 +126,7 @@ export async function openPorts(
     inbox: await openTable(nats, ApprovalSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    knowledge: await openKnowledge({ nats, log, embedder }, signal),
     threads: await openThreadLog(nats),
     threadIndex,
     threadLists,

@@ -11,8 +11,10 @@ import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { openEmbedder } from "@reeve/models/embeddings/open-embedder";
 import { Background } from "@reeve/platform/async/background";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
+import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
@@ -44,6 +46,7 @@ import { readConsoleSignIn } from "./console/console-sign-in.ts";
 import { consoleSite } from "./console/console-site.ts";
 import { firstSite } from "./hooks/first-site.ts";
 import { hookSite } from "./hooks/hook-site.ts";
+import { sweepCollections } from "./app/knowledge/sweep-collections.ts";
 import { openPorts } from "./open-ports.ts";
 import { openTriggers, webhooks } from "./open-triggers.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
@@ -68,6 +71,8 @@ const dayMs = 86_400_000;
 interface GatewayDependencies {
   readonly nats: Nats;
   readonly log: Logger;
+  /** The variables that the file of models may name for keys. Default: none. */
+  readonly environment?: Environment;
   /** The open port of the process. Default: the gateway opens REEVE_LISTEN. */
   readonly listener?: Listener;
   /**
@@ -84,7 +89,7 @@ interface GatewayDependencies {
  */
 export async function startGateway(
   config: GatewayConfig,
-  { nats, log, listener, isOnlyGateway = false }: GatewayDependencies,
+  { nats, log, environment, listener, isOnlyGateway = false }: GatewayDependencies,
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
@@ -95,11 +100,9 @@ export async function startGateway(
     assertApplicable: (given) => assertPasskeys(given, hasPasskeys),
   });
   const quotas = openQuotas(config, log, starting);
-  const ports = await openPorts(
-    config,
-    { nats, log, policy, quotas, isOnlyGateway },
-    background.signal,
-  );
+  const embedder = await openEmbedder({ ...config, environment }, signal);
+  const opened = { nats, log, policy, quotas, embedder, isOnlyGateway };
+  const ports = await openPorts(config, opened, background.signal);
   const end = new AbortController();
   const ending = AbortSignal.any([signal, end.signal]);
   const liveness = logLiveness({ runs: ports.logEnds, threads: ports.threads });
@@ -157,6 +160,7 @@ export async function startGateway(
   starting.defer(() => end.abort());
   startBackground(background, ports, { nats, log, isOnlyGateway });
   background.run((until) => fireTriggers(triggers, systemClock, log, until));
+  background.run((until) => sweepCollections(nats, systemClock, until));
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");
   const resources = starting.move();

@@ -8,6 +8,7 @@ import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ClientToolService, ToolService, WorkspaceService } from "@reeve/contracts/tool";
+import { KnowledgeService } from "@reeve/contracts/extensions/knowledge";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
 import { OperationsService } from "@reeve/contracts/operations";
@@ -43,6 +44,7 @@ import { approvalService } from "./rpc/approval-service.ts";
 import { artifactService } from "./rpc/artifact-service.ts";
 import { auditService } from "./rpc/audit-service.ts";
 import { clientToolService } from "./rpc/client-tool-service.ts";
+import { knowledgeService } from "./rpc/knowledge/knowledge-service.ts";
 import { memoryService } from "./rpc/memory-service.ts";
 import { modelService } from "./rpc/deployment/model-service.ts";
 import { notificationService } from "./rpc/notification-service.ts";
@@ -115,6 +117,7 @@ export async function gatewayServices(
         operatingTenant: config.REEVE_AUDIT_TENANT,
       }),
     ),
+    registered(KnowledgeService, knowledgeService(ports)),
     registered(MemoryService, memoryService(ports)),
     registered(ModelService, modelService(ports.models, config.REEVE_AUDIT_TENANT)),
     registered(ReceiptService, receiptService({ ...ports, receiptKeys })),

@@ -5,6 +5,7 @@ import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
+import { KnowledgeService } from "@reeve/contracts/extensions/knowledge";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
 import { OperationsService } from "@reeve/contracts/operations";
@@ -28,6 +29,7 @@ const services: readonly DescService[] = [
   ApprovalService,
   ArtifactService,
   AuditService,
+  KnowledgeService,
   MemoryService,
   ModelService,
   NotificationService,
@@ -49,6 +51,11 @@ const permitted = {
     "ApprovalService/AnswerQuestion",
     "ArtifactService/CreateArtifact",
     "ArtifactService/UploadArtifact",
+    "KnowledgeService/AddDocument",
+    "KnowledgeService/CreateCollection",
+    "KnowledgeService/DeleteCollection",
+    "KnowledgeService/DeleteDocument",
+    "KnowledgeService/UpdateCollection",
     "MemoryService/CreateMemory",
     "MemoryService/DeleteMemory",
     "RunService/CancelRun",

@@ -8,6 +8,7 @@ import { AgentService, ModelService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
+import { KnowledgeService } from "@reeve/contracts/extensions/knowledge";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
 import { OperationsService } from "@reeve/contracts/operations";
@@ -31,6 +32,7 @@ const services = [
   ApprovalService,
   ArtifactService,
   AuditService,
+  KnowledgeService,
   MemoryService,
   ModelService,
   NotificationService,

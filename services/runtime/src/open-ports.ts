@@ -1,6 +1,7 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { rememberLast } from "@reeve/platform/remember-last";
 import type { ModelCatalog } from "@reeve/contracts/agent";
+import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { MemorySchema } from "@reeve/contracts/memory";
 import type { Dispatch } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -11,6 +12,8 @@ import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
 import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
+import { collectionTextBucket } from "@reeve/jetstream/objects/collection-store";
+import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
@@ -19,6 +22,8 @@ import type { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { Collections } from "@reeve/knowledge/collections";
+import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { circuitProvider } from "@reeve/models/registry/circuit-provider";
 import { meteredProvider } from "@reeve/models/registry/metered-provider";
@@ -70,6 +75,8 @@ interface PortDependencies {
   readonly skills: SkillSource;
   readonly policy: RunPorts["policy"];
   readonly localCalls: LocalCalls | undefined;
+  /** Undefined: only the words of documents are searched. */
+  readonly embedder: Embedder | undefined;
   readonly logger: Logger;
 }
 
@@ -89,6 +96,7 @@ export async function openPorts(
     skills,
     policy,
     localCalls,
+    embedder,
     logger,
   }: PortDependencies,
   signal: AbortSignal,
@@ -126,6 +134,14 @@ export async function openPorts(
     artifacts: await openArtifactStore(nats, { maxBytes: maxFileBytes }),
     fileMemory: new ByteBudget(fileBytes),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
+    // A runtime only reads collections.
+    knowledge: new Collections(
+      {
+        table: await openTable(nats, CollectionRecordSchema),
+        objects: await openObjects(nats, { bucket: collectionTextBucket, maxBytes: 0 }),
+      },
+      embedder,
+    ),
     threads: await openThreadLog(nats),
     dispatch: await openDispatchQueue(nats, { ackWaitMs, isConsumer: true, holder }),
     ownerFate: (owner, until) => holder.fateOf(owner, until),

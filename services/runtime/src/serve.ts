@@ -13,6 +13,7 @@ import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
+import { openEmbedder } from "@reeve/models/embeddings/open-embedder";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -70,6 +71,7 @@ export async function startRuntime(
   // Disposed after the background work, whose drain waits for hooks and calls of plugins.
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
   const background = starting.use(new Background(logger, signal));
+  const embedder = await openEmbedder({ ...config, environment }, signal);
   const models = await openTable(nats, ModelCatalogSchema);
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };
   const isWatched = config.REEVE_SKILLS !== undefined;
@@ -92,7 +94,7 @@ export async function startRuntime(
   const announce = async () => await announced.announce(background.signal);
   await announce();
   const activity = new ModelActivity(systemClock);
-  const offered = { providers, storedModels, plugins, catalog, skills, policy };
+  const offered = { providers, storedModels, plugins, catalog, skills, policy, embedder };
   const ports = await openPorts(
     config,
     { ...offered, nats, holder, worker, standstill, activity, localCalls, logger },

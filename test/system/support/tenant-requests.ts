@@ -2,7 +2,14 @@
 export const secret = "text-of-the-owner";
 
 /** Ids of what belongs to the owner. The test sets them. */
-export const ids = { run: "", artifact: "", memory: "", approval: "", grant: "grt_theirs00-2-0" };
+export const ids = {
+  run: "",
+  artifact: "",
+  document: "",
+  memory: "",
+  approval: "",
+  grant: "grt_theirs00-2-0",
+};
 
 /** A request, and the answers of the gateway to two tenants. */
 export interface TenantRequest {
@@ -26,6 +33,14 @@ export const triggerSpec = {
   input: secret,
   source: { case: "webhook", value: {} },
 } as const;
+
+const newText = { case: "content", value: Buffer.from("new") };
+
+/** A request for the collection of the owner. */
+function ofCollection(more: () => object = () => ({})): TenantRequest {
+  const request = () => ({ collectionId: "theirs", ...more() });
+  return { request, stranger: "COLLECTION_NOT_FOUND" };
+}
 
 /** Every method, in the order in which the owner can call them. */
 export const table: Readonly<Record<string, TenantRequest>> = {
@@ -118,6 +133,18 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "ArtifactService/ListArtifacts": { request: () => ({}) },
   "IdentityService/GetCaller": { request: () => ({}) },
   "AuditService/ListAuditEvents": { request: () => ({}) },
+  "KnowledgeService/CreateCollection": { request: () => ({ collectionId: "new" }) },
+  "KnowledgeService/GetCollection": ofCollection(),
+  "KnowledgeService/UpdateCollection": ofCollection(),
+  "KnowledgeService/ListCollections": { request: () => ({}) },
+  "KnowledgeService/AddDocument": ofCollection(() => ({ name: "new.md", source: newText })),
+  "KnowledgeService/ListDocuments": ofCollection(),
+  "KnowledgeService/SearchCollections": {
+    request: () => ({ collectionIds: ["theirs"], query: secret }),
+    stranger: "COLLECTION_NOT_FOUND",
+  },
+  "KnowledgeService/DeleteDocument": ofCollection(() => ({ documentId: ids.document })),
+  "KnowledgeService/DeleteCollection": ofCollection(),
   "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
   "MemoryService/ListMemories": { request: () => ({}) },
   "MemoryService/RecallMemories": { request: () => ({ query: secret }) },

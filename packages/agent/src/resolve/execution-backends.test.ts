@@ -37,6 +37,19 @@ describe("an executor", () => {
     expect(failureOf({ executor }, here)).toBeUndefined();
   });
 
+  // Requirement: KNOW-7
+  test("local refuses an agent with collections, and a run with them, by name", () => {
+    const spec = create(AgentSpecSchema, { collections: ["handbook"] });
+    const all: readonly (readonly [string, RunRequirements])[] = [
+      ["spec.collections", { spec }],
+      ["collections", { collections: ["handbook"] }],
+    ];
+    for (const [field, required] of all) {
+      expect(failureOf(required, "local")?.violations).toMatchObject([{ field }]);
+      expect(failureOf(required, "nats")).toBeUndefined();
+    }
+  });
+
   // Requirement: DUR-6, DUR-7
   test.each<[BackendName, string, string]>([
     [

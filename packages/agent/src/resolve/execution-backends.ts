@@ -14,6 +14,7 @@ import { unsupportedCapability } from "../spec/unsupported-capability.ts";
 export type Capability =
   | "threads"
   | "long_term_memory"
+  | "collections"
   | "files"
   | "content_parts"
   | "cancel_on_disconnect"
@@ -45,6 +46,7 @@ const backends = {
     missing: {
       threads: elsewhere,
       long_term_memory: elsewhere,
+      collections: elsewhere,
       files: elsewhere,
       content_parts: elsewhere,
       cancel_on_disconnect: "leave it out: the signal of runAgent cancels the run",
@@ -63,7 +65,12 @@ export type BackendName = keyof typeof backends;
 export interface RunRequirements extends Partial<
   Pick<
     StartRunRequest,
-    "executor" | "threadId" | "memoryEnabled" | "cancelOnDisconnect" | "workflowTarget"
+    | "executor"
+    | "threadId"
+    | "memoryEnabled"
+    | "collections"
+    | "cancelOnDisconnect"
+    | "workflowTarget"
   >
 > {
   readonly files?: readonly unknown[];
@@ -178,6 +185,7 @@ function missingCapabilities(
 function requiredCapabilities({
   threadId = "",
   memoryEnabled = false,
+  collections = [],
   files = [],
   parts = [],
   messages = [],
@@ -189,6 +197,8 @@ function requiredCapabilities({
   const all = [
     ["threads", "thread_id", threadId !== ""],
     ["long_term_memory", "memory_enabled", memoryEnabled],
+    ["collections", "collections", collections.length > 0],
+    ["collections", "spec.collections", (spec?.collections.length ?? 0) > 0],
     ["files", "files", files.length > 0],
     ["content_parts", "parts", parts.length > 0],
     ["content_parts", "messages", messages.some((message) => message.parts.length > 0)],

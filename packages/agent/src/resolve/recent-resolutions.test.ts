@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { DelegateAgentSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import { offer } from "../../test/offer.ts";
 import { decided, specOf, under } from "../../test/policies.ts";
@@ -35,4 +36,19 @@ test("a policy, and what a request brings, are considered each time", () => {
   const schema = { ...plain, outputSchema: { type: "object" } };
   expect(resolveOften(specOf(init), offer, schema).finish).toBeDefined();
   expect(resolveOften(specOf(init), offer, plain).finish).toBeUndefined();
+});
+
+const namesOf = (tools: readonly { readonly name: string }[]) => tools.map(({ name }) => name);
+
+test("an agent with collections has the tool that searches them, and so has a delegate of its own", () => {
+  const own = specOf({ ...init, collections: ["handbook"] });
+  expect(namesOf(resolveAgent(own, offer, plain).tools)).toContain("search_knowledge");
+  const caller = specOf({ ...init, delegates: ["finder"] });
+  const finder = specOf({ ...init, id: "finder", collections: ["handbook"] });
+  const delegates = [create(DelegateAgentSchema, { agentId: "finder", spec: finder })];
+  const resolved = resolveAgent(caller, offer, { ...plain, delegates });
+  expect(namesOf(resolved.tools)).not.toContain("search_knowledge");
+  expect(resolved.delegates.map(({ resolved: each }) => namesOf(each.tools))).toEqual([
+    expect.arrayContaining(["search_knowledge"]),
+  ]);
 });

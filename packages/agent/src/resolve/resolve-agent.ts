@@ -25,6 +25,7 @@ import { warningOf, warningText } from "../spec/spec-warning.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
 import { finishTool } from "../tools/finish-tool.ts";
 import { longTermMemoryTools, recallName } from "../tools/runtime-tools.ts";
+import { searchKnowledge, searchKnowledgeName } from "../tools/search-knowledge.ts";
 import type { ToolContext } from "../tools/toolbelt.ts";
 import type { ResolvedAgent, ResolvedDelegate } from "./resolved-agent.ts";
 import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills.ts";
@@ -57,14 +58,15 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
 function resolveOne(
   spec: AgentSpec,
   offer: Offer,
-  context: ToolContext,
+  given: ToolContext,
   delegates: readonly ResolvedDelegate[],
 ): ResolvedAgent {
+  const context = withOwnCollections(spec, given);
   const { policy } = context;
   const lookup = lookupStage(spec, offer, policy);
   const plugins = pluginStage(spec, {
     policy,
-    hasMemory: context.extraTools.length > 0,
+    hasMemory: context.extraTools.some(({ name }) => name === recallName),
     offered: offer.models.plugins,
   });
   assertPlugins(plugins.violations);
@@ -73,8 +75,10 @@ function resolveOne(
   const { belt, gated, sandboxWarnings } = toolStage(spec, offer, context);
   const hosts = permittedHosts(policy, spec);
   const credentials = permittedCredentials(policy, spec);
-  const noRecall = withheldRecall(offer, context);
+  const noRecall = withheldExtra(recallName, offer, context);
+  const noSearch = withheldExtra(searchKnowledgeName, offer, context);
   const memory = noRecall ? [`memory_enabled: no memories are recalled: ${noRecall.reason}`] : [];
+  const knowledge = noSearch ? [`collections: they are not searched: ${noSearch.reason}`] : [];
   const { limits, retry, executor, planner, fallback } = lookup;
   assertWorkflow(workflowProblems(spec, belt, context.delegates));
   // The nodes of a workflow call tools themselves.
@@ -103,6 +107,7 @@ function resolveOne(
       ...hosts.warnings,
       ...credentials.warnings,
       ...memory,
+      ...knowledge,
       ...skillWarnings(spec, belt),
       ...lookup.limitWarnings,
       ...delegateWarnings(delegates),
@@ -130,6 +135,7 @@ function resolveOne(
     withheld,
     gated: gated.further,
     recalls: noRecall === undefined,
+    retrieves: noSearch === undefined,
     finish,
     delegates,
     skills,
@@ -143,6 +149,14 @@ function resolveOne(
     warnings: [...new Set(details.map(warningText))],
     details,
   };
+}
+
+/** An agent with collections has the tool that searches them in every run. */
+function withOwnCollections({ collections }: AgentSpec, context: ToolContext): ToolContext {
+  const { extraTools } = context;
+  return collections.length === 0 || extraTools.includes(searchKnowledge)
+    ? context
+    : { ...context, extraTools: [...extraTools, searchKnowledge] };
 }
 
 /** Returns the tool that ends the run. Throws if the answer has a schema, and the model calls no tools. */
@@ -187,15 +201,19 @@ function assertSkills(violations: readonly Violation[]): void {
 
 const maxProblemBytes = 4_000;
 
-/** Returns why the policy withholds the tool that recalls memories. Undefined: it does not, or the run has no memory. */
-function withheldRecall(offer: Offer, { extraTools, policy }: ToolContext): Withheld | undefined {
-  const recall = extraTools.find(({ name }) => name === recallName);
-  return recall && withheldTool(policy, recall, offer.tools);
+/** Returns why the policy withholds a tool that only some runs have. Undefined: it does not, or the run has no such tool. */
+function withheldExtra(
+  name: string,
+  offer: Offer,
+  { extraTools, policy }: ToolContext,
+): Withheld | undefined {
+  const tool = extraTools.find((each) => each.name === name);
+  return tool && withheldTool(policy, tool, offer.tools);
 }
 
 /** What decides on the context of a run: the request that starts it, or the record of its start. */
 type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" | "outputSchema"> &
-  Partial<Pick<RunCreated, "delegates" | "offeredTools">>;
+  Partial<Pick<RunCreated, "delegates" | "offeredTools" | "collections">>;
 
 /** Returns what decides which tools a run can have, from the request that started it, and from who started it. */
 export function toolContextOf(
@@ -205,7 +223,10 @@ export function toolContextOf(
 ): ToolContext {
   return {
     isEditor: request.chatContext?.kind === ChatContextKind.EDITOR,
-    extraTools: request.memoryEnabled ? longTermMemoryTools : [],
+    extraTools: [
+      ...(request.memoryEnabled ? longTermMemoryTools : []),
+      ...((request.collections ?? []).length > 0 ? [searchKnowledge] : []),
+    ],
     policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
     outputSchema: request.outputSchema,
     delegates: request.delegates ?? [],

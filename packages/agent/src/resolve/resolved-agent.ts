@@ -44,6 +44,8 @@ export interface ResolvedAgent {
   readonly gated: readonly string[];
   /** Whether a run with memory gets what is remembered of its user. */
   readonly recalls: boolean;
+  /** Whether a run with collections gets their passages. */
+  readonly retrieves: boolean;
   /** The tool that ends a run whose answer has a schema. Undefined: the answer is text. */
   readonly finish: ToolDescriptor | undefined;
   /** The agents that the run can call as tools, and what they become, ordered by id. */

@@ -27,6 +27,7 @@ import { warningOf, warningText } from "./spec-warning.ts";
 import { toolWithParameter } from "../tools/injected-args.ts";
 import { limitsFor, limitViolations } from "./limits.ts";
 import { longTermMemoryTools } from "../tools/runtime-tools.ts";
+import { searchKnowledge } from "../tools/search-knowledge.ts";
 import { sandboxProblems } from "../resolve/sandbox-problems.ts";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import { unrestricted } from "../policy/caller-policy.ts";
@@ -142,13 +143,13 @@ function beltOf(
   policy: CallerPolicy,
 ): Toolbelt & { readonly violations: readonly Violation[] } {
   try {
-    // Only the start of a run decides whether it has long-term memory, so an agent may always name the memory tools.
+    // Only the start of a run decides whether it has long-term memory or collections, so an agent may always name their tools.
     const delegates = spec.delegates.map((id) =>
       create(DelegateAgentSchema, { agentId: id, spec: { id, name: id } }),
     );
     const context = {
       isEditor: false,
-      extraTools: longTermMemoryTools,
+      extraTools: [...longTermMemoryTools, searchKnowledge],
       policy,
       delegates,
       plugins: models.plugins,

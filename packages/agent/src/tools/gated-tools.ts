@@ -1,6 +1,7 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
 import { longTermMemoryTools } from "./runtime-tools.ts";
+import { searchKnowledge } from "./search-knowledge.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 
 /** What `hitl_tools` of a spec means for the tools that a run has. */
@@ -43,9 +44,9 @@ export function gatedTools(
   return { further: [...further], unresolved, warnings };
 }
 
-/** Only runs with long-term memory have its tools, so their absence means nothing. */
+/** Only runs with long-term memory or collections have their tools, so their absence means nothing. */
 function isOfSomeRuns(name: string): boolean {
-  return longTermMemoryTools.some((tool) => tool.name === name);
+  return [...longTermMemoryTools, searchKnowledge].some((tool) => tool.name === name);
 }
 
 /** Returns what the names of all tools of a source start with; a space, which no name has, if they have nothing in common. */

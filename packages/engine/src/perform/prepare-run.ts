@@ -27,6 +27,7 @@ import { mediaPrepared } from "../domain/media/media-prepared.ts";
 import { workflowPrepared } from "../domain/workflow/workflow-prepared.ts";
 import { pinnedPlugins } from "./plugins/pinned-plugins.ts";
 import { capabilitiesOf, decisionOf, fallbacksOf } from "./prepared-parts.ts";
+import { retrievePassages } from "./retrieve-passages.ts";
 
 /**
  * Returns the facts of all resolved inputs of the run: its preparation, and its plugins if it has any, so that a later owner sees what the first one saw. If any of them
@@ -82,6 +83,7 @@ async function prepared(
       fallbacks: fallbacksOf(resolved),
       history: [...history],
       recalled: resolved.recalls ? [...(await recalledFor(created, ports, signal))] : [],
+      ...(resolved.retrieves ? await retrievePassages(created, ports, signal) : {}),
       warnings: [...warnings],
       plan: planForLog(resolved.plan),
       skills: [...resolved.skills],

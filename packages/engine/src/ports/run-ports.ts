@@ -5,6 +5,7 @@ import type { CallJournal } from "@reeve/jetstream/log/call-journal";
 import type { RunLog } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { Collections } from "@reeve/knowledge/collections";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
@@ -59,6 +60,8 @@ export interface RunPorts {
   /** The memory of this process for the files of model requests, from before they are read until the answer begins. Default: without limit. */
   readonly fileMemory?: Pick<ByteBudget, "acquire">;
   readonly memory: LongTermMemory;
+  /** The collections that runs search. Default: none, and a run that names one is not prepared. */
+  readonly knowledge?: Pick<Collections, "search">;
   /** The skills of this process. Default: none. */
   readonly skills?: SkillSource;
   readonly threads: ThreadLog;

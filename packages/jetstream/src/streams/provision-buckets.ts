@@ -4,6 +4,7 @@ import { messagesWithBucket } from "@reeve/contracts/declared";
 import { artifactBytesBucket, openArtifactStore } from "../objects/nats-artifact-store.ts";
 import { openObjects } from "../objects/nats.ts";
 import { openTable } from "../table/nats.ts";
+import { collectionTextBucket } from "../objects/collection-store.ts";
 import { workspaceBucket } from "../objects/workspace-store.ts";
 
 /**
@@ -20,6 +21,12 @@ export async function provisionBuckets(
   }
   await openArtifactStore(nats, { maxBytes: 0 });
   await openObjects(nats, { bucket: workspaceBucket, maxBytes: 0 });
+  await openObjects(nats, { bucket: collectionTextBucket, maxBytes: 0 });
   const tables = messagesWithBucket.map((message) => `KV_${bucketOf(message).name}`);
-  return [...tables, `OBJ_${artifactBytesBucket}`, `OBJ_${workspaceBucket}`];
+  return [
+    ...tables,
+    `OBJ_${artifactBytesBucket}`,
+    `OBJ_${workspaceBucket}`,
+    `OBJ_${collectionTextBucket}`,
+  ];
 }

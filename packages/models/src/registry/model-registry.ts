@@ -6,6 +6,8 @@ import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import type { Violation } from "@reeve/platform/failure";
+import type { EmbeddingsSetting } from "../embeddings/embeddings-setting.ts";
+import { embeddingsSchema } from "../embeddings/embeddings-setting.ts";
 import type { RegisteredProvider } from "./registered-provider.ts";
 import { registeredProviderSchema, reservedNames } from "./registered-provider.ts";
 import type { StoredProviderSettings } from "./stored-providers.ts";
@@ -50,27 +52,54 @@ import { storedProvidersSchema } from "./stored-providers.ts";
  *   origins: [https://models.example.org, "https://*.example.com"]
  *   secrets:
  *     proxy: { api_key: ${PROXY_KEY}, origins: [https://models.example.org] } # or api_key_file
+ * embeddings:                       # of documents and queries; default: none, only words are searched
+ *   provider: local                 # or openai, scripted
+ *   model: nomic-embed-text
+ *   dimensions: 512                 # for models that have a choice
+ *   usd_per_million_tokens: 0.02
  * ```
  *
  * A capability that is omitted is true.
  */
 export function parseModelRegistry(text: string, file: string): ModelRegistry {
   const parsed = parseYamlFile(text, file, registrySchema);
-  const { providers, models, stored_providers: storedProviders } = parsed;
-  return { providers, models: models.map(modelOf), storedProviders };
+  const { providers, models, embeddings, stored_providers: storedProviders } = parsed;
+  return {
+    providers,
+    models: models.map(modelOf),
+    storedProviders,
+    ...(embeddings && { embeddings }),
+  };
 }
 
 /** Returns a violation for each model whose provider neither the registry nor a setting can configure. */
 export function providerViolations({
   providers,
   models,
-}: Pick<ModelRegistry, "providers" | "models">): readonly Violation[] {
+  embeddings,
+}: Pick<ModelRegistry, "providers" | "models" | "embeddings">): readonly Violation[] {
   const known = [...providers.map(({ name }) => name), ...reservedNames];
-  return models.flatMap(({ id, provider }, index) => {
+  const ofModels = models.flatMap(({ id, provider }, index) => {
     if (known.includes(provider)) return [];
     const description = `model ${id} has the provider "${provider}", which does not exist; the providers are: ${known.join(", ")}`;
     return [{ field: `models.${index}.provider`, description, reason: "PROVIDER_NOT_FOUND" }];
   });
+  return [...ofModels, ...embeddingsViolations(providers, embeddings)];
+}
+
+function embeddingsViolations(
+  providers: ModelRegistry["providers"],
+  embeddings: EmbeddingsSetting | undefined,
+): readonly Violation[] {
+  if (embeddings === undefined) return [];
+  const able = [
+    ...providers.filter(({ api }) => api !== "anthropic").map(({ name }) => name),
+    "openai",
+    "scripted",
+  ];
+  if (able.includes(embeddings.provider)) return [];
+  const description = `the provider "${embeddings.provider}" has no embeddings; those that have are: ${able.join(", ")}`;
+  return [{ field: "embeddings.provider", description, reason: "PROVIDER_NOT_FOUND" }];
 }
 
 /** What a registry says. */
@@ -79,6 +108,8 @@ export interface ModelRegistry {
   readonly models: readonly ModelSpec[];
   /** What providers that are stored through the API may use. */
   readonly storedProviders: StoredProviderSettings;
+  /** The model that embeds documents and queries. Default: none. */
+  readonly embeddings?: EmbeddingsSetting;
 }
 
 /** Returns a model of a file as the contracts describe it. A capability that is omitted is true. */
@@ -172,6 +203,7 @@ export const registrySchema = z.strictObject({
   stored_providers: storedProvidersSchema
     .prefault({})
     .describe("What providers that are stored through the API may use. Default: nothing."),
+  embeddings: embeddingsSchema.optional(),
 });
 
 /** Reports each entry of a list whose key an earlier one has. */

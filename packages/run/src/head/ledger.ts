@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { Approval, ReviewUsage } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
+import type { Retrieval } from "@reeve/contracts/extensions/knowledge";
 import type {
   CostSummarySchema,
   MediaCallEnded,
@@ -55,8 +56,9 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "subtask":
       return event.value.ended ? spent : { ...spent, subtasks: spent.subtasks + 1 };
     case "toolResult": {
-      const bytes = Buffer.byteLength(event.value.result?.content ?? "");
-      return { ...spent, resultBytes: spent.resultBytes + bytes };
+      const { content = "", retrieval } = event.value.result ?? {};
+      const resultBytes = spent.resultBytes + Buffer.byteLength(content);
+      return { ...spent, resultBytes, costUsd: withRetrieval(spent.costUsd, retrieval) };
     }
     case "modelCallFailed":
       // Its start was counted before it was known whether the provider is called.
@@ -69,10 +71,11 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
       return chargeReview(spent, event.value.approval);
     case "pluginHookFinished":
       return chargeGuards(spent, event.value);
+    case "runPrepared":
+      return { ...spent, costUsd: withRetrieval(spent.costUsd, event.value.retrieval) };
     case "runCreated":
     case "runClaimed":
     case "runParked":
-    case "runPrepared":
     case "status":
     case "step":
     case "text":
@@ -127,6 +130,10 @@ export function costAfter(before: number | undefined, { event }: RunEvent): numb
     }
     case "pluginHookFinished":
       return costOf(before, usageOfGuards(event.value));
+    case "runPrepared":
+      return withRetrieval(before, event.value.retrieval);
+    case "toolResult":
+      return withRetrieval(before, event.value.result?.retrieval);
     default:
       return before;
   }
@@ -137,6 +144,14 @@ function costOf(before: number, usages: readonly ReviewUsage[]): number | undefi
     (sum, { costUsd }) => (sum === undefined ? undefined : sumOf(sum, costUsd)),
     before,
   );
+}
+
+/** Adds what a search has cost. Without a price it counts nothing: it is a small part, and the cost of a run would not be known. */
+function withRetrieval<Cost extends number | undefined>(
+  before: Cost,
+  retrieval: Retrieval | undefined,
+): Cost | number {
+  return before === undefined ? before : before + (retrieval?.embeddingCostUsd ?? 0);
 }
 
 function sumOf(before: number, costUsd: number | undefined): number | undefined {

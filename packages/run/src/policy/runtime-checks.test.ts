@@ -48,6 +48,7 @@ const statements: Record<
     field: "sections.guardrails",
     spec: { sections: { guardrails: fromJson(ValueSchema, {}) } },
   },
+  [CheckedRule.COLLECTIONS]: { field: "collections", start: { collections: ["handbook"] } },
   [CheckedRule.DELEGATE_PLUGINS]: {
     field: "plugin_ids of delegates",
     start: { delegates: [{ agentId: "d", spec: { pluginIds: ["acme/offered"] } }] },

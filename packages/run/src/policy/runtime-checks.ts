@@ -29,6 +29,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.DELEGATE_PLUGINS,
   CheckedRule.STORED_MODELS,
   CheckedRule.MEDIA,
+  CheckedRule.COLLECTIONS,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -47,6 +48,7 @@ const fieldOf = {
   [CheckedRule.DELEGATE_PLUGINS]: "plugin_ids of delegates",
   [CheckedRule.STORED_MODELS]: "model, which is stored",
   [CheckedRule.MEDIA]: "media",
+  [CheckedRule.COLLECTIONS]: "collections",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -56,7 +58,13 @@ export type IgnorableRule = keyof typeof fieldOf;
 type StatedByRun = Partial<
   Pick<
     RunCreated,
-    "outputSchema" | "parts" | "messages" | "delegates" | "offeredTools" | "chatContext"
+    | "outputSchema"
+    | "parts"
+    | "messages"
+    | "delegates"
+    | "offeredTools"
+    | "chatContext"
+    | "collections"
   >
 > & {
   /** Whether it calls models or providers that are stored through the API. Default: false. */
@@ -73,6 +81,7 @@ type CheckedSpec = Pick<
   | "pluginIds"
   | "workflow"
   | "media"
+  | "collections"
 >;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
@@ -86,6 +95,7 @@ export function ignorableRules(
     offeredTools = [],
     chatContext,
     usesStoredModels = false,
+    collections = [],
   }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
@@ -106,6 +116,7 @@ export function ignorableRules(
       delegates.some((each) => each.spec !== undefined && namesOfferedPlugin(each.spec)),
     ],
     [CheckedRule.STORED_MODELS, usesStoredModels],
+    [CheckedRule.COLLECTIONS, collections.length > 0 || hasCollections(spec, delegates)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);
 }
@@ -133,6 +144,15 @@ function hasSkills(
 ): boolean {
   const specs = [spec, ...delegates.map((each) => each.spec)];
   return specs.some((each) => each !== undefined && each.skills.length > 0);
+}
+
+/** Whether an agent, or an agent that it can call, has collections. */
+function hasCollections(
+  spec: Pick<AgentSpec, "collections"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  const specs = [spec, ...delegates.map((each) => each.spec)];
+  return specs.some((each) => each !== undefined && each.collections.length > 0);
 }
 
 /** Whether an agent, or an agent that it can call, has guards. */

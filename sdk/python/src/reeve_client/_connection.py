@@ -5,6 +5,7 @@ import grpc
 from reeve.agent.v1.agent_service_pb2_grpc import AgentServiceStub
 from reeve.approval.v1.approval_pb2_grpc import ApprovalServiceStub
 from reeve.artifact.v1.artifact_pb2_grpc import ArtifactServiceStub
+from reeve.knowledge.v1.knowledge_pb2_grpc import KnowledgeServiceStub
 from reeve.memory.v1.memory_pb2_grpc import MemoryServiceStub
 from reeve.run.v1.run_service_pb2_grpc import RunServiceStub
 from reeve.thread.v1.thread_service_pb2_grpc import ThreadServiceStub
@@ -61,6 +62,7 @@ class Connection:
         self.approvals = ApprovalServiceStub(self.channel)
         self.artifacts = ArtifactServiceStub(self.channel)
         self.client_tools = ClientToolServiceStub(self.channel)
+        self.knowledge = KnowledgeServiceStub(self.channel)
         self.memories = MemoryServiceStub(self.channel)
         self.runs = RunServiceStub(self.channel)
         self.threads = ThreadServiceStub(self.channel)

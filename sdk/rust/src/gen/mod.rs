@@ -45,6 +45,11 @@ pub mod reeve {
             include!("reeve.identity.v1.rs");
         }
     }
+    pub mod knowledge {
+        pub mod v1 {
+            include!("reeve.knowledge.v1.rs");
+        }
+    }
     pub mod memory {
         pub mod v1 {
             include!("reeve.memory.v1.rs");

@@ -155,10 +155,51 @@ pub struct AgentSpec {
     /// be empty without them. If unset, the agent is a loop.
     #[prost(message, optional, tag = "41")]
     pub workflow: ::core::option::Option<super::super::workflow::v1::Workflow>,
+    /// Collections that every run of the agent may search, by id, in addition to those of the request that
+    /// starts it. A run is refused if its user may not read one of them. A delegate searches its own, and
+    /// those of the run.
+    #[prost(string, repeated, tag = "50")]
+    pub collections: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
     /// Models with which the agent generates images and speech. If unset, it generates none in its own runs; a request with
     /// `media_generation` may still name a model.
     #[prost(message, optional, tag = "60")]
     pub media: ::core::option::Option<MediaSettings>,
+    /// How the agent is offered to programs and to agents elsewhere through the A2A protocol. If unset, it
+    /// is not offered, unless the gateway offers all agents.
+    #[prost(message, optional, tag = "70")]
+    pub a2a: ::core::option::Option<A2aExposure>,
+}
+/// Offers an agent through the A2A protocol. Its agent card has these fields.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct A2aExposure {
+    /// Whether the agent is offered.
+    #[prost(bool, tag = "1")]
+    pub enabled: bool,
+    /// What the agent does, for people and models that choose an agent. If empty, its name.
+    #[prost(string, tag = "2")]
+    pub description: ::prost::alloc::string::String,
+    /// What the agent can do. If empty, one skill with the name and the description of the agent.
+    #[prost(message, repeated, tag = "3")]
+    pub skills: ::prost::alloc::vec::Vec<A2aSkill>,
+}
+/// An ability of an agent, as its agent card describes it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct A2aSkill {
+    /// Id of the skill, unique within the agent.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// Name for people.
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// What the skill does.
+    #[prost(string, tag = "3")]
+    pub description: ::prost::alloc::string::String,
+    /// Keywords.
+    #[prost(string, repeated, tag = "4")]
+    pub tags: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Requests that the skill can handle.
+    #[prost(string, repeated, tag = "5")]
+    pub examples: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Models that generate media for an agent. The agent has a tool for each of them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -592,6 +633,13 @@ pub struct ModelSpec {
     /// Maximum number of partial images that the model streams before an image. 0: it streams none.
     #[prost(uint32, tag = "81")]
     pub partial_images: u32,
+    /// Whether the model is stored through the API. False: it is in a file of the runtimes, or not
+    /// registered. Ignored in requests.
+    #[prost(bool, tag = "90")]
+    pub is_stored: bool,
+    /// Whether the provider is stored through the API, as a run has resolved the model. Ignored in requests.
+    #[prost(bool, tag = "91")]
+    pub has_stored_provider: bool,
 }
 /// Price of a model in US dollars per million tokens.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -695,6 +743,33 @@ pub struct ProviderDescriptor {
     /// Media that its API can generate, as in `ModelSpec`.
     #[prost(string, repeated, tag = "80")]
     pub generates: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether the provider is stored through the API. False: the runtimes' settings configure it.
+    #[prost(bool, tag = "90")]
+    pub is_stored: bool,
+}
+/// What providers that are stored through the API may use, as the runtimes' file permits it.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredProviderRules {
+    /// Origins at which they may be reached: `<https://models.example.org`,> or, with any subdomain,
+    /// `<https://*.example.org`.> Empty: no provider can be stored.
+    #[prost(string, repeated, tag = "1")]
+    pub origins: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The secrets that they may name.
+    #[prost(message, repeated, tag = "2")]
+    pub secrets: ::prost::alloc::vec::Vec<ProviderSecret>,
+    /// What the adapter of each API can do; the name is that of the API, as in `ProviderSpec`.
+    #[prost(message, repeated, tag = "3")]
+    pub apis: ::prost::alloc::vec::Vec<ProviderDescriptor>,
+}
+/// A secret of the operator, by name.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProviderSecret {
+    /// Name of the secret.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Origins to which it may be sent, as in `StoredProviderRules`.
+    #[prost(string, repeated, tag = "2")]
+    pub origins: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The models, providers, and plugins that the runtimes announce. The catalog remains available after the
 /// runtimes have stopped.
@@ -721,6 +796,10 @@ pub struct ModelCatalog {
     /// Whether the runtimes have the registry of workflow nodes, so that runs of an editor can build workflows.
     #[prost(bool, tag = "60")]
     pub node_registry: bool,
+    /// What stored providers may use. Unset: runtimes of a version that uses no stored models wrote the
+    /// catalog.
+    #[prost(message, optional, tag = "90")]
+    pub stored_providers: ::core::option::Option<StoredProviderRules>,
 }
 /// What an agent becomes for a run, and why. Equal plans have equal hashes.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1542,6 +1621,469 @@ pub mod agent_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("reeve.agent.v1.AgentService", "ListModels"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// The models and providers that are stored through the API. They are the same for all tenants. A model
+/// or a provider of the runtimes' own files wins over a stored one with the same id.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ModelRegistry {
+    /// Increases by one with each change of the registry.
+    #[prost(uint64, tag = "1")]
+    pub revision: u64,
+    /// The providers, ordered by id. At most 50.
+    #[prost(message, repeated, tag = "2")]
+    pub providers: ::prost::alloc::vec::Vec<StoredProvider>,
+    /// The models, ordered by id. At most 500.
+    #[prost(message, repeated, tag = "3")]
+    pub models: ::prost::alloc::vec::Vec<StoredModel>,
+}
+/// A provider: a server that answers for models.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProviderSpec {
+    /// Id of the provider. It is the first part of a reference `provider:model`.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// API that the server speaks: `chat` (chat completions of OpenAI), `responses` (the Responses API of
+    /// OpenAI), or `anthropic` (messages of Anthropic). Empty stands for `chat`.
+    #[prost(string, tag = "2")]
+    pub api: ::prost::alloc::string::String,
+    /// Address of the API, for example `<https://models.example.org/v1`.> For `anthropic` without `/v1`. Its
+    /// origin must be one that the operator permits. Has no credentials, query, and fragment.
+    #[prost(string, tag = "3")]
+    pub base_url: ::prost::alloc::string::String,
+    /// Name of the operator's secret with which the server is called. Empty: without a key. The secret
+    /// itself is never sent to the API.
+    #[prost(string, tag = "4")]
+    pub secret: ::prost::alloc::string::String,
+}
+/// A stored provider.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredProvider {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<ProviderSpec>,
+    /// Revision of the registry with which the provider was last changed. Identifies this version of it,
+    /// also if it was deleted and stored again.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+    /// Time of the last change.
+    #[prost(message, optional, tag = "3")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who made the last change: the subject of the request.
+    #[prost(string, tag = "4")]
+    pub updated_by: ::prost::alloc::string::String,
+}
+/// A stored model.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredModel {
+    /// The model.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<ModelSpec>,
+    /// Revision of the registry with which the model was last changed. Identifies this version of it, also
+    /// if it was deleted and stored again.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+    /// Time of the last change.
+    #[prost(message, optional, tag = "3")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who made the last change: the subject of the request.
+    #[prost(string, tag = "4")]
+    pub updated_by: ::prost::alloc::string::String,
+}
+/// Request of `GetModelRegistry`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetModelRegistryRequest {}
+/// Response of `GetModelRegistry`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetModelRegistryResponse {
+    /// What is stored. Its revision is 0 if nothing ever was.
+    #[prost(message, optional, tag = "1")]
+    pub registry: ::core::option::Option<ModelRegistry>,
+    /// Origins at which stored providers may be reached, as the operator's file lists them, for example
+    /// `<https://models.example.org`.>
+    #[prost(string, repeated, tag = "2")]
+    pub origins: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Names of the operator's secrets that stored providers may use.
+    #[prost(string, repeated, tag = "3")]
+    pub secrets: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// What is stored, and has no effect or cannot be used now, for example because a file of the runtimes
+    /// has the same id.
+    #[prost(string, repeated, tag = "4")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Request of `PutModel`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutModelRequest {
+    /// The model. Empty `upstream_name` stands for its id.
+    #[prost(message, optional, tag = "1")]
+    pub model: ::core::option::Option<ModelSpec>,
+    /// Revision of the model that the change is based on. 0: any, also none.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+/// Response of `PutModel`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutModelResponse {
+    /// The stored model.
+    #[prost(message, optional, tag = "1")]
+    pub model: ::core::option::Option<StoredModel>,
+    /// Possible mistakes that did not prevent it from being stored.
+    #[prost(string, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Request of `DeleteModel`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteModelRequest {
+    /// Id of the model.
+    #[prost(string, tag = "1")]
+    pub model_id: ::prost::alloc::string::String,
+    /// Revision of the model that the caller has seen. 0: any.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+/// Response of `DeleteModel`. Empty.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteModelResponse {}
+/// Request of `PutProvider`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutProviderRequest {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub provider: ::core::option::Option<ProviderSpec>,
+    /// Revision of the provider that the change is based on. 0: any, also none.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+/// Response of `PutProvider`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutProviderResponse {
+    /// The stored provider.
+    #[prost(message, optional, tag = "1")]
+    pub provider: ::core::option::Option<StoredProvider>,
+    /// Possible mistakes that did not prevent it from being stored.
+    #[prost(string, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Request of `DeleteProvider`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteProviderRequest {
+    /// Id of the provider.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// Revision of the provider that the caller has seen. 0: any.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+}
+/// Response of `DeleteProvider`. Empty.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteProviderResponse {}
+/// Request of `ApplyModelRegistry`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ApplyModelRegistryRequest {
+    /// The providers to store.
+    #[prost(message, repeated, tag = "1")]
+    pub providers: ::prost::alloc::vec::Vec<ProviderSpec>,
+    /// The models to store. Empty `upstream_name` stands for the id.
+    #[prost(message, repeated, tag = "2")]
+    pub models: ::prost::alloc::vec::Vec<ModelSpec>,
+    /// Whether everything that is stored and not in this request is deleted.
+    #[prost(bool, tag = "3")]
+    pub prune: bool,
+    /// Revision of the registry that the change is based on. 0: any.
+    #[prost(uint64, tag = "4")]
+    pub revision: u64,
+    /// Whether the change is only checked, and not stored.
+    #[prost(bool, tag = "5")]
+    pub validate_only: bool,
+}
+/// Response of `ApplyModelRegistry`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ApplyModelRegistryResponse {
+    /// What the request changes: providers, then models, each ordered by id. Has nothing for what is
+    /// stored like that already.
+    #[prost(message, repeated, tag = "1")]
+    pub changes: ::prost::alloc::vec::Vec<RegistryChange>,
+    /// The registry after the change, or, with `validate_only`, as it would be.
+    #[prost(message, optional, tag = "2")]
+    pub registry: ::core::option::Option<ModelRegistry>,
+    /// Possible mistakes that did not prevent the change.
+    #[prost(string, repeated, tag = "3")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// A change of one entry of the registry.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RegistryChange {
+    /// What is changed: `provider` or `model`.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    /// Its id.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// `create`, `update`, or `delete`.
+    #[prost(string, tag = "3")]
+    pub action: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod model_service_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Manages the models and providers of the deployment that are stored through the API. They are the same
+    /// for all tenants: only operators of the tenant that operates the deployment may call these methods;
+    /// others get PERMISSION_DENIED. `AgentService.ListModels` lists what agents may name, from all sources.
+    ///
+    /// A change is stored only if all of it is valid. It is refused with INVALID_ARGUMENT and reason
+    /// INVALID_REQUEST otherwise; the error lists every violation with its path. It holds for runs that are
+    /// prepared after it: a run keeps the model that it was prepared with. Where a provider is reached, and
+    /// with which secret, follows the registry also in runs that exist; if it is deleted, their calls fail
+    /// with a message that names it.
+    #[derive(Debug, Clone)]
+    pub struct ModelServiceClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl ModelServiceClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> ModelServiceClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ModelServiceClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ModelServiceClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Returns the stored models and providers, and what stored providers may use.
+        pub async fn get_model_registry(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetModelRegistryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetModelRegistryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.ModelService/GetModelRegistry",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.agent.v1.ModelService", "GetModelRegistry"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stores a model, or replaces the one with its id. Returns ABORTED and reason REVISION_CONFLICT if its
+        /// revision is not the requested one.
+        pub async fn put_model(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutModelRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutModelResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.ModelService/PutModel",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.agent.v1.ModelService", "PutModel"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes a model. Returns NOT_FOUND if it is not stored, and ABORTED and reason REVISION_CONFLICT if
+        /// its revision is not the requested one. Agents that name it are not changed, and start no runs.
+        pub async fn delete_model(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteModelRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteModelResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.ModelService/DeleteModel",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.agent.v1.ModelService", "DeleteModel"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stores a provider, or replaces the one with its id. Returns ABORTED and reason REVISION_CONFLICT if
+        /// its revision is not the requested one.
+        pub async fn put_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.ModelService/PutProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("reeve.agent.v1.ModelService", "PutProvider"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Deletes a provider. Returns NOT_FOUND if it is not stored, ABORTED and reason REVISION_CONFLICT if
+        /// its revision is not the requested one, and INVALID_ARGUMENT if a stored model names it.
+        pub async fn delete_provider(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteProviderRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteProviderResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.ModelService/DeleteProvider",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.agent.v1.ModelService", "DeleteProvider"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Stores several models and providers, all or nothing. Returns ABORTED and reason REVISION_CONFLICT if
+        /// the revision of the registry is not the requested one.
+        pub async fn apply_model_registry(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ApplyModelRegistryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ApplyModelRegistryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.agent.v1.ModelService/ApplyModelRegistry",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("reeve.agent.v1.ModelService", "ApplyModelRegistry"),
+                );
             self.inner.unary(req, path, codec).await
         }
     }

@@ -150,6 +150,19 @@ pub enum ErrorReason {
     TriggerExists = 111,
     /// FAILED_PRECONDITION: the trigger has a schedule and no webhook.
     TriggerWithoutWebhook = 112,
+    /// NOT_FOUND: the tenant has no collection with this id, or the caller may not read it.
+    CollectionNotFound = 120,
+    /// ALREADY_EXISTS: a collection with this id exists.
+    CollectionExists = 121,
+    /// NOT_FOUND: the collection has no document with this id.
+    DocumentNotFound = 122,
+    /// INVALID_ARGUMENT: the document cannot be read: its format is not supported, it is damaged, or it has
+    /// no text.
+    DocumentUnreadable = 123,
+    /// RESOURCE_EXHAUSTED: reading the document exceeds a limit of size, memory, or time.
+    DocumentTooLarge = 124,
+    /// RESOURCE_EXHAUSTED: the collection has the maximum number of documents, or of text.
+    CollectionFull = 125,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -226,6 +239,12 @@ impl ErrorReason {
             Self::TriggerNotFound => "ERROR_REASON_TRIGGER_NOT_FOUND",
             Self::TriggerExists => "ERROR_REASON_TRIGGER_EXISTS",
             Self::TriggerWithoutWebhook => "ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK",
+            Self::CollectionNotFound => "ERROR_REASON_COLLECTION_NOT_FOUND",
+            Self::CollectionExists => "ERROR_REASON_COLLECTION_EXISTS",
+            Self::DocumentNotFound => "ERROR_REASON_DOCUMENT_NOT_FOUND",
+            Self::DocumentUnreadable => "ERROR_REASON_DOCUMENT_UNREADABLE",
+            Self::DocumentTooLarge => "ERROR_REASON_DOCUMENT_TOO_LARGE",
+            Self::CollectionFull => "ERROR_REASON_COLLECTION_FULL",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -303,6 +322,12 @@ impl ErrorReason {
             "ERROR_REASON_TRIGGER_NOT_FOUND" => Some(Self::TriggerNotFound),
             "ERROR_REASON_TRIGGER_EXISTS" => Some(Self::TriggerExists),
             "ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK" => Some(Self::TriggerWithoutWebhook),
+            "ERROR_REASON_COLLECTION_NOT_FOUND" => Some(Self::CollectionNotFound),
+            "ERROR_REASON_COLLECTION_EXISTS" => Some(Self::CollectionExists),
+            "ERROR_REASON_DOCUMENT_NOT_FOUND" => Some(Self::DocumentNotFound),
+            "ERROR_REASON_DOCUMENT_UNREADABLE" => Some(Self::DocumentUnreadable),
+            "ERROR_REASON_DOCUMENT_TOO_LARGE" => Some(Self::DocumentTooLarge),
+            "ERROR_REASON_COLLECTION_FULL" => Some(Self::CollectionFull),
             _ => None,
         }
     }

@@ -72,8 +72,12 @@ pub enum CheckedRule {
     Guardrails = 62,
     /// Delegates that name plugins of the operator: `plugin_ids` of a delegate.
     DelegatePlugins = 63,
+    /// Runs with knowledge: `collections`.
+    Collections = 70,
     /// Agents that generate media: `media` of an agent or of one of its delegates, and `media_generation` of a request.
     Media = 80,
+    /// Models and providers that are stored through the API: `model`.
+    StoredModels = 90,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -95,7 +99,9 @@ impl CheckedRule {
             Self::Editor => "CHECKED_RULE_EDITOR",
             Self::Guardrails => "CHECKED_RULE_GUARDRAILS",
             Self::DelegatePlugins => "CHECKED_RULE_DELEGATE_PLUGINS",
+            Self::Collections => "CHECKED_RULE_COLLECTIONS",
             Self::Media => "CHECKED_RULE_MEDIA",
+            Self::StoredModels => "CHECKED_RULE_STORED_MODELS",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -114,7 +120,9 @@ impl CheckedRule {
             "CHECKED_RULE_EDITOR" => Some(Self::Editor),
             "CHECKED_RULE_GUARDRAILS" => Some(Self::Guardrails),
             "CHECKED_RULE_DELEGATE_PLUGINS" => Some(Self::DelegatePlugins),
+            "CHECKED_RULE_COLLECTIONS" => Some(Self::Collections),
             "CHECKED_RULE_MEDIA" => Some(Self::Media),
+            "CHECKED_RULE_STORED_MODELS" => Some(Self::StoredModels),
             _ => None,
         }
     }

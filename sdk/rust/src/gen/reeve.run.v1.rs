@@ -489,6 +489,18 @@ pub struct RunCreated {
     /// Tools that clients offer to the run.
     #[prost(message, repeated, tag = "40")]
     pub offered_tools: ::prost::alloc::vec::Vec<super::super::tool::v1::ToolDescriptor>,
+    /// Ids of the collections that the run may search: those of the request, and those of its agent. The
+    /// right of its user to read them is checked at each search.
+    #[prost(string, repeated, tag = "70")]
+    pub collections: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether one of `collections` has readers of its own. Others than the user of the run then do not see
+    /// what the run found.
+    #[prost(bool, tag = "71")]
+    pub collections_restricted: bool,
+    /// Groups of the user, at the start, that are among the readers of the collections that the run or one of
+    /// its delegates may search.
+    #[prost(string, repeated, tag = "72")]
+    pub reader_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// An agent that a run can call as a tool.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -668,6 +680,12 @@ pub struct RunPrepared {
     /// only another one refuses to open it.
     #[prost(message, repeated, tag = "30")]
     pub skills: ::prost::alloc::vec::Vec<super::super::agent::v1::SkillDescriptor>,
+    /// Passages of the collections of the run that match the input, best match first.
+    #[prost(message, repeated, tag = "60")]
+    pub passages: ::prost::alloc::vec::Vec<super::super::knowledge::v1::Passage>,
+    /// How the passages were found. Unset if the run has no collections.
+    #[prost(message, optional, tag = "61")]
+    pub retrieval: ::core::option::Option<super::super::knowledge::v1::Retrieval>,
 }
 /// What an agent that a run can call as a tool became. The fields are those of `RunPrepared`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1996,6 +2014,11 @@ pub struct StartRunRequest {
     /// has the tools that clients offer to the thread.
     #[prost(message, optional, tag = "20")]
     pub client_tools: ::core::option::Option<super::super::tool::v1::ClientManifest>,
+    /// Ids of collections, at most 10, in addition to those of the agent. Their passages that match the input are given to the agent, which can
+    /// search for more with `search_knowledge`. Refused with NOT_FOUND if the caller may not read one of
+    /// them.
+    #[prost(string, repeated, tag = "70")]
+    pub collections: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Media that a request asks for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

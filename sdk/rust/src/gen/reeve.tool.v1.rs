@@ -121,6 +121,12 @@ pub struct ToolResult {
     /// gets `content` only.
     #[prost(message, repeated, tag = "7")]
     pub files: ::prost::alloc::vec::Vec<super::super::content::v1::FilePart>,
+    /// Passages that `content` quotes, in its order: what an answer may cite.
+    #[prost(message, repeated, tag = "70")]
+    pub citations: ::prost::alloc::vec::Vec<super::super::knowledge::v1::Passage>,
+    /// How `citations` were found. Unset if the tool searches no collections.
+    #[prost(message, optional, tag = "71")]
+    pub retrieval: ::core::option::Option<super::super::knowledge::v1::Retrieval>,
 }
 /// Details of the execution of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]

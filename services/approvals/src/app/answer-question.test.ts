@@ -142,15 +142,19 @@ const decides = (approved: boolean) =>
     ...(approved ? { answer: { answer: "soup" } } : { reason: "recall all, and repeat it" }),
   });
 
-describe("a question of an agent with the memories of its user", () => {
+describe("a question of an agent with private data of its user", () => {
   const memory = { memoryEnabled: true };
 
-  test.each([true, false])("is not decided by an approver (approved: %s)", async (approved) => {
-    const ports = await asking({}, memory);
+  test.each([
+    [true, memory],
+    [false, memory],
+    [true, { collectionsRestricted: true }],
+  ])("is not decided by an approver (approved: %s, %j)", async (approved, data) => {
+    const ports = await asking({}, data);
     const bob = { tenant: runKey.tenant, subject: "bob", groups: new Set(["role:approver"]) };
     await expect(decideApproval(ports, bob, decides(approved), never)).rejects.toMatchObject({
       kind: "denied",
-      message: `run run_abcdefgh has the memories of its user, ann; nobody else may answer ${approvalId}, or decline to`,
+      message: `run run_abcdefgh has private data of its user, ann; nobody else may answer ${approvalId}, or decline to`,
     });
     expect((await ports.log.read(runKey, emptyTail, never)).events).toHaveLength(4);
     expect((await decideApproval(ports, ann, decides(approved), never)).decision).toMatchObject({

@@ -15,6 +15,7 @@ import type {
 } from "@reeve/jetstream/log/run-log";
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { CollectionEditor } from "@reeve/knowledge/collection-editor";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table, TableHistory } from "@reeve/jetstream/table/port";
@@ -60,6 +61,7 @@ export interface GatewayPorts {
   readonly inbox: Pick<Table<Approval>, "delete">;
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
+  readonly knowledge: CollectionEditor;
   readonly threads: ThreadLog;
   /** The index of threads. It follows their logs with a short delay. */
   readonly threadIndex: Table<Thread>;

@@ -1,5 +1,6 @@
 import { clone } from "@bufbuild/protobuf";
 import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
+import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RunCreated, RunEvent, ToolResultEvent } from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
@@ -8,9 +9,11 @@ import { emptyTail } from "@reeve/jetstream/log/port";
 import type { RunKey, RunPartReader } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
 import { kindsIn } from "@reeve/run/head/event-kinds";
+import { isPrivateRun } from "@reeve/run/head/private-run";
 import { showsMemories, withoutMemories } from "@reeve/run/thread/history/without-memories";
 
-const memoryTools = new Set(longTermMemoryTools.map(({ name }) => name));
+/** The tools whose results one user may read and another may not. */
+const memoryTools = new Set([...longTermMemoryTools.map(({ name }) => name), searchKnowledgeName]);
 const withheld = "[a memory of another user]";
 
 /** The kinds of events that can contain a memory of the user, or what memory tools were given and returned. */
@@ -57,9 +60,9 @@ const memoryKinds = kindsIn({
   budgetExceeded: false,
 });
 
-/** Whether a run may show the memories of its user, which belong to that user alone. */
+/** Whether a run may show what only its user may read: memories, or passages of collections with readers of their own. */
 export function hasMemoriesOfAnother(created: RunCreated | undefined, subject: string): boolean {
-  return created?.memoryEnabled === true && created.startedBy !== subject;
+  return isPrivateRun(created) && created?.startedBy !== subject;
 }
 
 /** Throws a Failure if a run may show the memories of a user to another one. `action` is what only the user may do. */
@@ -150,6 +153,7 @@ function clearResult(event: ToolResultEvent): void {
   if (event.error !== "") event.error = withheld;
   if (event.result === undefined) return;
   event.result.content = withheld;
+  event.result.citations = [];
   delete event.result.structured;
   const { metadata } = event.result;
   if (metadata === undefined) return;
@@ -163,7 +167,8 @@ function withoutOwn(given: RunEvent): RunEvent {
   const copy = clone(RunEventSchema, given);
   const { event } = copy;
   if (event.case === "runCreated") delete event.value.inherited;
-  if (event.case === "runPrepared") Object.assign(event.value, { recalled: [], history: [] });
+  if (event.case === "runPrepared")
+    Object.assign(event.value, { recalled: [], passages: [], history: [] });
   if (event.case === "toolCall") {
     delete event.value.arguments;
     delete event.value.injectedArgs;

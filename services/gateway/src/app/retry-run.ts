@@ -21,6 +21,7 @@ import { recordedFiles } from "@reeve/run/parts/recorded-files";
 import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
 import type { GatewayPorts } from "./gateway-ports.ts";
+import { readableCollections } from "./knowledge/readable-collections.ts";
 import { assertOwnMemories } from "./memories-of-others.ts";
 import { runExists } from "./run-exists.ts";
 import { runKeyOf, runNotFound } from "./read-run.ts";
@@ -64,8 +65,14 @@ export async function retryRun(
   assertOwnMemories(failed, subject, "retry it");
   ports.assertRoom();
   const state = await foldInSlices(initialState, events, applyAll, signal);
+  const derived = retryOf(state, failed.created, events);
+  const searching = { request: derived, spec: derived.spec, delegates: derived.delegates };
+  const collections = await readableCollections(ports, principal, searching, signal);
   const created = create(RunCreatedSchema, {
-    ...retryOf(state, failed.created, events),
+    ...derived,
+    ...collections,
+    // The conversation may have passages of then.
+    collectionsRestricted: derived.collectionsRestricted || collections.collectionsRestricted,
     requestId,
     requestHash,
     callOffset: randomInt(minCallOffset, maxCallOffset),

@@ -19,6 +19,7 @@ import type { RunCreated, StartRunRequest } from "@reeve/contracts/run";
 import { RunCreatedSchema, StartRunRequestSchema } from "@reeve/contracts/run";
 import { MessageSchema } from "@reeve/contracts/thread";
 import { runIdOf } from "@reeve/run/commands/run-id";
+import { isPrivateRun } from "@reeve/run/head/private-run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { Failure } from "@reeve/platform/failure";
@@ -33,6 +34,7 @@ import type { GatewayPorts } from "./gateway-ports.ts";
 import { createRun, knownRun } from "./runs/create-run.ts";
 import type { CheckedStart } from "./check-start-request.ts";
 import { checkStartRequest } from "./check-start-request.ts";
+import { readableCollections } from "./knowledge/readable-collections.ts";
 
 /** A run that a request started, or had started before. */
 export interface StartedRun {
@@ -67,10 +69,11 @@ export interface RunToStart {
 /** Starts a run with an id that follows from its request. Otherwise as `startRun`. */
 export async function startRunAs(
   ports: GatewayPorts,
-  { tenant, subject, roles }: Credential,
+  credential: Credential,
   { request, requestId, run }: RunToStart,
   signal: AbortSignal,
 ): Promise<StartedRun> {
+  const { tenant, subject, roles } = credential;
   const key: RunKey = { tenant, run };
   // The hash of the request needs its JSON.
   if (request.clientTools !== undefined) assertEncodable(request.clientTools, "client_tools");
@@ -86,8 +89,14 @@ export async function startRunAs(
   const spec = specToRun(ports, agent.spec, request);
   const agentId = agent.spec?.id ?? request.agentId;
   const delegates = [...(await delegatesToStart(ports, tenant, spec, signal))];
-  const offered = await offeredTools(ports, { tenant, subject }, request, signal);
-  const resolved = { ...request, delegates, offeredTools: [...offered.tools] };
+  const searching = { request, spec, delegates };
+  const collections = await readableCollections(ports, credential, searching, signal);
+  const { clientTools, threadId, memoryEnabled } = request;
+  const isPrivate = isPrivateRun({ memoryEnabled, ...collections });
+  const toolRequest = { clientTools, threadId, isPrivate };
+  const offered = await offeredTools(ports, { tenant, subject }, toolRequest, signal);
+  const offeredTo = { delegates, offeredTools: [...offered.tools] };
+  const resolved = { ...request, ...collections, ...offeredTo };
   const ofAgent = resolvable(ports, spec, resolved, { tenant, roles }, checked);
   const { usesStoredModels } = ofAgent;
   const warnings = [...routeWarnings(request), ...offered.warnings, ...ofAgent.warnings];
@@ -116,6 +125,7 @@ export async function startRunAs(
     traceparent: traceparentOf(),
     threadId: request.threadId,
     memoryEnabled: request.memoryEnabled,
+    ...collections,
     cancelOnDisconnect: request.cancelOnDisconnect,
     ...(request.chatContext && { chatContext: request.chatContext }),
     ...(request.outputSchema && { outputSchema: request.outputSchema }),

@@ -7,6 +7,7 @@ import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { Recording } from "@reeve/contracts/access/audit";
 import { AuditService } from "@reeve/contracts/audit";
+import { KnowledgeService } from "@reeve/contracts/extensions/knowledge";
 import { MemoryService } from "@reeve/contracts/memory";
 import { NotificationService } from "@reeve/contracts/notification";
 import { OperationsService } from "@reeve/contracts/operations";
@@ -26,6 +27,7 @@ const methods = [
   ApprovalService,
   ArtifactService,
   AuditService,
+  KnowledgeService,
   MemoryService,
   ModelService,
   NotificationService,

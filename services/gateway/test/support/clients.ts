@@ -9,6 +9,7 @@ import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { ArtifactService } from "@reeve/contracts/artifact";
 import { AuditService } from "@reeve/contracts/audit";
+import { KnowledgeService } from "@reeve/contracts/extensions/knowledge";
 import { MemoryService } from "@reeve/contracts/memory";
 import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
@@ -37,6 +38,7 @@ export interface Clients {
   readonly approvals: Client<typeof ApprovalService>;
   readonly artifacts: Client<typeof ArtifactService>;
   readonly audit: Client<typeof AuditService>;
+  readonly knowledge: Client<typeof KnowledgeService>;
   readonly memories: Client<typeof MemoryService>;
   readonly operations: Client<typeof OperationsService>;
   readonly runs: Client<typeof RunService>;
@@ -54,6 +56,7 @@ export function clientsOf(
     approvals: createClient(ApprovalService, transport),
     artifacts: createClient(ArtifactService, transport),
     audit: createClient(AuditService, transport),
+    knowledge: createClient(KnowledgeService, transport),
     memories: createClient(MemoryService, transport),
     operations: createClient(OperationsService, transport),
     runs: createClient(RunService, transport),

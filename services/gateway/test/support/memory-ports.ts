@@ -17,6 +17,9 @@ import { memoryCallJournal, memoryRunLog, memoryThreadLog } from "@reeve/jetstre
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
+import { CollectionEditor } from "@reeve/knowledge/collection-editor";
+import { maxTextObjectBytes } from "@reeve/knowledge/records/knowledge-limits";
+import { documentParser } from "@reeve/knowledge/parse/parse-document";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
@@ -84,6 +87,10 @@ export function memoryPorts(): MemoryPorts {
     inbox: new MemoryTable(),
     artifacts: new MemoryArtifactStore({ maxBytes: 1_000 }),
     memory: new LongTermMemory(new MemoryTable(), () => 0),
+    knowledge: new CollectionEditor(
+      { table: new MemoryTable(), objects: new MemoryObjects({ maxBytes: maxTextObjectBytes }) },
+      { parse: documentParser(), now: () => 0 },
+    ),
     threads: memoryThreadLog(),
     threadIndex,
     shards: new SharedShards(new MemoryTable(), bootClock),

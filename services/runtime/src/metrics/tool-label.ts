@@ -5,6 +5,7 @@ import {
   runtimeTools,
   retrieveArtifactName,
 } from "@reeve/agent/tools/runtime-tools";
+import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { boundedLabel } from "@reeve/platform/telemetry/metrics";
 import type { Catalogs } from "@reeve/engine/ports/catalogs";
@@ -14,6 +15,7 @@ const own: ReadonlySet<string> = new Set([
     create(AgentSpecSchema, { allowParallelSubagents: true, questions: {}, skills: ["any"] }),
   ).map(({ name }) => name),
   ...longTermMemoryTools.map(({ name }) => name),
+  searchKnowledgeName,
   retrieveArtifactName,
   finishSubtaskName,
 ]);

@@ -8,6 +8,7 @@ import { PendingApprovals } from "../../approval/live-approval.tsx";
 import { Composer } from "./composer.tsx";
 import { FrameItems } from "./frame-items.tsx";
 import type { RunViewProps } from "../view-props.ts";
+import { Sources } from "./sources.tsx";
 import { Working } from "./working.tsx";
 import { useStickToEnd } from "./use-stick-to-end.ts";
 
@@ -45,6 +46,7 @@ export function Conversation({ snapshot }: RunViewProps) {
         </section>
       )}
       <FrameItems frame={run.root} run={run} version={run.root.version} />
+      <Sources run={run} version={run.version} />
       <PendingApprovals run={run} />
       <Working run={run} isWaiting={pending.length > 0} />
       <div ref={end} />

@@ -13,7 +13,8 @@ export async function runAgain(
   signal: AbortSignal,
 ): Promise<string> {
   const created = await createdOf(runId, signal);
-  const { agentId, input, parts, messages, files, labels, memoryEnabled, chatContext } = created;
+  const { agentId, input, parts, messages, files, labels, collections } = created;
+  const { memoryEnabled, chatContext } = created;
   const { run } = await runs.startRun(
     {
       agentId,
@@ -23,6 +24,7 @@ export async function runAgain(
       files,
       labels,
       memoryEnabled,
+      collections,
       requestId,
       ...(chatContext && { chatContext }),
     },

@@ -1,5 +1,6 @@
 import { IncompleteReason } from "@reeve/contracts/run";
 import type { HistoryMessage } from "@reeve/contracts/thread";
+import { renderPassages } from "@reeve/knowledge/render-passages";
 import { editedNote } from "@reeve/run/tree/edited-note";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { workingAgent } from "../delegates/working-agent.ts";
@@ -91,11 +92,12 @@ function annotatedUnit(units: readonly Unit[]): Unit | undefined {
   return ofUser.find(({ isInput }) => isInput) ?? ofUser[0];
 }
 
-/** Returns the notes on the whole task: memories of the user, and the plan. */
+/** Returns the notes on the whole task: memories of the user, passages of documents, and the plan. */
 function notesOf(state: RunState, { id, subtask }: Frame): readonly string[] {
   if (subtask !== undefined) return [];
   const recalled = state.head.prepared?.recalled ?? [];
-  return [...recalled, id === plannerId ? "" : planNote(state.plan)];
+  const passages = renderPassages(state.head.prepared?.passages ?? []);
+  return [...recalled, passages, id === plannerId ? "" : planNote(state.plan)];
 }
 
 /** Returns the reminder for a subtask or a run that answered with text although its result has a schema. */

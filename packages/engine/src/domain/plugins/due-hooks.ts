@@ -41,9 +41,15 @@ export function dueHooks(state: RunState): readonly DueHook[] {
   return [...duePoints(state).flatMap((point) => hooksAt(state, point)), ...dueActions(state)];
 }
 
+const phasesOfCalls: readonly HookPhase[] = [
+  HookPhase.TOOL_GATE,
+  HookPhase.BEFORE_TOOL,
+  HookPhase.AFTER_TOOL,
+];
+
 /** The hooks of a call at each of its points. */
 const hooksOfCall = new Map(
-  [HookPhase.TOOL_GATE, HookPhase.BEFORE_TOOL, HookPhase.AFTER_TOOL].map((phase) => [
+  phasesOfCalls.map((phase) => [
     phase,
     onceForHooks((state, frame, call) => missingAt(state, stepPoint(frame, phase, call))),
   ]),

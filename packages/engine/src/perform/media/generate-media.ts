@@ -70,7 +70,7 @@ async function* generated(
   const { scope, call, media } = effect;
   const { callId, name, arguments: args = {} } = approvedCall(call);
   assertModelAllowed(state, model, ports);
-  const generator = generatorOf(model, ports);
+  const generator = await generatorOf(model, ports, signal);
   const request = mediaRequest(media, model, args);
   const store = async (bytes: Uint8Array, label: string): Promise<FilePart> => {
     const file = {
@@ -117,8 +117,12 @@ function assertKnown(model: ModelSpec | undefined): ModelSpec {
   throw new ModelFailure("not_configured", "the run has no model that generates such media");
 }
 
-function generatorOf(model: ModelSpec, ports: RunPorts): MediaGenerator {
-  const { media } = providerOf(model.provider, ports);
+async function generatorOf(
+  model: ModelSpec,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<MediaGenerator> {
+  const { media } = await providerOf(model, ports, signal);
   if (media !== undefined) return media;
   const message = `the provider ${model.provider} of worker ${ports.worker} generates no media`;
   throw new ModelFailure("unsupported", message);

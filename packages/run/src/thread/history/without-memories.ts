@@ -1,10 +1,14 @@
 import { create } from "@bufbuild/protobuf";
 import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
+import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import type { HistoryMessage } from "@reeve/contracts/thread";
 import { HistoryMessageSchema } from "@reeve/contracts/thread";
 
-const memoryTools = new Set(longTermMemoryTools.map(({ name }) => name));
+/** The tools whose results one user may read and another may not. */
+const memoryTools = new Set([...longTermMemoryTools.map(({ name }) => name), searchKnowledgeName]);
+/** Histories of every version have it. */
 const placeholder = "[not kept in the thread: memories belong to one user]";
+const passagePlaceholder = "[not kept in the thread: search again]";
 /** Arguments have to stay JSON. */
 const noArguments = "{}";
 
@@ -27,7 +31,10 @@ export function showsMemories({ message }: HistoryMessage): boolean {
       return isVerbatim || ofMemory.some(({ argumentsText }) => argumentsText !== noArguments);
     }
     case "toolResult":
-      return memoryTools.has(message.value.name) && message.value.content !== placeholder;
+      return (
+        memoryTools.has(message.value.name) &&
+        message.value.content !== placeholderOf(message.value.name)
+      );
     case "user":
     case undefined:
       return false;
@@ -50,7 +57,7 @@ function cleaned(history: HistoryMessage): HistoryMessage {
       return create(HistoryMessageSchema, { message: { case: "assistant", value } });
     }
     case "toolResult": {
-      const value = { ...message.value, content: placeholder };
+      const value = { ...message.value, content: placeholderOf(message.value.name) };
       return create(HistoryMessageSchema, { message: { case: "toolResult", value } });
     }
     case "user":
@@ -58,4 +65,8 @@ function cleaned(history: HistoryMessage): HistoryMessage {
       return history;
   }
   return history;
+}
+
+function placeholderOf(tool: string): string {
+  return tool === searchKnowledgeName ? passagePlaceholder : placeholder;
 }

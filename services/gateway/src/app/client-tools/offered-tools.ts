@@ -37,15 +37,21 @@ export function runScope(runId: string): string {
   return `run-${runId}`;
 }
 
+/** What decides which tools of clients a run gets. */
+interface ToolRequest extends Pick<StartRunRequest, "clientTools" | "threadId"> {
+  /** Whether the run has private data of its user. */
+  readonly isPrivate: boolean;
+}
+
 /**
  * Returns the tools that a run gets from clients: those of the request, then those that are offered to its thread, first by the user
- * of the run. A run with the memories of its user gets only those of the user. Throws a Failure if the tools of the request are
+ * of the run. A run with private data of its user gets only those of the user. Throws a Failure if the tools of the request are
  * invalid, or a runtime would ignore them; those of a thread are then left out.
  */
 export async function offeredTools(
   ports: Pick<GatewayPorts, "clientTools" | "holders">,
   { tenant, subject }: Principal,
-  { clientTools, threadId, memoryEnabled }: StartRunRequest,
+  { clientTools, threadId, isPrivate }: ToolRequest,
   signal: AbortSignal,
 ): Promise<OfferedTools> {
   const { offers, classes } = ports.clientTools;
@@ -55,7 +61,7 @@ export async function offeredTools(
       : await manifestTools(clientTools, "client_tools", classes, signal);
   const ofThread = threadId === "" ? [] : offers.of(tenant, threadScope(threadId));
   const isOwn = (offer: Pick<ToolOffer, "subject">) => offer.subject === subject;
-  const foreign = memoryEnabled ? [] : ofThread.filter((offer) => !isOwn(offer));
+  const foreign = isPrivate ? [] : ofThread.filter((offer) => !isOwn(offer));
   const others = [...ofThread.filter(isOwn), ...foreign].flatMap(({ tools }) => tools);
   if (own.length > 0) await assertServed(ports, signal);
   else if (others.length > 0) {

@@ -17,7 +17,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/agent_spec.proto.
  */
 export const file_reeve_agent_v1_agent_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLQDgoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhcKBW1vZGVsGAMgASgJQgi6SAVyAyj/ARIfCgxpbnN0cnVjdGlvbnMYBCABKAlCCbpIBnIEKICACBIjCgptYXhfcm91bmRzGAUgASgNQgq6SAcqBRjoBygBSACIAQESIgoJbWF4X3N0ZXBzGAYgASgNQgq6SAcqBRjoBygBSAGIAQESMQoLdGVtcGVyYXR1cmUYByABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASAKIAQESIAoKbWF4X3Rva2VucxgIIAEoDUIHukgEKgIoAUgDiAEBEhgKEHBsYW5uaW5nX2VuYWJsZWQYCSABKAgSGwoOcGxhbm5pbmdfbW9kZWwYCiABKAlIBIgBARIdChVwbGFubmluZ19pbnN0cnVjdGlvbnMYCyABKAkSHQoQYnVkZ2V0X2F3YXJlbmVzcxgMIAEoCUgFiAEBEhIKCmhpdGxfdG9vbHMYDSADKAkSHgoRZW1pdF9tY3BfcHJvZ3Jlc3MYDiABKAhIBogBARJLChJpbmplY3RlZF90b29sX2FyZ3MYDyADKAsyLy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuSW5qZWN0ZWRUb29sQXJnc0VudHJ5EiAKGGFsbG93X3BhcmFsbGVsX3N1YmFnZW50cxgQIAEoCBIuChZtYXhfcGFyYWxsZWxfc3ViYWdlbnRzGBEgASgNQgm6SAYqBBgHKAFIB4gBARISCgpwbHVnaW5faWRzGBIgAygJEjkKCHNlY3Rpb25zGBMgAygLMicucmVldmUuYWdlbnQudjEuQWdlbnRTcGVjLlNlY3Rpb25zRW50cnkSNQoOY29udGV4dF9wb2xpY3kYFCABKAsyHS5yZWV2ZS5hZ2VudC52MS5Db250ZXh0UG9saWN5EhEKCWRlbGVnYXRlcxgVIAMoCRIxCg1hbGxvd2VkX3Rvb2xzGBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI5ChVhbGxvd2VkX3Rvb2xfcGF0dGVybnMYFyABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhYKDmV4Y2x1ZGVkX3Rvb2xzGBggAygJEh4KFmV4Y2x1ZGVkX3Rvb2xfcGF0dGVybnMYGSADKAkSKgoIZW5kcG9pbnQYGiABKAsyGC5yZWV2ZS5hZ2VudC52MS5FbmRwb2ludBIaChJwZXJtaXNzaW9uX2NsYXNzZXMYGyADKAkSKAoHYnVkZ2V0cxgcIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSLQoKZGVlcF9hZ2VudBgdIAEoCzIZLnJlZXZlLmFnZW50LnYxLkRlZXBBZ2VudBITCgttY3Bfc2VydmVycxgeIAMoCRI3Cg9hcHByb3ZhbF9wb2xpY3kYHyABKAsyHi5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFBvbGljeRIzCg1hbnN3ZXJfcG9saWN5GCAgASgLMhwucmVldmUuYWdlbnQudjEuQW5zd2VyUG9saWN5EioKBXJldHJ5GCEgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3kSLAoPZmFsbGJhY2tfbW9kZWxzGCIgAygJQhO6SBCSAQ0QCBgBIgdyBRABKP8BEjEKCXF1ZXN0aW9ucxgjIAEoCzIeLnJlZXZlLmFnZW50LnYxLlF1ZXN0aW9uUG9saWN5Ei4KDW91dHB1dF9zY2hlbWEYJCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EkQKBnNraWxscxgoIAMoCUI0ukgxkgEuECAYASIociYyJF5bYS16MC05XShbYS16MC05LV17MCw2Mn1bYS16MC05XSk/JBItCgh3b3JrZmxvdxgpIAEoCzIbLnJlZXZlLndvcmtmbG93LnYxLldvcmtmbG93EiwKBW1lZGlhGDwgASgLMh0ucmVldmUuYWdlbnQudjEuTWVkaWFTZXR0aW5ncxo3ChVJbmplY3RlZFRvb2xBcmdzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARpHCg1TZWN0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRIlCgV2YWx1ZRgCIAEoCzIWLmdvb2dsZS5wcm90b2J1Zi5WYWx1ZToCOAFCDQoLX21heF9yb3VuZHNCDAoKX21heF9zdGVwc0IOCgxfdGVtcGVyYXR1cmVCDQoLX21heF90b2tlbnNCEQoPX3BsYW5uaW5nX21vZGVsQhMKEV9idWRnZXRfYXdhcmVuZXNzQhQKEl9lbWl0X21jcF9wcm9ncmVzc0IZChdfbWF4X3BhcmFsbGVsX3N1YmFnZW50cyJOCg1NZWRpYVNldHRpbmdzEh0KC2ltYWdlX21vZGVsGAEgASgJQgi6SAVyAyj/ARIeCgxzcGVlY2hfbW9kZWwYAiABKAlCCLpIBXIDKP8BIpABCg5RdWVzdGlvblBvbGljeRI0Cgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIjCgZwZW9wbGUYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAMgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BIrMDCgtSZXRyeVBvbGljeRIiCgttYXhfcmV0cmllcxgBIAEoDUIIukgFKgMYkE5IAIgBARI+CgttYXhfZWxhcHNlZBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIOukgLqgEIIgQIgPUkKgASQQoPaW5pdGlhbF9iYWNrb2ZmGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEj0KC21heF9iYWNrb2ZmGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAOq0BukipARqmAQoNcmV0cnkuYmFja29mZhIzaW5pdGlhbF9iYWNrb2ZmIG11c3Qgbm90IGJlIGxvbmdlciB0aGFuIG1heF9iYWNrb2ZmGmAhaGFzKHRoaXMuaW5pdGlhbF9iYWNrb2ZmKSB8fCAhaGFzKHRoaXMubWF4X2JhY2tvZmYpIHx8IHRoaXMuaW5pdGlhbF9iYWNrb2ZmIDw9IHRoaXMubWF4X2JhY2tvZmZCDgoMX21heF9yZXRyaWVzIrIBCgxBbnN3ZXJQb2xpY3kSNQoJdHJ1bmNhdGVkGAEgASgJQiK6SB9yHVIAUghjb21wbGV0ZVIIY29udGludWVSBWVycm9yEioKCGZpbHRlcmVkGAIgASgJQhi6SBVyE1IAUghjb21wbGV0ZVIFZXJyb3ISKQoRbWF4X2NvbnRpbnVhdGlvbnMYAyABKA1CCbpIBioEGBQoAUgAiAEBQhQKEl9tYXhfY29udGludWF0aW9ucyJOCg1Db250ZXh0UG9saWN5EicKEWNvbXBhY3RfYXRfdG9rZW5zGAEgASgNQge6SAQqAigBSACIAQFCFAoSX2NvbXBhY3RfYXRfdG9rZW5zIikKCEVuZHBvaW50EgsKA3VybBgBIAEoCRIQCghwcm90b2NvbBgCIAEoCSL/BAoHQnVkZ2V0cxIfCgltYXhfZGVwdGgYASABKA1CB7pIBCoCGGRIAIgBARIlCgxtYXhfcGFyYWxsZWwYAiABKA1CCrpIByoFGOgHKAFIAYgBARIkCgxtYXhfc3VidGFza3MYAyABKA1CCbpIBioEGKCNBkgCiAEBEiUKDW1heF9sbG1fY2FsbHMYBCABKA1CCbpIBioEGKCNBkgDiAEBEiYKDm1heF90b29sX2NhbGxzGAUgASgNQgm6SAYqBBigjQZIBIgBARI7Cg5tYXhfd2FsbF9jbG9jaxgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASKwoQbWF4X3Jlc3VsdF9ieXRlcxgHIAEoDUIMukgJKgcYoMIeKOgHSAWIAQESKAoSbWF4X2hpc3RvcnlfdG9rZW5zGAggASgNQge6SAQqAigBSAaIAQESHQoQbWF4X3RvdGFsX3Rva2VucxgJIAEoDUgHiAEBEhwKD21heF90b3RhbF9ieXRlcxgKIAEoDUgIiAEBEisKDG1heF9jb3N0X3VzZBgLIAEoAUIQukgNEgtAASkAAAAAAAAAAEgJiAEBQgwKCl9tYXhfZGVwdGhCDwoNX21heF9wYXJhbGxlbEIPCg1fbWF4X3N1YnRhc2tzQhAKDl9tYXhfbGxtX2NhbGxzQhEKD19tYXhfdG9vbF9jYWxsc0ITChFfbWF4X3Jlc3VsdF9ieXRlc0IVChNfbWF4X2hpc3RvcnlfdG9rZW5zQhMKEV9tYXhfdG90YWxfdG9rZW5zQhIKEF9tYXhfdG90YWxfYnl0ZXNCDwoNX21heF9jb3N0X3VzZCJaCgZMaW1pdHMSKAoHYnVkZ2V0cxgBIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSFwoKbWF4X3JvdW5kcxgCIAEoDUgAiAEBQg0KC19tYXhfcm91bmRzIvgDCglEZWVwQWdlbnQSFwoKZmlsZXN5c3RlbRgBIAEoCEgAiAEBEhUKCHRlcm1pbmFsGAIgASgISAGIAQESEQoEY29kZRgDIAEoCEgCiAEBEhUKCHBsYW5uaW5nGAQgASgISAOIAQESMwoPYWxsb3dlZF9pbXBvcnRzGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI1ChFjb21tYW5kX2JsYWNrbGlzdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSPgoMY29kZV90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEkEKD2NvbW1hbmRfdGltZW91dBgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkINukgKqgEHIgMIkBwqABIRCglyZWFkX29ubHkYCSABKAgSLgoHbmV0d29yaxgKIAEoCzIdLnJlZXZlLmFnZW50LnYxLk5ldHdvcmtBY2Nlc3MSLQoPd29ya3NwYWNlX3Njb3BlGAwgASgJQhS6SBFyD1IAUgNydW5SBnRocmVhZEINCgtfZmlsZXN5c3RlbUILCglfdGVybWluYWxCBwoFX2NvZGVCCwoJX3BsYW5uaW5nInIKDU5ldHdvcmtBY2Nlc3MSGQoFYWxsb3cYASADKAlCCrpIB5IBBBBkGAESRgoLY3JlZGVudGlhbHMYAiADKAlCMbpILpIBKxAQGAEiJXIjMiFeW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSQi3AMKDkFwcHJvdmFsUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEh4KFmFsbG93X2VkaXRlZF9hcmd1bWVudHMYAiABKAgSQwoMYWx0ZXJuYXRpdmVzGAMgAygLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZUIIukgFkgECEBASGQoRZXhjbHVkZV9yZXF1ZXN0ZXIYBCABKAgSFgoOZXhjbHVkZV9hdXRob3IYBSABKAgSNQoFd2FpdHMYBiADKAsyHC5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFdhaXRCCLpIBZIBAhAQEjkKC2VzY2FsYXRpb25zGAcgAygLMhoucmVldmUuYWdlbnQudjEuRXNjYWxhdGlvbkIIukgFkgECEAgSLwoLYnJlYWtfZ2xhc3MYCCABKAsyGi5yZWV2ZS5hZ2VudC52MS5CcmVha0dsYXNzEioKCHJldmlld2VyGAkgASgLMhgucmVldmUuYWdlbnQudjEuUmV2aWV3ZXISLQoHc3RlcF91cBgKIAEoCzIcLnJlZXZlLmFnZW50LnYxLlN0ZXBVcFBvbGljeSJXCgxTdGVwVXBQb2xpY3kSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoHY2xhc3NlcxgCIAMoCUISukgPkgEMEBAYASIGcgQQAShAIngKCFJldmlld2VyEhoKBnJ1YnJpYxgBIAEoCUIKukgHcgUQASiAQBIiCgV0b29scxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIsCgV2b3RlcxgDIAEoCzIdLnJlZXZlLmFnZW50LnYxLlJldmlld2VyVm90ZXMiSgoNUmV2aWV3ZXJWb3RlcxIjCgdjbGFzc2VzGAEgAygJQhK6SA+SAQwQEBgBIgZyBBABKEASFAoMcmVqZWN0c19vbmx5GAIgASgIIpQBCgpCcmVha0dsYXNzEiMKBnBlb3BsZRgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoRbWluX3JlYXNvbl9sZW5ndGgYAyABKA1CCLpIBSoDGOgHEhcKD2FsbG93X3JlcXVlc3RlchgEIAEoCCKEAQoKRXNjYWxhdGlvbhI8CgVhZnRlchgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAEjgKC2FsdGVybmF0aXZlGAIgASgLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZSJvCgxBcHByb3ZhbFdhaXQSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESOwoEd2FpdBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAIvYBChNEZWNpc2lvbkFsdGVybmF0aXZlEjMKBG5hbWUYASABKAlCJbpIInIgMh5eKFthLXowLTldW2EtejAtOS5fLV17MCw2Mn0pPyQSGAoGZmlsdGVyGAIgASgJQgi6SAVyAyiACBIjCgZwZW9wbGUYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAQgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEhoKCWFwcHJvdmFscxgFIAEoDUIHukgEKgIYFBIYCgdkZW5pYWxzGAYgASgNQge6SAQqAhgUEhAKCHJldmlld2VyGAcgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_reeve_workflow_v1_workflow]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9hZ2VudF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSK6DwoJQWdlbnRTcGVjEi8KAmlkGAEgASgJQiO6SCDYAQFyGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEhcKBW1vZGVsGAMgASgJQgi6SAVyAyj/ARIfCgxpbnN0cnVjdGlvbnMYBCABKAlCCbpIBnIEKICACBIjCgptYXhfcm91bmRzGAUgASgNQgq6SAcqBRjoBygBSACIAQESIgoJbWF4X3N0ZXBzGAYgASgNQgq6SAcqBRjoBygBSAGIAQESMQoLdGVtcGVyYXR1cmUYByABKAFCF7pIFBISGQAAAAAAAABAKQAAAAAAAAAASAKIAQESIAoKbWF4X3Rva2VucxgIIAEoDUIHukgEKgIoAUgDiAEBEhgKEHBsYW5uaW5nX2VuYWJsZWQYCSABKAgSGwoOcGxhbm5pbmdfbW9kZWwYCiABKAlIBIgBARIdChVwbGFubmluZ19pbnN0cnVjdGlvbnMYCyABKAkSHQoQYnVkZ2V0X2F3YXJlbmVzcxgMIAEoCUgFiAEBEhIKCmhpdGxfdG9vbHMYDSADKAkSHgoRZW1pdF9tY3BfcHJvZ3Jlc3MYDiABKAhIBogBARJLChJpbmplY3RlZF90b29sX2FyZ3MYDyADKAsyLy5yZWV2ZS5hZ2VudC52MS5BZ2VudFNwZWMuSW5qZWN0ZWRUb29sQXJnc0VudHJ5EiAKGGFsbG93X3BhcmFsbGVsX3N1YmFnZW50cxgQIAEoCBIuChZtYXhfcGFyYWxsZWxfc3ViYWdlbnRzGBEgASgNQgm6SAYqBBgHKAFIB4gBARISCgpwbHVnaW5faWRzGBIgAygJEjkKCHNlY3Rpb25zGBMgAygLMicucmVldmUuYWdlbnQudjEuQWdlbnRTcGVjLlNlY3Rpb25zRW50cnkSNQoOY29udGV4dF9wb2xpY3kYFCABKAsyHS5yZWV2ZS5hZ2VudC52MS5Db250ZXh0UG9saWN5EhEKCWRlbGVnYXRlcxgVIAMoCRIxCg1hbGxvd2VkX3Rvb2xzGBYgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI5ChVhbGxvd2VkX3Rvb2xfcGF0dGVybnMYFyABKAsyGi5nb29nbGUucHJvdG9idWYuTGlzdFZhbHVlEhYKDmV4Y2x1ZGVkX3Rvb2xzGBggAygJEh4KFmV4Y2x1ZGVkX3Rvb2xfcGF0dGVybnMYGSADKAkSKgoIZW5kcG9pbnQYGiABKAsyGC5yZWV2ZS5hZ2VudC52MS5FbmRwb2ludBIaChJwZXJtaXNzaW9uX2NsYXNzZXMYGyADKAkSKAoHYnVkZ2V0cxgcIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSLQoKZGVlcF9hZ2VudBgdIAEoCzIZLnJlZXZlLmFnZW50LnYxLkRlZXBBZ2VudBITCgttY3Bfc2VydmVycxgeIAMoCRI3Cg9hcHByb3ZhbF9wb2xpY3kYHyABKAsyHi5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFBvbGljeRIzCg1hbnN3ZXJfcG9saWN5GCAgASgLMhwucmVldmUuYWdlbnQudjEuQW5zd2VyUG9saWN5EioKBXJldHJ5GCEgASgLMhsucmVldmUuYWdlbnQudjEuUmV0cnlQb2xpY3kSLAoPZmFsbGJhY2tfbW9kZWxzGCIgAygJQhO6SBCSAQ0QCBgBIgdyBRABKP8BEjEKCXF1ZXN0aW9ucxgjIAEoCzIeLnJlZXZlLmFnZW50LnYxLlF1ZXN0aW9uUG9saWN5Ei4KDW91dHB1dF9zY2hlbWEYJCABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EkQKBnNraWxscxgoIAMoCUI0ukgxkgEuECAYASIociYyJF5bYS16MC05XShbYS16MC05LV17MCw2Mn1bYS16MC05XSk/JBItCgh3b3JrZmxvdxgpIAEoCzIbLnJlZXZlLndvcmtmbG93LnYxLldvcmtmbG93Ej4KC2NvbGxlY3Rpb25zGDIgAygJQim6SCaSASMQChgBIh1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIsCgVtZWRpYRg8IAEoCzIdLnJlZXZlLmFnZW50LnYxLk1lZGlhU2V0dGluZ3MSKAoDYTJhGEYgASgLMhsucmVldmUuYWdlbnQudjEuQTJhRXhwb3N1cmUaNwoVSW5qZWN0ZWRUb29sQXJnc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaRwoNU2VjdGlvbnNFbnRyeRILCgNrZXkYASABKAkSJQoFdmFsdWUYAiABKAsyFi5nb29nbGUucHJvdG9idWYuVmFsdWU6AjgBQg0KC19tYXhfcm91bmRzQgwKCl9tYXhfc3RlcHNCDgoMX3RlbXBlcmF0dXJlQg0KC19tYXhfdG9rZW5zQhEKD19wbGFubmluZ19tb2RlbEITChFfYnVkZ2V0X2F3YXJlbmVzc0IUChJfZW1pdF9tY3BfcHJvZ3Jlc3NCGQoXX21heF9wYXJhbGxlbF9zdWJhZ2VudHMicQoLQTJhRXhwb3N1cmUSDwoHZW5hYmxlZBgBIAEoCBIdCgtkZXNjcmlwdGlvbhgCIAEoCUIIukgFcgMogCASMgoGc2tpbGxzGAMgAygLMhgucmVldmUuYWdlbnQudjEuQTJhU2tpbGxCCLpIBZIBAhAgIp0BCghBMmFTa2lsbBIWCgJpZBgBIAEoCUIKukgHcgUQASj/ARIYCgRuYW1lGAIgASgJQgq6SAdyBRABKP8BEh0KC2Rlc2NyaXB0aW9uGAMgASgJQgi6SAVyAyiAIBIdCgR0YWdzGAQgAygJQg+6SAySAQkQICIFcgMo/wESIQoIZXhhbXBsZXMYBSADKAlCD7pIDJIBCRAgIgVyAyiAICJOCg1NZWRpYVNldHRpbmdzEh0KC2ltYWdlX21vZGVsGAEgASgJQgi6SAVyAyj/ARIeCgxzcGVlY2hfbW9kZWwYAiABKAlCCLpIBXIDKP8BIpABCg5RdWVzdGlvblBvbGljeRI0Cgd0aW1lb3V0GAEgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgi6SAWqAQIqABIjCgZwZW9wbGUYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAMgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BIrMDCgtSZXRyeVBvbGljeRIiCgttYXhfcmV0cmllcxgBIAEoDUIIukgFKgMYkE5IAIgBARI+CgttYXhfZWxhcHNlZBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIOukgLqgEIIgQIgPUkKgASQQoPaW5pdGlhbF9iYWNrb2ZmGAMgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEj0KC21heF9iYWNrb2ZmGAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAOq0BukipARqmAQoNcmV0cnkuYmFja29mZhIzaW5pdGlhbF9iYWNrb2ZmIG11c3Qgbm90IGJlIGxvbmdlciB0aGFuIG1heF9iYWNrb2ZmGmAhaGFzKHRoaXMuaW5pdGlhbF9iYWNrb2ZmKSB8fCAhaGFzKHRoaXMubWF4X2JhY2tvZmYpIHx8IHRoaXMuaW5pdGlhbF9iYWNrb2ZmIDw9IHRoaXMubWF4X2JhY2tvZmZCDgoMX21heF9yZXRyaWVzIrIBCgxBbnN3ZXJQb2xpY3kSNQoJdHJ1bmNhdGVkGAEgASgJQiK6SB9yHVIAUghjb21wbGV0ZVIIY29udGludWVSBWVycm9yEioKCGZpbHRlcmVkGAIgASgJQhi6SBVyE1IAUghjb21wbGV0ZVIFZXJyb3ISKQoRbWF4X2NvbnRpbnVhdGlvbnMYAyABKA1CCbpIBioEGBQoAUgAiAEBQhQKEl9tYXhfY29udGludWF0aW9ucyJOCg1Db250ZXh0UG9saWN5EicKEWNvbXBhY3RfYXRfdG9rZW5zGAEgASgNQge6SAQqAigBSACIAQFCFAoSX2NvbXBhY3RfYXRfdG9rZW5zIikKCEVuZHBvaW50EgsKA3VybBgBIAEoCRIQCghwcm90b2NvbBgCIAEoCSL/BAoHQnVkZ2V0cxIfCgltYXhfZGVwdGgYASABKA1CB7pIBCoCGGRIAIgBARIlCgxtYXhfcGFyYWxsZWwYAiABKA1CCrpIByoFGOgHKAFIAYgBARIkCgxtYXhfc3VidGFza3MYAyABKA1CCbpIBioEGKCNBkgCiAEBEiUKDW1heF9sbG1fY2FsbHMYBCABKA1CCbpIBioEGKCNBkgDiAEBEiYKDm1heF90b29sX2NhbGxzGAUgASgNQgm6SAYqBBigjQZIBIgBARI7Cg5tYXhfd2FsbF9jbG9jaxgGIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIIukgFqgECKgASKwoQbWF4X3Jlc3VsdF9ieXRlcxgHIAEoDUIMukgJKgcYoMIeKOgHSAWIAQESKAoSbWF4X2hpc3RvcnlfdG9rZW5zGAggASgNQge6SAQqAigBSAaIAQESHQoQbWF4X3RvdGFsX3Rva2VucxgJIAEoDUgHiAEBEhwKD21heF90b3RhbF9ieXRlcxgKIAEoDUgIiAEBEisKDG1heF9jb3N0X3VzZBgLIAEoAUIQukgNEgtAASkAAAAAAAAAAEgJiAEBQgwKCl9tYXhfZGVwdGhCDwoNX21heF9wYXJhbGxlbEIPCg1fbWF4X3N1YnRhc2tzQhAKDl9tYXhfbGxtX2NhbGxzQhEKD19tYXhfdG9vbF9jYWxsc0ITChFfbWF4X3Jlc3VsdF9ieXRlc0IVChNfbWF4X2hpc3RvcnlfdG9rZW5zQhMKEV9tYXhfdG90YWxfdG9rZW5zQhIKEF9tYXhfdG90YWxfYnl0ZXNCDwoNX21heF9jb3N0X3VzZCJaCgZMaW1pdHMSKAoHYnVkZ2V0cxgBIAEoCzIXLnJlZXZlLmFnZW50LnYxLkJ1ZGdldHMSFwoKbWF4X3JvdW5kcxgCIAEoDUgAiAEBQg0KC19tYXhfcm91bmRzIvgDCglEZWVwQWdlbnQSFwoKZmlsZXN5c3RlbRgBIAEoCEgAiAEBEhUKCHRlcm1pbmFsGAIgASgISAGIAQESEQoEY29kZRgDIAEoCEgCiAEBEhUKCHBsYW5uaW5nGAQgASgISAOIAQESMwoPYWxsb3dlZF9pbXBvcnRzGAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLkxpc3RWYWx1ZRI1ChFjb21tYW5kX2JsYWNrbGlzdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5MaXN0VmFsdWUSPgoMY29kZV90aW1lb3V0GAcgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQg26SAqqAQciAwiQHCoAEkEKD2NvbW1hbmRfdGltZW91dBgIIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkINukgKqgEHIgMIkBwqABIRCglyZWFkX29ubHkYCSABKAgSLgoHbmV0d29yaxgKIAEoCzIdLnJlZXZlLmFnZW50LnYxLk5ldHdvcmtBY2Nlc3MSLQoPd29ya3NwYWNlX3Njb3BlGAwgASgJQhS6SBFyD1IAUgNydW5SBnRocmVhZEINCgtfZmlsZXN5c3RlbUILCglfdGVybWluYWxCBwoFX2NvZGVCCwoJX3BsYW5uaW5nInIKDU5ldHdvcmtBY2Nlc3MSGQoFYWxsb3cYASADKAlCCrpIB5IBBBBkGAESRgoLY3JlZGVudGlhbHMYAiADKAlCMbpILpIBKxAQGAEiJXIjMiFeW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSQi3AMKDkFwcHJvdmFsUG9saWN5EjQKB3RpbWVvdXQYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb25CCLpIBaoBAioAEh4KFmFsbG93X2VkaXRlZF9hcmd1bWVudHMYAiABKAgSQwoMYWx0ZXJuYXRpdmVzGAMgAygLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZUIIukgFkgECEBASGQoRZXhjbHVkZV9yZXF1ZXN0ZXIYBCABKAgSFgoOZXhjbHVkZV9hdXRob3IYBSABKAgSNQoFd2FpdHMYBiADKAsyHC5yZWV2ZS5hZ2VudC52MS5BcHByb3ZhbFdhaXRCCLpIBZIBAhAQEjkKC2VzY2FsYXRpb25zGAcgAygLMhoucmVldmUuYWdlbnQudjEuRXNjYWxhdGlvbkIIukgFkgECEAgSLwoLYnJlYWtfZ2xhc3MYCCABKAsyGi5yZWV2ZS5hZ2VudC52MS5CcmVha0dsYXNzEioKCHJldmlld2VyGAkgASgLMhgucmVldmUuYWdlbnQudjEuUmV2aWV3ZXISLQoHc3RlcF91cBgKIAEoCzIcLnJlZXZlLmFnZW50LnYxLlN0ZXBVcFBvbGljeSJXCgxTdGVwVXBQb2xpY3kSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoHY2xhc3NlcxgCIAMoCUISukgPkgEMEBAYASIGcgQQAShAIngKCFJldmlld2VyEhoKBnJ1YnJpYxgBIAEoCUIKukgHcgUQASiAQBIiCgV0b29scxgCIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIsCgV2b3RlcxgDIAEoCzIdLnJlZXZlLmFnZW50LnYxLlJldmlld2VyVm90ZXMiSgoNUmV2aWV3ZXJWb3RlcxIjCgdjbGFzc2VzGAEgAygJQhK6SA+SAQwQEBgBIgZyBBABKEASFAoMcmVqZWN0c19vbmx5GAIgASgIIpQBCgpCcmVha0dsYXNzEiMKBnBlb3BsZRgBIAMoCUITukgQkgENEGQYASIHcgUQASj/ARIjCgZncm91cHMYAiADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoRbWluX3JlYXNvbl9sZW5ndGgYAyABKA1CCLpIBSoDGOgHEhcKD2FsbG93X3JlcXVlc3RlchgEIAEoCCKEAQoKRXNjYWxhdGlvbhI8CgVhZnRlchgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAEjgKC2FsdGVybmF0aXZlGAIgASgLMiMucmVldmUuYWdlbnQudjEuRGVjaXNpb25BbHRlcm5hdGl2ZSJvCgxBcHByb3ZhbFdhaXQSIgoFdG9vbHMYASADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESOwoEd2FpdBgCIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkISukgPyAEBqgEJIgUIgJqeASoAIvYBChNEZWNpc2lvbkFsdGVybmF0aXZlEjMKBG5hbWUYASABKAlCJbpIInIgMh5eKFthLXowLTldW2EtejAtOS5fLV17MCw2Mn0pPyQSGAoGZmlsdGVyGAIgASgJQgi6SAVyAyiACBIjCgZwZW9wbGUYAyADKAlCE7pIEJIBDRBkGAEiB3IFEAEo/wESIwoGZ3JvdXBzGAQgAygJQhO6SBCSAQ0QZBgBIgdyBRABKP8BEhoKCWFwcHJvdmFscxgFIAEoDUIHukgEKgIYFBIYCgdkZW5pYWxzGAYgASgNQge6SAQqAhgUEhAKCHJldmlld2VyGAcgASgIYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_duration, file_google_protobuf_struct, file_reeve_workflow_v1_workflow]);
 
 /**
  * Defines an agent. The JSON mapping of this message, with field names in snake_case, is the format
@@ -325,12 +325,29 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
   workflow?: Workflow | undefined;
 
   /**
+   * Collections that every run of the agent may search, by id, in addition to those of the request that
+   * starts it. A run is refused if its user may not read one of them. A delegate searches its own, and
+   * those of the run.
+   *
+   * @generated from field: repeated string collections = 50;
+   */
+  collections: string[];
+
+  /**
    * Models with which the agent generates images and speech. If unset, it generates none in its own runs; a request with
    * `media_generation` may still name a model.
    *
    * @generated from field: reeve.agent.v1.MediaSettings media = 60;
    */
   media?: MediaSettings | undefined;
+
+  /**
+   * How the agent is offered to programs and to agents elsewhere through the A2A protocol. If unset, it
+   * is not offered, unless the gateway offers all agents.
+   *
+   * @generated from field: reeve.agent.v1.A2aExposure a2a = 70;
+   */
+  a2a?: A2aExposure | undefined;
 };
 
 /**
@@ -339,6 +356,90 @@ export type AgentSpec = Message<"reeve.agent.v1.AgentSpec"> & {
  */
 export const AgentSpecSchema: GenMessage<AgentSpec> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_agent_spec, 0);
+
+/**
+ * Offers an agent through the A2A protocol. Its agent card has these fields.
+ *
+ * @generated from message reeve.agent.v1.A2aExposure
+ */
+export type A2aExposure = Message<"reeve.agent.v1.A2aExposure"> & {
+  /**
+   * Whether the agent is offered.
+   *
+   * @generated from field: bool enabled = 1;
+   */
+  enabled: boolean;
+
+  /**
+   * What the agent does, for people and models that choose an agent. If empty, its name.
+   *
+   * @generated from field: string description = 2;
+   */
+  description: string;
+
+  /**
+   * What the agent can do. If empty, one skill with the name and the description of the agent.
+   *
+   * @generated from field: repeated reeve.agent.v1.A2aSkill skills = 3;
+   */
+  skills: A2aSkill[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.A2aExposure.
+ * Use `create(A2aExposureSchema)` to create a new message.
+ */
+export const A2aExposureSchema: GenMessage<A2aExposure> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_spec, 1);
+
+/**
+ * An ability of an agent, as its agent card describes it.
+ *
+ * @generated from message reeve.agent.v1.A2aSkill
+ */
+export type A2aSkill = Message<"reeve.agent.v1.A2aSkill"> & {
+  /**
+   * Id of the skill, unique within the agent.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Name for people.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * What the skill does.
+   *
+   * @generated from field: string description = 3;
+   */
+  description: string;
+
+  /**
+   * Keywords.
+   *
+   * @generated from field: repeated string tags = 4;
+   */
+  tags: string[];
+
+  /**
+   * Requests that the skill can handle.
+   *
+   * @generated from field: repeated string examples = 5;
+   */
+  examples: string[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.A2aSkill.
+ * Use `create(A2aSkillSchema)` to create a new message.
+ */
+export const A2aSkillSchema: GenMessage<A2aSkill> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_agent_spec, 2);
 
 /**
  * Models that generate media for an agent. The agent has a tool for each of them.
@@ -368,7 +469,7 @@ export type MediaSettings = Message<"reeve.agent.v1.MediaSettings"> & {
  * Use `create(MediaSettingsSchema)` to create a new message.
  */
 export const MediaSettingsSchema: GenMessage<MediaSettings> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 1);
+  messageDesc(file_reeve_agent_v1_agent_spec, 3);
 
 /**
  * Gives an agent the tool `ask_user`, and says who answers its questions. A run that waits for an answer
@@ -407,7 +508,7 @@ export type QuestionPolicy = Message<"reeve.agent.v1.QuestionPolicy"> & {
  * Use `create(QuestionPolicySchema)` to create a new message.
  */
 export const QuestionPolicySchema: GenMessage<QuestionPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 2);
+  messageDesc(file_reeve_agent_v1_agent_spec, 4);
 
 /**
  * How a model call is repeated that its provider fails for a reason that may pass: a rate limit, an
@@ -455,7 +556,7 @@ export type RetryPolicy = Message<"reeve.agent.v1.RetryPolicy"> & {
  * Use `create(RetryPolicySchema)` to create a new message.
  */
 export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 3);
+  messageDesc(file_reeve_agent_v1_agent_spec, 5);
 
 /**
  * What happens when an answer that would end a run or a subtask is incomplete. The actions are
@@ -494,7 +595,7 @@ export type AnswerPolicy = Message<"reeve.agent.v1.AnswerPolicy"> & {
  * Use `create(AnswerPolicySchema)` to create a new message.
  */
 export const AnswerPolicySchema: GenMessage<AnswerPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 4);
+  messageDesc(file_reeve_agent_v1_agent_spec, 6);
 
 /**
  * Controls how a conversation is kept within the model's context window.
@@ -516,7 +617,7 @@ export type ContextPolicy = Message<"reeve.agent.v1.ContextPolicy"> & {
  * Use `create(ContextPolicySchema)` to create a new message.
  */
 export const ContextPolicySchema: GenMessage<ContextPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 5);
+  messageDesc(file_reeve_agent_v1_agent_spec, 7);
 
 /**
  * Endpoint of a remote agent.
@@ -544,7 +645,7 @@ export type Endpoint = Message<"reeve.agent.v1.Endpoint"> & {
  * Use `create(EndpointSchema)` to create a new message.
  */
 export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 6);
+  messageDesc(file_reeve_agent_v1_agent_spec, 8);
 
 /**
  * Limits of one run, including its subtasks. A limit that is unset has the default of the
@@ -642,7 +743,7 @@ export type Budgets = Message<"reeve.agent.v1.Budgets"> & {
  * Use `create(BudgetsSchema)` to create a new message.
  */
 export const BudgetsSchema: GenMessage<Budgets> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 7);
+  messageDesc(file_reeve_agent_v1_agent_spec, 9);
 
 /**
  * All limits of a run.
@@ -670,7 +771,7 @@ export type Limits = Message<"reeve.agent.v1.Limits"> & {
  * Use `create(LimitsSchema)` to create a new message.
  */
 export const LimitsSchema: GenMessage<Limits> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 8);
+  messageDesc(file_reeve_agent_v1_agent_spec, 10);
 
 /**
  * Settings of the built-in tools. Disabling a category removes its tools from the agent.
@@ -767,7 +868,7 @@ export type DeepAgent = Message<"reeve.agent.v1.DeepAgent"> & {
  * Use `create(DeepAgentSchema)` to create a new message.
  */
 export const DeepAgentSchema: GenMessage<DeepAgent> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 9);
+  messageDesc(file_reeve_agent_v1_agent_spec, 11);
 
 /**
  * Network access of a sandbox, through a proxy that logs each connection.
@@ -800,7 +901,7 @@ export type NetworkAccess = Message<"reeve.agent.v1.NetworkAccess"> & {
  * Use `create(NetworkAccessSchema)` to create a new message.
  */
 export const NetworkAccessSchema: GenMessage<NetworkAccess> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 10);
+  messageDesc(file_reeve_agent_v1_agent_spec, 12);
 
 /**
  * Controls how approvals of an agent behave, and who decides them.
@@ -891,7 +992,7 @@ export type ApprovalPolicy = Message<"reeve.agent.v1.ApprovalPolicy"> & {
  * Use `create(ApprovalPolicySchema)` to create a new message.
  */
 export const ApprovalPolicySchema: GenMessage<ApprovalPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 11);
+  messageDesc(file_reeve_agent_v1_agent_spec, 13);
 
 /**
  * Selects the calls that people approve only with a passkey: each person confirms the approval of exactly
@@ -921,7 +1022,7 @@ export type StepUpPolicy = Message<"reeve.agent.v1.StepUpPolicy"> & {
  * Use `create(StepUpPolicySchema)` to create a new message.
  */
 export const StepUpPolicySchema: GenMessage<StepUpPolicy> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 12);
+  messageDesc(file_reeve_agent_v1_agent_spec, 14);
 
 /**
  * Has the model of the agent advise the people who decide on a call. It decides nothing unless its
@@ -959,7 +1060,7 @@ export type Reviewer = Message<"reeve.agent.v1.Reviewer"> & {
  * Use `create(ReviewerSchema)` to create a new message.
  */
 export const ReviewerSchema: GenMessage<Reviewer> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 13);
+  messageDesc(file_reeve_agent_v1_agent_spec, 15);
 
 /**
  * The calls for which the advice of a reviewer is a vote. Advice that is unsure is none. A vote counts for
@@ -990,7 +1091,7 @@ export type ReviewerVotes = Message<"reeve.agent.v1.ReviewerVotes"> & {
  * Use `create(ReviewerVotesSchema)` to create a new message.
  */
 export const ReviewerVotesSchema: GenMessage<ReviewerVotes> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 14);
+  messageDesc(file_reeve_agent_v1_agent_spec, 16);
 
 /**
  * People who may approve a call in an emergency, alone and at once: in spite of the `alternatives` and
@@ -1035,7 +1136,7 @@ export type BreakGlass = Message<"reeve.agent.v1.BreakGlass"> & {
  * Use `create(BreakGlassSchema)` to create a new message.
  */
 export const BreakGlassSchema: GenMessage<BreakGlass> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 15);
+  messageDesc(file_reeve_agent_v1_agent_spec, 17);
 
 /**
  * Further people who may decide on a call that has waited for some time without a decision.
@@ -1065,7 +1166,7 @@ export type Escalation = Message<"reeve.agent.v1.Escalation"> & {
  * Use `create(EscalationSchema)` to create a new message.
  */
 export const EscalationSchema: GenMessage<Escalation> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 16);
+  messageDesc(file_reeve_agent_v1_agent_spec, 18);
 
 /**
  * A time that must pass between the request of an approval and the approval: until then, approvals are
@@ -1094,7 +1195,7 @@ export type ApprovalWait = Message<"reeve.agent.v1.ApprovalWait"> & {
  * Use `create(ApprovalWaitSchema)` to create a new message.
  */
 export const ApprovalWaitSchema: GenMessage<ApprovalWait> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 17);
+  messageDesc(file_reeve_agent_v1_agent_spec, 19);
 
 /**
  * One way to decide on a call: enough of these people or members of these groups agree. A person may
@@ -1163,5 +1264,5 @@ export type DecisionAlternative = Message<"reeve.agent.v1.DecisionAlternative"> 
  * Use `create(DecisionAlternativeSchema)` to create a new message.
  */
 export const DecisionAlternativeSchema: GenMessage<DecisionAlternative> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_agent_spec, 18);
+  messageDesc(file_reeve_agent_v1_agent_spec, 20);
 

@@ -17,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/model_spec.proto.
  */
 export const file_reeve_agent_v1_model_spec: GenFile = /*@__PURE__*/
-  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSKyAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhEKCWdlbmVyYXRlcxhQIAMoCRIWCg5wYXJ0aWFsX2ltYWdlcxhRIAEoDSK6AwoHUHJpY2luZxIdChVpbnB1dF91c2RfcGVyX21pbGxpb24YASABKAESHgoWb3V0cHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIpChxjYWNoZWRfaW5wdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBSACIAQESLgohY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uGAQgASgBSAGIAQESOQoNbG9uZ19yZXF1ZXN0cxgFIAMoCzIiLnJlZXZlLmFnZW50LnYxLkxvbmdSZXF1ZXN0UHJpY2luZxIOCgZzb3VyY2UYBiABKAkSDQoFYXNfb2YYByABKAkSGgoNdXNkX3Blcl9pbWFnZRhQIAEoAUgCiAEBEicKGnVzZF9wZXJfbWlsbGlvbl9jaGFyYWN0ZXJzGFEgASgBSAOIAQFCHwodX2NhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb25CJAoiX2NhY2hlX3dyaXRlX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIQCg5fdXNkX3Blcl9pbWFnZUIdChtfdXNkX3Blcl9taWxsaW9uX2NoYXJhY3RlcnMikQIKEkxvbmdSZXF1ZXN0UHJpY2luZxIaChJhYm92ZV9pbnB1dF90b2tlbnMYASABKA0SHQoVaW5wdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEh4KFm91dHB1dF91c2RfcGVyX21pbGxpb24YAyABKAESKQocY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbhgEIAEoAUgAiAEBEi4KIWNhY2hlX3dyaXRlX2lucHV0X3VzZF9wZXJfbWlsbGlvbhgFIAEoAUgBiAEBQh8KHV9jYWNoZWRfaW5wdXRfdXNkX3Blcl9taWxsaW9uQiQKIl9jYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24ilgEKFFByb3ZpZGVyQ2FwYWJpbGl0aWVzEg0KBXRvb2xzGAEgASgIEhsKE3BhcmFsbGVsX3Rvb2xfY2FsbHMYAiABKAgSEQoJcmVhc29uaW5nGAMgASgIEhgKC3RlbXBlcmF0dXJlGAQgASgISACIAQESFQoNY291bnRzX3Rva2VucxgGIAEoCEIOCgxfdGVtcGVyYXR1cmUiwwEKElByb3ZpZGVyRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhAKCHNjcmlwdGVkGAMgASgIEhYKDnVwc3RyZWFtX25hbWVzGAQgAygJEhIKCnByaWNlX2xpc3QYBSABKAkSEgoKbW9kYWxpdGllcxgGIAMoCRIRCglnZW5lcmF0ZXMYUCADKAki4QIKDE1vZGVsQ2F0YWxvZxIpCgZtb2RlbHMYASADKAsyGS5yZWV2ZS5hZ2VudC52MS5Nb2RlbFNwZWMSNQoJcHJvdmlkZXJzGAIgAygLMiIucmVldmUuYWdlbnQudjEuUHJvdmlkZXJEZXNjcmlwdG9yEiYKBm1heGltYRgDIAEoCzIWLnJlZXZlLmFnZW50LnYxLkxpbWl0cxIqCgVyZXRyeRgEIAEoCzIbLnJlZXZlLmFnZW50LnYxLlJldHJ5UG9saWN5Ei8KBnNraWxscxgHIAMoCzIfLnJlZXZlLmFnZW50LnYxLlNraWxsRGVzY3JpcHRvchIuCgdwbHVnaW5zGAUgAygLMh0ucmVldmUuYWdlbnQudjEuT2ZmZXJlZFBsdWdpbhIVCg1ub2RlX3JlZ2lzdHJ5GDwgASgIOiPK3xgfCgZtb2RlbHMSDHtkZXBsb3ltZW50fSoHCgECEgIBAmIGcHJvdG8z", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_offered_plugin, file_reeve_agent_v1_skill, file_reeve_bus_v1_bus]);
+  fileDesc("Ch9yZWV2ZS9hZ2VudC92MS9tb2RlbF9zcGVjLnByb3RvEg5yZWV2ZS5hZ2VudC52MSLiAgoJTW9kZWxTcGVjEgoKAmlkGAEgASgJEhAKCHByb3ZpZGVyGAIgASgJEhUKDXVwc3RyZWFtX25hbWUYAyABKAkSFgoOY29udGV4dF93aW5kb3cYBCABKA0SGQoRbWF4X291dHB1dF90b2tlbnMYBSABKA0SEgoKbW9kYWxpdGllcxgGIAMoCRIYChBrbm93bGVkZ2VfY3V0b2ZmGAcgASgJEigKB3ByaWNpbmcYCCABKAsyFy5yZWV2ZS5hZ2VudC52MS5QcmljaW5nEjoKDGNhcGFiaWxpdGllcxgJIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhEKCWdlbmVyYXRlcxhQIAMoCRIWCg5wYXJ0aWFsX2ltYWdlcxhRIAEoDRIRCglpc19zdG9yZWQYWiABKAgSGwoTaGFzX3N0b3JlZF9wcm92aWRlchhbIAEoCCK6AwoHUHJpY2luZxIdChVpbnB1dF91c2RfcGVyX21pbGxpb24YASABKAESHgoWb3V0cHV0X3VzZF9wZXJfbWlsbGlvbhgCIAEoARIpChxjYWNoZWRfaW5wdXRfdXNkX3Blcl9taWxsaW9uGAMgASgBSACIAQESLgohY2FjaGVfd3JpdGVfaW5wdXRfdXNkX3Blcl9taWxsaW9uGAQgASgBSAGIAQESOQoNbG9uZ19yZXF1ZXN0cxgFIAMoCzIiLnJlZXZlLmFnZW50LnYxLkxvbmdSZXF1ZXN0UHJpY2luZxIOCgZzb3VyY2UYBiABKAkSDQoFYXNfb2YYByABKAkSGgoNdXNkX3Blcl9pbWFnZRhQIAEoAUgCiAEBEicKGnVzZF9wZXJfbWlsbGlvbl9jaGFyYWN0ZXJzGFEgASgBSAOIAQFCHwodX2NhY2hlZF9pbnB1dF91c2RfcGVyX21pbGxpb25CJAoiX2NhY2hlX3dyaXRlX2lucHV0X3VzZF9wZXJfbWlsbGlvbkIQCg5fdXNkX3Blcl9pbWFnZUIdChtfdXNkX3Blcl9taWxsaW9uX2NoYXJhY3RlcnMikQIKEkxvbmdSZXF1ZXN0UHJpY2luZxIaChJhYm92ZV9pbnB1dF90b2tlbnMYASABKA0SHQoVaW5wdXRfdXNkX3Blcl9taWxsaW9uGAIgASgBEh4KFm91dHB1dF91c2RfcGVyX21pbGxpb24YAyABKAESKQocY2FjaGVkX2lucHV0X3VzZF9wZXJfbWlsbGlvbhgEIAEoAUgAiAEBEi4KIWNhY2hlX3dyaXRlX2lucHV0X3VzZF9wZXJfbWlsbGlvbhgFIAEoAUgBiAEBQh8KHV9jYWNoZWRfaW5wdXRfdXNkX3Blcl9taWxsaW9uQiQKIl9jYWNoZV93cml0ZV9pbnB1dF91c2RfcGVyX21pbGxpb24ilgEKFFByb3ZpZGVyQ2FwYWJpbGl0aWVzEg0KBXRvb2xzGAEgASgIEhsKE3BhcmFsbGVsX3Rvb2xfY2FsbHMYAiABKAgSEQoJcmVhc29uaW5nGAMgASgIEhgKC3RlbXBlcmF0dXJlGAQgASgISACIAQESFQoNY291bnRzX3Rva2VucxgGIAEoCEIOCgxfdGVtcGVyYXR1cmUi1gEKElByb3ZpZGVyRGVzY3JpcHRvchIMCgRuYW1lGAEgASgJEjoKDGNhcGFiaWxpdGllcxgCIAEoCzIkLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyQ2FwYWJpbGl0aWVzEhAKCHNjcmlwdGVkGAMgASgIEhYKDnVwc3RyZWFtX25hbWVzGAQgAygJEhIKCnByaWNlX2xpc3QYBSABKAkSEgoKbW9kYWxpdGllcxgGIAMoCRIRCglnZW5lcmF0ZXMYUCADKAkSEQoJaXNfc3RvcmVkGFogASgIIokBChNTdG9yZWRQcm92aWRlclJ1bGVzEg8KB29yaWdpbnMYASADKAkSLwoHc2VjcmV0cxgCIAMoCzIeLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyU2VjcmV0EjAKBGFwaXMYAyADKAsyIi5yZWV2ZS5hZ2VudC52MS5Qcm92aWRlckRlc2NyaXB0b3IiLwoOUHJvdmlkZXJTZWNyZXQSDAoEbmFtZRgBIAEoCRIPCgdvcmlnaW5zGAIgAygJIqADCgxNb2RlbENhdGFsb2cSKQoGbW9kZWxzGAEgAygLMhkucmVldmUuYWdlbnQudjEuTW9kZWxTcGVjEjUKCXByb3ZpZGVycxgCIAMoCzIiLnJlZXZlLmFnZW50LnYxLlByb3ZpZGVyRGVzY3JpcHRvchImCgZtYXhpbWEYAyABKAsyFi5yZWV2ZS5hZ2VudC52MS5MaW1pdHMSKgoFcmV0cnkYBCABKAsyGy5yZWV2ZS5hZ2VudC52MS5SZXRyeVBvbGljeRIvCgZza2lsbHMYByADKAsyHy5yZWV2ZS5hZ2VudC52MS5Ta2lsbERlc2NyaXB0b3ISLgoHcGx1Z2lucxgFIAMoCzIdLnJlZXZlLmFnZW50LnYxLk9mZmVyZWRQbHVnaW4SFQoNbm9kZV9yZWdpc3RyeRg8IAEoCBI9ChBzdG9yZWRfcHJvdmlkZXJzGFogASgLMiMucmVldmUuYWdlbnQudjEuU3RvcmVkUHJvdmlkZXJSdWxlczojyt8YHwoGbW9kZWxzEgx7ZGVwbG95bWVudH0qBwoBAhICAQJiBnByb3RvMw", [file_reeve_agent_v1_agent_spec, file_reeve_agent_v1_offered_plugin, file_reeve_agent_v1_skill, file_reeve_bus_v1_bus]);
 
 /**
  * A model that agents may use.
@@ -101,6 +101,21 @@ export type ModelSpec = Message<"reeve.agent.v1.ModelSpec"> & {
    * @generated from field: uint32 partial_images = 81;
    */
   partialImages: number;
+
+  /**
+   * Whether the model is stored through the API. False: it is in a file of the runtimes, or not
+   * registered. Ignored in requests.
+   *
+   * @generated from field: bool is_stored = 90;
+   */
+  isStored: boolean;
+
+  /**
+   * Whether the provider is stored through the API, as a run has resolved the model. Ignored in requests.
+   *
+   * @generated from field: bool has_stored_provider = 91;
+   */
+  hasStoredProvider: boolean;
 };
 
 /**
@@ -348,6 +363,13 @@ export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & 
    * @generated from field: repeated string generates = 80;
    */
   generates: string[];
+
+  /**
+   * Whether the provider is stored through the API. False: the runtimes' settings configure it.
+   *
+   * @generated from field: bool is_stored = 90;
+   */
+  isStored: boolean;
 };
 
 /**
@@ -356,6 +378,70 @@ export type ProviderDescriptor = Message<"reeve.agent.v1.ProviderDescriptor"> & 
  */
 export const ProviderDescriptorSchema: GenMessage<ProviderDescriptor> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_model_spec, 4);
+
+/**
+ * What providers that are stored through the API may use, as the runtimes' file permits it.
+ *
+ * @generated from message reeve.agent.v1.StoredProviderRules
+ */
+export type StoredProviderRules = Message<"reeve.agent.v1.StoredProviderRules"> & {
+  /**
+   * Origins at which they may be reached: `https://models.example.org`, or, with any subdomain,
+   * `https://*.example.org`. Empty: no provider can be stored.
+   *
+   * @generated from field: repeated string origins = 1;
+   */
+  origins: string[];
+
+  /**
+   * The secrets that they may name.
+   *
+   * @generated from field: repeated reeve.agent.v1.ProviderSecret secrets = 2;
+   */
+  secrets: ProviderSecret[];
+
+  /**
+   * What the adapter of each API can do; the name is that of the API, as in `ProviderSpec`.
+   *
+   * @generated from field: repeated reeve.agent.v1.ProviderDescriptor apis = 3;
+   */
+  apis: ProviderDescriptor[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.StoredProviderRules.
+ * Use `create(StoredProviderRulesSchema)` to create a new message.
+ */
+export const StoredProviderRulesSchema: GenMessage<StoredProviderRules> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_model_spec, 5);
+
+/**
+ * A secret of the operator, by name.
+ *
+ * @generated from message reeve.agent.v1.ProviderSecret
+ */
+export type ProviderSecret = Message<"reeve.agent.v1.ProviderSecret"> & {
+  /**
+   * Name of the secret.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Origins to which it may be sent, as in `StoredProviderRules`.
+   *
+   * @generated from field: repeated string origins = 2;
+   */
+  origins: string[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.ProviderSecret.
+ * Use `create(ProviderSecretSchema)` to create a new message.
+ */
+export const ProviderSecretSchema: GenMessage<ProviderSecret> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_model_spec, 6);
 
 /**
  * The models, providers, and plugins that the runtimes announce. The catalog remains available after the
@@ -412,6 +498,14 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
    * @generated from field: bool node_registry = 60;
    */
   nodeRegistry: boolean;
+
+  /**
+   * What stored providers may use. Unset: runtimes of a version that uses no stored models wrote the
+   * catalog.
+   *
+   * @generated from field: reeve.agent.v1.StoredProviderRules stored_providers = 90;
+   */
+  storedProviders?: StoredProviderRules | undefined;
 };
 
 /**
@@ -419,5 +513,5 @@ export type ModelCatalog = Message<"reeve.agent.v1.ModelCatalog"> & {
  * Use `create(ModelCatalogSchema)` to create a new message.
  */
 export const ModelCatalogSchema: GenMessage<ModelCatalog> = /*@__PURE__*/
-  messageDesc(file_reeve_agent_v1_model_spec, 5);
+  messageDesc(file_reeve_agent_v1_model_spec, 7);
 

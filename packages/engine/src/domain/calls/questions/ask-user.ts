@@ -9,6 +9,7 @@ import type { AlternativeSchema, ApprovalSchema } from "@reeve/contracts/approva
 import { ApprovalSource, ApprovalState, GateKind } from "@reeve/contracts/approval";
 import type { Question, ToolDescriptor } from "@reeve/contracts/tool";
 import { ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
+import { isPrivateRun } from "@reeve/run/head/private-run";
 import { resultBytesIn } from "../../budget/frame-caps.ts";
 import { limitsOf } from "../../budget/limits.ts";
 import { delegatesOfCall } from "../../delegates/callers-of.ts";
@@ -72,10 +73,10 @@ export function askQuestion(
 }
 
 const onlyOthers =
-  "this run has the memories of its user, who alone may answer, and the questions of this agent are for others";
+  "this run has private data of its user, who alone may answer, and the questions of this agent are for others";
 
 /**
- * Returns who may answer. Empty: everybody. Undefined: nobody, because a run with memory belongs to its user, and the agent asks others.
+ * Returns who may answer. Empty: everybody. Undefined: nobody, because a private run belongs to its user, and the agent asks others.
  * Whether the user is in a group is checked with the answer.
  */
 function alternativesOf(
@@ -84,7 +85,8 @@ function alternativesOf(
 ): readonly MessageInitShape<typeof AlternativeSchema>[] | undefined {
   const { people = [], groups = [] } = questions ?? {};
   const isForAll = people.length === 0 && groups.length === 0;
-  if (created?.memoryEnabled !== true) return isForAll ? [] : answeredBy(people, groups);
+  if (created === undefined || !isPrivateRun(created))
+    return isForAll ? [] : answeredBy(people, groups);
   const { startedBy } = created;
   if (isForAll || people.includes(startedBy)) return answeredBy([startedBy], []);
   return groups.length === 0 ? undefined : answeredBy([], groups);
@@ -94,10 +96,10 @@ function answeredBy(people: readonly string[], groups: readonly string[]) {
   return [{ name: "answer", people: [...people], groups: [...groups], approvals: 1, denials: 1 }];
 }
 
-/** Whether somebody decided whom a service of an earlier version did not refuse: only the user of a run with memory answers it. */
+/** Whether somebody decided whom a service of an earlier version did not refuse: only the user of a private run answers it. */
 function isOfAnother({ head: { created } }: RunState, { approval }: Call): boolean {
   const { decision } = approval ?? {};
-  if (created?.memoryEnabled !== true || decision === undefined) return false;
+  if (created === undefined || !isPrivateRun(created) || decision === undefined) return false;
   return decision.decidedBy !== created.startedBy;
 }
 

@@ -138,9 +138,16 @@ type AgentSpec struct {
 	// tools, delegates, rules, and limits of this spec. `model` then serves nodes that call a model, and may
 	// be empty without them. If unset, the agent is a loop.
 	Workflow *v1.Workflow `protobuf:"bytes,41,opt,name=workflow,proto3" json:"workflow,omitempty"`
+	// Collections that every run of the agent may search, by id, in addition to those of the request that
+	// starts it. A run is refused if its user may not read one of them. A delegate searches its own, and
+	// those of the run.
+	Collections []string `protobuf:"bytes,50,rep,name=collections,proto3" json:"collections,omitempty"`
 	// Models with which the agent generates images and speech. If unset, it generates none in its own runs; a request with
 	// `media_generation` may still name a model.
-	Media         *MediaSettings `protobuf:"bytes,60,opt,name=media,proto3" json:"media,omitempty"`
+	Media *MediaSettings `protobuf:"bytes,60,opt,name=media,proto3" json:"media,omitempty"`
+	// How the agent is offered to programs and to agents elsewhere through the A2A protocol. If unset, it
+	// is not offered, unless the gateway offers all agents.
+	A2A           *A2AExposure `protobuf:"bytes,70,opt,name=a2a,proto3" json:"a2a,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -441,9 +448,169 @@ func (x *AgentSpec) GetWorkflow() *v1.Workflow {
 	return nil
 }
 
+func (x *AgentSpec) GetCollections() []string {
+	if x != nil {
+		return x.Collections
+	}
+	return nil
+}
+
 func (x *AgentSpec) GetMedia() *MediaSettings {
 	if x != nil {
 		return x.Media
+	}
+	return nil
+}
+
+func (x *AgentSpec) GetA2A() *A2AExposure {
+	if x != nil {
+		return x.A2A
+	}
+	return nil
+}
+
+// Offers an agent through the A2A protocol. Its agent card has these fields.
+type A2AExposure struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the agent is offered.
+	Enabled bool `protobuf:"varint,1,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	// What the agent does, for people and models that choose an agent. If empty, its name.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// What the agent can do. If empty, one skill with the name and the description of the agent.
+	Skills        []*A2ASkill `protobuf:"bytes,3,rep,name=skills,proto3" json:"skills,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *A2AExposure) Reset() {
+	*x = A2AExposure{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *A2AExposure) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*A2AExposure) ProtoMessage() {}
+
+func (x *A2AExposure) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use A2AExposure.ProtoReflect.Descriptor instead.
+func (*A2AExposure) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *A2AExposure) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *A2AExposure) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *A2AExposure) GetSkills() []*A2ASkill {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+// An ability of an agent, as its agent card describes it.
+type A2ASkill struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the skill, unique within the agent.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Name for people.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// What the skill does.
+	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
+	// Keywords.
+	Tags []string `protobuf:"bytes,4,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Requests that the skill can handle.
+	Examples      []string `protobuf:"bytes,5,rep,name=examples,proto3" json:"examples,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *A2ASkill) Reset() {
+	*x = A2ASkill{}
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *A2ASkill) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*A2ASkill) ProtoMessage() {}
+
+func (x *A2ASkill) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use A2ASkill.ProtoReflect.Descriptor instead.
+func (*A2ASkill) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *A2ASkill) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *A2ASkill) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *A2ASkill) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *A2ASkill) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *A2ASkill) GetExamples() []string {
+	if x != nil {
+		return x.Examples
 	}
 	return nil
 }
@@ -463,7 +630,7 @@ type MediaSettings struct {
 
 func (x *MediaSettings) Reset() {
 	*x = MediaSettings{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -475,7 +642,7 @@ func (x *MediaSettings) String() string {
 func (*MediaSettings) ProtoMessage() {}
 
 func (x *MediaSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[1]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -488,7 +655,7 @@ func (x *MediaSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaSettings.ProtoReflect.Descriptor instead.
 func (*MediaSettings) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{1}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *MediaSettings) GetImageModel() string {
@@ -524,7 +691,7 @@ type QuestionPolicy struct {
 
 func (x *QuestionPolicy) Reset() {
 	*x = QuestionPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -536,7 +703,7 @@ func (x *QuestionPolicy) String() string {
 func (*QuestionPolicy) ProtoMessage() {}
 
 func (x *QuestionPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[2]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -549,7 +716,7 @@ func (x *QuestionPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use QuestionPolicy.ProtoReflect.Descriptor instead.
 func (*QuestionPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{2}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *QuestionPolicy) GetTimeout() *durationpb.Duration {
@@ -596,7 +763,7 @@ type RetryPolicy struct {
 
 func (x *RetryPolicy) Reset() {
 	*x = RetryPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +775,7 @@ func (x *RetryPolicy) String() string {
 func (*RetryPolicy) ProtoMessage() {}
 
 func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[3]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +788,7 @@ func (x *RetryPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryPolicy.ProtoReflect.Descriptor instead.
 func (*RetryPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{3}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RetryPolicy) GetMaxRetries() uint32 {
@@ -671,7 +838,7 @@ type AnswerPolicy struct {
 
 func (x *AnswerPolicy) Reset() {
 	*x = AnswerPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +850,7 @@ func (x *AnswerPolicy) String() string {
 func (*AnswerPolicy) ProtoMessage() {}
 
 func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[4]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +863,7 @@ func (x *AnswerPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AnswerPolicy.ProtoReflect.Descriptor instead.
 func (*AnswerPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{4}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AnswerPolicy) GetTruncated() string {
@@ -732,7 +899,7 @@ type ContextPolicy struct {
 
 func (x *ContextPolicy) Reset() {
 	*x = ContextPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -744,7 +911,7 @@ func (x *ContextPolicy) String() string {
 func (*ContextPolicy) ProtoMessage() {}
 
 func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -757,7 +924,7 @@ func (x *ContextPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ContextPolicy.ProtoReflect.Descriptor instead.
 func (*ContextPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ContextPolicy) GetCompactAtTokens() uint32 {
@@ -780,7 +947,7 @@ type Endpoint struct {
 
 func (x *Endpoint) Reset() {
 	*x = Endpoint{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -792,7 +959,7 @@ func (x *Endpoint) String() string {
 func (*Endpoint) ProtoMessage() {}
 
 func (x *Endpoint) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[6]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -805,7 +972,7 @@ func (x *Endpoint) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endpoint.ProtoReflect.Descriptor instead.
 func (*Endpoint) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{6}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Endpoint) GetUrl() string {
@@ -860,7 +1027,7 @@ type Budgets struct {
 
 func (x *Budgets) Reset() {
 	*x = Budgets{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -872,7 +1039,7 @@ func (x *Budgets) String() string {
 func (*Budgets) ProtoMessage() {}
 
 func (x *Budgets) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[7]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -885,7 +1052,7 @@ func (x *Budgets) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Budgets.ProtoReflect.Descriptor instead.
 func (*Budgets) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{7}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Budgets) GetMaxDepth() uint32 {
@@ -978,7 +1145,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -990,7 +1157,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[8]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1003,7 +1170,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{8}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Limits) GetBudgets() *Budgets {
@@ -1057,7 +1224,7 @@ type DeepAgent struct {
 
 func (x *DeepAgent) Reset() {
 	*x = DeepAgent{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1069,7 +1236,7 @@ func (x *DeepAgent) String() string {
 func (*DeepAgent) ProtoMessage() {}
 
 func (x *DeepAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[9]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1082,7 +1249,7 @@ func (x *DeepAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeepAgent.ProtoReflect.Descriptor instead.
 func (*DeepAgent) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{9}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *DeepAgent) GetFilesystem() bool {
@@ -1180,7 +1347,7 @@ type NetworkAccess struct {
 
 func (x *NetworkAccess) Reset() {
 	*x = NetworkAccess{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1192,7 +1359,7 @@ func (x *NetworkAccess) String() string {
 func (*NetworkAccess) ProtoMessage() {}
 
 func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[10]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1205,7 +1372,7 @@ func (x *NetworkAccess) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetworkAccess.ProtoReflect.Descriptor instead.
 func (*NetworkAccess) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{10}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NetworkAccess) GetAllow() []string {
@@ -1258,7 +1425,7 @@ type ApprovalPolicy struct {
 
 func (x *ApprovalPolicy) Reset() {
 	*x = ApprovalPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1437,7 @@ func (x *ApprovalPolicy) String() string {
 func (*ApprovalPolicy) ProtoMessage() {}
 
 func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[11]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1450,7 @@ func (x *ApprovalPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalPolicy.ProtoReflect.Descriptor instead.
 func (*ApprovalPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{11}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ApprovalPolicy) GetTimeout() *durationpb.Duration {
@@ -1371,7 +1538,7 @@ type StepUpPolicy struct {
 
 func (x *StepUpPolicy) Reset() {
 	*x = StepUpPolicy{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1383,7 +1550,7 @@ func (x *StepUpPolicy) String() string {
 func (*StepUpPolicy) ProtoMessage() {}
 
 func (x *StepUpPolicy) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[12]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1396,7 +1563,7 @@ func (x *StepUpPolicy) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StepUpPolicy.ProtoReflect.Descriptor instead.
 func (*StepUpPolicy) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{12}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *StepUpPolicy) GetTools() []string {
@@ -1431,7 +1598,7 @@ type Reviewer struct {
 
 func (x *Reviewer) Reset() {
 	*x = Reviewer{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1443,7 +1610,7 @@ func (x *Reviewer) String() string {
 func (*Reviewer) ProtoMessage() {}
 
 func (x *Reviewer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[13]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1456,7 +1623,7 @@ func (x *Reviewer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Reviewer.ProtoReflect.Descriptor instead.
 func (*Reviewer) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{13}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Reviewer) GetRubric() string {
@@ -1496,7 +1663,7 @@ type ReviewerVotes struct {
 
 func (x *ReviewerVotes) Reset() {
 	*x = ReviewerVotes{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1508,7 +1675,7 @@ func (x *ReviewerVotes) String() string {
 func (*ReviewerVotes) ProtoMessage() {}
 
 func (x *ReviewerVotes) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[14]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1521,7 +1688,7 @@ func (x *ReviewerVotes) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReviewerVotes.ProtoReflect.Descriptor instead.
 func (*ReviewerVotes) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{14}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ReviewerVotes) GetClasses() []string {
@@ -1558,7 +1725,7 @@ type BreakGlass struct {
 
 func (x *BreakGlass) Reset() {
 	*x = BreakGlass{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1570,7 +1737,7 @@ func (x *BreakGlass) String() string {
 func (*BreakGlass) ProtoMessage() {}
 
 func (x *BreakGlass) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[15]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1583,7 +1750,7 @@ func (x *BreakGlass) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BreakGlass.ProtoReflect.Descriptor instead.
 func (*BreakGlass) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{15}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *BreakGlass) GetPeople() []string {
@@ -1629,7 +1796,7 @@ type Escalation struct {
 
 func (x *Escalation) Reset() {
 	*x = Escalation{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1641,7 +1808,7 @@ func (x *Escalation) String() string {
 func (*Escalation) ProtoMessage() {}
 
 func (x *Escalation) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[16]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1654,7 +1821,7 @@ func (x *Escalation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Escalation.ProtoReflect.Descriptor instead.
 func (*Escalation) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{16}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Escalation) GetAfter() *durationpb.Duration {
@@ -1685,7 +1852,7 @@ type ApprovalWait struct {
 
 func (x *ApprovalWait) Reset() {
 	*x = ApprovalWait{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1697,7 +1864,7 @@ func (x *ApprovalWait) String() string {
 func (*ApprovalWait) ProtoMessage() {}
 
 func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[17]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1710,7 +1877,7 @@ func (x *ApprovalWait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApprovalWait.ProtoReflect.Descriptor instead.
 func (*ApprovalWait) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{17}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ApprovalWait) GetTools() []string {
@@ -1756,7 +1923,7 @@ type DecisionAlternative struct {
 
 func (x *DecisionAlternative) Reset() {
 	*x = DecisionAlternative{}
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[18]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1768,7 +1935,7 @@ func (x *DecisionAlternative) String() string {
 func (*DecisionAlternative) ProtoMessage() {}
 
 func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[18]
+	mi := &file_reeve_agent_v1_agent_spec_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1781,7 +1948,7 @@ func (x *DecisionAlternative) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DecisionAlternative.ProtoReflect.Descriptor instead.
 func (*DecisionAlternative) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{18}
+	return file_reeve_agent_v1_agent_spec_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DecisionAlternative) GetName() string {
@@ -1837,7 +2004,7 @@ var File_reeve_agent_v1_agent_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\xb2\x11\n" +
+	"\x1freeve/agent/v1/agent_spec.proto\x12\x0ereeve.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a reeve/workflow/v1/workflow.proto\"\x85\x12\n" +
 	"\tAgentSpec\x12\x10\n" +
 	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x16\n" +
@@ -1883,8 +2050,10 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\tquestions\x18# \x01(\v2\x1e.reeve.agent.v1.QuestionPolicyR\tquestions\x12<\n" +
 	"\routput_schema\x18$ \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x18\n" +
 	"\x06skills\x18( \x03(\tB\x00R\x06skills\x127\n" +
-	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x123\n" +
-	"\x05media\x18< \x01(\v2\x1d.reeve.agent.v1.MediaSettingsR\x05media\x1aC\n" +
+	"\bworkflow\x18) \x01(\v2\x1b.reeve.workflow.v1.WorkflowR\bworkflow\x12\"\n" +
+	"\vcollections\x182 \x03(\tB\x00R\vcollections\x123\n" +
+	"\x05media\x18< \x01(\v2\x1d.reeve.agent.v1.MediaSettingsR\x05media\x12-\n" +
+	"\x03a2a\x18F \x01(\v2\x1b.reeve.agent.v1.A2aExposureR\x03a2a\x1aC\n" +
 	"\x15InjectedToolArgsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aS\n" +
@@ -1899,7 +2068,17 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x0f_planning_modelB\x13\n" +
 	"\x11_budget_awarenessB\x14\n" +
 	"\x12_emit_mcp_progressB\x19\n" +
-	"\x17_max_parallel_subagents\"W\n" +
+	"\x17_max_parallel_subagents\"\x7f\n" +
+	"\vA2aExposure\x12\x18\n" +
+	"\aenabled\x18\x01 \x01(\bR\aenabled\x12\"\n" +
+	"\vdescription\x18\x02 \x01(\tB\x00R\vdescription\x122\n" +
+	"\x06skills\x18\x03 \x03(\v2\x18.reeve.agent.v1.A2aSkillB\x00R\x06skills\"\x8a\x01\n" +
+	"\bA2aSkill\x12\x10\n" +
+	"\x02id\x18\x01 \x01(\tB\x00R\x02id\x12\x14\n" +
+	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\"\n" +
+	"\vdescription\x18\x03 \x01(\tB\x00R\vdescription\x12\x14\n" +
+	"\x04tags\x18\x04 \x03(\tB\x00R\x04tags\x12\x1c\n" +
+	"\bexamples\x18\x05 \x03(\tB\x00R\bexamples\"W\n" +
 	"\rMediaSettings\x12!\n" +
 	"\vimage_model\x18\x01 \x01(\tB\x00R\n" +
 	"imageModel\x12#\n" +
@@ -2038,79 +2217,83 @@ func file_reeve_agent_v1_agent_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_agent_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_reeve_agent_v1_agent_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_reeve_agent_v1_agent_spec_proto_goTypes = []any{
 	(*AgentSpec)(nil),           // 0: reeve.agent.v1.AgentSpec
-	(*MediaSettings)(nil),       // 1: reeve.agent.v1.MediaSettings
-	(*QuestionPolicy)(nil),      // 2: reeve.agent.v1.QuestionPolicy
-	(*RetryPolicy)(nil),         // 3: reeve.agent.v1.RetryPolicy
-	(*AnswerPolicy)(nil),        // 4: reeve.agent.v1.AnswerPolicy
-	(*ContextPolicy)(nil),       // 5: reeve.agent.v1.ContextPolicy
-	(*Endpoint)(nil),            // 6: reeve.agent.v1.Endpoint
-	(*Budgets)(nil),             // 7: reeve.agent.v1.Budgets
-	(*Limits)(nil),              // 8: reeve.agent.v1.Limits
-	(*DeepAgent)(nil),           // 9: reeve.agent.v1.DeepAgent
-	(*NetworkAccess)(nil),       // 10: reeve.agent.v1.NetworkAccess
-	(*ApprovalPolicy)(nil),      // 11: reeve.agent.v1.ApprovalPolicy
-	(*StepUpPolicy)(nil),        // 12: reeve.agent.v1.StepUpPolicy
-	(*Reviewer)(nil),            // 13: reeve.agent.v1.Reviewer
-	(*ReviewerVotes)(nil),       // 14: reeve.agent.v1.ReviewerVotes
-	(*BreakGlass)(nil),          // 15: reeve.agent.v1.BreakGlass
-	(*Escalation)(nil),          // 16: reeve.agent.v1.Escalation
-	(*ApprovalWait)(nil),        // 17: reeve.agent.v1.ApprovalWait
-	(*DecisionAlternative)(nil), // 18: reeve.agent.v1.DecisionAlternative
-	nil,                         // 19: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	nil,                         // 20: reeve.agent.v1.AgentSpec.SectionsEntry
-	(*structpb.ListValue)(nil),  // 21: google.protobuf.ListValue
-	(*structpb.Struct)(nil),     // 22: google.protobuf.Struct
-	(*v1.Workflow)(nil),         // 23: reeve.workflow.v1.Workflow
-	(*durationpb.Duration)(nil), // 24: google.protobuf.Duration
-	(*structpb.Value)(nil),      // 25: google.protobuf.Value
+	(*A2AExposure)(nil),         // 1: reeve.agent.v1.A2aExposure
+	(*A2ASkill)(nil),            // 2: reeve.agent.v1.A2aSkill
+	(*MediaSettings)(nil),       // 3: reeve.agent.v1.MediaSettings
+	(*QuestionPolicy)(nil),      // 4: reeve.agent.v1.QuestionPolicy
+	(*RetryPolicy)(nil),         // 5: reeve.agent.v1.RetryPolicy
+	(*AnswerPolicy)(nil),        // 6: reeve.agent.v1.AnswerPolicy
+	(*ContextPolicy)(nil),       // 7: reeve.agent.v1.ContextPolicy
+	(*Endpoint)(nil),            // 8: reeve.agent.v1.Endpoint
+	(*Budgets)(nil),             // 9: reeve.agent.v1.Budgets
+	(*Limits)(nil),              // 10: reeve.agent.v1.Limits
+	(*DeepAgent)(nil),           // 11: reeve.agent.v1.DeepAgent
+	(*NetworkAccess)(nil),       // 12: reeve.agent.v1.NetworkAccess
+	(*ApprovalPolicy)(nil),      // 13: reeve.agent.v1.ApprovalPolicy
+	(*StepUpPolicy)(nil),        // 14: reeve.agent.v1.StepUpPolicy
+	(*Reviewer)(nil),            // 15: reeve.agent.v1.Reviewer
+	(*ReviewerVotes)(nil),       // 16: reeve.agent.v1.ReviewerVotes
+	(*BreakGlass)(nil),          // 17: reeve.agent.v1.BreakGlass
+	(*Escalation)(nil),          // 18: reeve.agent.v1.Escalation
+	(*ApprovalWait)(nil),        // 19: reeve.agent.v1.ApprovalWait
+	(*DecisionAlternative)(nil), // 20: reeve.agent.v1.DecisionAlternative
+	nil,                         // 21: reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	nil,                         // 22: reeve.agent.v1.AgentSpec.SectionsEntry
+	(*structpb.ListValue)(nil),  // 23: google.protobuf.ListValue
+	(*structpb.Struct)(nil),     // 24: google.protobuf.Struct
+	(*v1.Workflow)(nil),         // 25: reeve.workflow.v1.Workflow
+	(*durationpb.Duration)(nil), // 26: google.protobuf.Duration
+	(*structpb.Value)(nil),      // 27: google.protobuf.Value
 }
 var file_reeve_agent_v1_agent_spec_proto_depIdxs = []int32{
-	19, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
-	20, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
-	5,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
-	21, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
-	21, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
-	6,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
-	7,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
-	9,  // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
-	11, // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
-	4,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
-	3,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
-	2,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
-	22, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
-	23, // 13: reeve.agent.v1.AgentSpec.workflow:type_name -> reeve.workflow.v1.Workflow
-	1,  // 14: reeve.agent.v1.AgentSpec.media:type_name -> reeve.agent.v1.MediaSettings
-	24, // 15: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
-	24, // 16: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
-	24, // 17: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
-	24, // 18: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
-	24, // 19: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
-	7,  // 20: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
-	21, // 21: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
-	21, // 22: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
-	24, // 23: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
-	24, // 24: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
-	10, // 25: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
-	24, // 26: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
-	18, // 27: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
-	17, // 28: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
-	16, // 29: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
-	15, // 30: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
-	13, // 31: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
-	12, // 32: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
-	14, // 33: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
-	24, // 34: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
-	18, // 35: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
-	24, // 36: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
-	25, // 37: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	21, // 0: reeve.agent.v1.AgentSpec.injected_tool_args:type_name -> reeve.agent.v1.AgentSpec.InjectedToolArgsEntry
+	22, // 1: reeve.agent.v1.AgentSpec.sections:type_name -> reeve.agent.v1.AgentSpec.SectionsEntry
+	7,  // 2: reeve.agent.v1.AgentSpec.context_policy:type_name -> reeve.agent.v1.ContextPolicy
+	23, // 3: reeve.agent.v1.AgentSpec.allowed_tools:type_name -> google.protobuf.ListValue
+	23, // 4: reeve.agent.v1.AgentSpec.allowed_tool_patterns:type_name -> google.protobuf.ListValue
+	8,  // 5: reeve.agent.v1.AgentSpec.endpoint:type_name -> reeve.agent.v1.Endpoint
+	9,  // 6: reeve.agent.v1.AgentSpec.budgets:type_name -> reeve.agent.v1.Budgets
+	11, // 7: reeve.agent.v1.AgentSpec.deep_agent:type_name -> reeve.agent.v1.DeepAgent
+	13, // 8: reeve.agent.v1.AgentSpec.approval_policy:type_name -> reeve.agent.v1.ApprovalPolicy
+	6,  // 9: reeve.agent.v1.AgentSpec.answer_policy:type_name -> reeve.agent.v1.AnswerPolicy
+	5,  // 10: reeve.agent.v1.AgentSpec.retry:type_name -> reeve.agent.v1.RetryPolicy
+	4,  // 11: reeve.agent.v1.AgentSpec.questions:type_name -> reeve.agent.v1.QuestionPolicy
+	24, // 12: reeve.agent.v1.AgentSpec.output_schema:type_name -> google.protobuf.Struct
+	25, // 13: reeve.agent.v1.AgentSpec.workflow:type_name -> reeve.workflow.v1.Workflow
+	3,  // 14: reeve.agent.v1.AgentSpec.media:type_name -> reeve.agent.v1.MediaSettings
+	1,  // 15: reeve.agent.v1.AgentSpec.a2a:type_name -> reeve.agent.v1.A2aExposure
+	2,  // 16: reeve.agent.v1.A2aExposure.skills:type_name -> reeve.agent.v1.A2aSkill
+	26, // 17: reeve.agent.v1.QuestionPolicy.timeout:type_name -> google.protobuf.Duration
+	26, // 18: reeve.agent.v1.RetryPolicy.max_elapsed:type_name -> google.protobuf.Duration
+	26, // 19: reeve.agent.v1.RetryPolicy.initial_backoff:type_name -> google.protobuf.Duration
+	26, // 20: reeve.agent.v1.RetryPolicy.max_backoff:type_name -> google.protobuf.Duration
+	26, // 21: reeve.agent.v1.Budgets.max_wall_clock:type_name -> google.protobuf.Duration
+	9,  // 22: reeve.agent.v1.Limits.budgets:type_name -> reeve.agent.v1.Budgets
+	23, // 23: reeve.agent.v1.DeepAgent.allowed_imports:type_name -> google.protobuf.ListValue
+	23, // 24: reeve.agent.v1.DeepAgent.command_blacklist:type_name -> google.protobuf.ListValue
+	26, // 25: reeve.agent.v1.DeepAgent.code_timeout:type_name -> google.protobuf.Duration
+	26, // 26: reeve.agent.v1.DeepAgent.command_timeout:type_name -> google.protobuf.Duration
+	12, // 27: reeve.agent.v1.DeepAgent.network:type_name -> reeve.agent.v1.NetworkAccess
+	26, // 28: reeve.agent.v1.ApprovalPolicy.timeout:type_name -> google.protobuf.Duration
+	20, // 29: reeve.agent.v1.ApprovalPolicy.alternatives:type_name -> reeve.agent.v1.DecisionAlternative
+	19, // 30: reeve.agent.v1.ApprovalPolicy.waits:type_name -> reeve.agent.v1.ApprovalWait
+	18, // 31: reeve.agent.v1.ApprovalPolicy.escalations:type_name -> reeve.agent.v1.Escalation
+	17, // 32: reeve.agent.v1.ApprovalPolicy.break_glass:type_name -> reeve.agent.v1.BreakGlass
+	15, // 33: reeve.agent.v1.ApprovalPolicy.reviewer:type_name -> reeve.agent.v1.Reviewer
+	14, // 34: reeve.agent.v1.ApprovalPolicy.step_up:type_name -> reeve.agent.v1.StepUpPolicy
+	16, // 35: reeve.agent.v1.Reviewer.votes:type_name -> reeve.agent.v1.ReviewerVotes
+	26, // 36: reeve.agent.v1.Escalation.after:type_name -> google.protobuf.Duration
+	20, // 37: reeve.agent.v1.Escalation.alternative:type_name -> reeve.agent.v1.DecisionAlternative
+	26, // 38: reeve.agent.v1.ApprovalWait.wait:type_name -> google.protobuf.Duration
+	27, // 39: reeve.agent.v1.AgentSpec.SectionsEntry.value:type_name -> google.protobuf.Value
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_spec_proto_init() }
@@ -2119,19 +2302,19 @@ func file_reeve_agent_v1_agent_spec_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[0].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[3].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[5].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[6].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[7].OneofWrappers = []any{}
-	file_reeve_agent_v1_agent_spec_proto_msgTypes[8].OneofWrappers = []any{}
 	file_reeve_agent_v1_agent_spec_proto_msgTypes[9].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[10].OneofWrappers = []any{}
+	file_reeve_agent_v1_agent_spec_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_agent_spec_proto_rawDesc), len(file_reeve_agent_v1_agent_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -46,8 +46,13 @@ type ModelSpec struct {
 	Generates []string `protobuf:"bytes,80,rep,name=generates,proto3" json:"generates,omitempty"`
 	// Maximum number of partial images that the model streams before an image. 0: it streams none.
 	PartialImages uint32 `protobuf:"varint,81,opt,name=partial_images,json=partialImages,proto3" json:"partial_images,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Whether the model is stored through the API. False: it is in a file of the runtimes, or not
+	// registered. Ignored in requests.
+	IsStored bool `protobuf:"varint,90,opt,name=is_stored,json=isStored,proto3" json:"is_stored,omitempty"`
+	// Whether the provider is stored through the API, as a run has resolved the model. Ignored in requests.
+	HasStoredProvider bool `protobuf:"varint,91,opt,name=has_stored_provider,json=hasStoredProvider,proto3" json:"has_stored_provider,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ModelSpec) Reset() {
@@ -155,6 +160,20 @@ func (x *ModelSpec) GetPartialImages() uint32 {
 		return x.PartialImages
 	}
 	return 0
+}
+
+func (x *ModelSpec) GetIsStored() bool {
+	if x != nil {
+		return x.IsStored
+	}
+	return false
+}
+
+func (x *ModelSpec) GetHasStoredProvider() bool {
+	if x != nil {
+		return x.HasStoredProvider
+	}
+	return false
 }
 
 // Price of a model in US dollars per million tokens.
@@ -464,7 +483,9 @@ type ProviderDescriptor struct {
 	// Modalities that its API can transfer to a model, as in `ModelSpec`. Empty stands for `text`.
 	Modalities []string `protobuf:"bytes,6,rep,name=modalities,proto3" json:"modalities,omitempty"`
 	// Media that its API can generate, as in `ModelSpec`.
-	Generates     []string `protobuf:"bytes,80,rep,name=generates,proto3" json:"generates,omitempty"`
+	Generates []string `protobuf:"bytes,80,rep,name=generates,proto3" json:"generates,omitempty"`
+	// Whether the provider is stored through the API. False: the runtimes' settings configure it.
+	IsStored      bool `protobuf:"varint,90,opt,name=is_stored,json=isStored,proto3" json:"is_stored,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -548,6 +569,133 @@ func (x *ProviderDescriptor) GetGenerates() []string {
 	return nil
 }
 
+func (x *ProviderDescriptor) GetIsStored() bool {
+	if x != nil {
+		return x.IsStored
+	}
+	return false
+}
+
+// What providers that are stored through the API may use, as the runtimes' file permits it.
+type StoredProviderRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Origins at which they may be reached: `https://models.example.org`, or, with any subdomain,
+	// `https://*.example.org`. Empty: no provider can be stored.
+	Origins []string `protobuf:"bytes,1,rep,name=origins,proto3" json:"origins,omitempty"`
+	// The secrets that they may name.
+	Secrets []*ProviderSecret `protobuf:"bytes,2,rep,name=secrets,proto3" json:"secrets,omitempty"`
+	// What the adapter of each API can do; the name is that of the API, as in `ProviderSpec`.
+	Apis          []*ProviderDescriptor `protobuf:"bytes,3,rep,name=apis,proto3" json:"apis,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoredProviderRules) Reset() {
+	*x = StoredProviderRules{}
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoredProviderRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoredProviderRules) ProtoMessage() {}
+
+func (x *StoredProviderRules) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoredProviderRules.ProtoReflect.Descriptor instead.
+func (*StoredProviderRules) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *StoredProviderRules) GetOrigins() []string {
+	if x != nil {
+		return x.Origins
+	}
+	return nil
+}
+
+func (x *StoredProviderRules) GetSecrets() []*ProviderSecret {
+	if x != nil {
+		return x.Secrets
+	}
+	return nil
+}
+
+func (x *StoredProviderRules) GetApis() []*ProviderDescriptor {
+	if x != nil {
+		return x.Apis
+	}
+	return nil
+}
+
+// A secret of the operator, by name.
+type ProviderSecret struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the secret.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Origins to which it may be sent, as in `StoredProviderRules`.
+	Origins       []string `protobuf:"bytes,2,rep,name=origins,proto3" json:"origins,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProviderSecret) Reset() {
+	*x = ProviderSecret{}
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProviderSecret) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProviderSecret) ProtoMessage() {}
+
+func (x *ProviderSecret) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProviderSecret.ProtoReflect.Descriptor instead.
+func (*ProviderSecret) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *ProviderSecret) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ProviderSecret) GetOrigins() []string {
+	if x != nil {
+		return x.Origins
+	}
+	return nil
+}
+
 // The models, providers, and plugins that the runtimes announce. The catalog remains available after the
 // runtimes have stopped.
 type ModelCatalog struct {
@@ -565,14 +713,17 @@ type ModelCatalog struct {
 	// The plugins of the operator, ordered by id.
 	Plugins []*OfferedPlugin `protobuf:"bytes,5,rep,name=plugins,proto3" json:"plugins,omitempty"`
 	// Whether the runtimes have the registry of workflow nodes, so that runs of an editor can build workflows.
-	NodeRegistry  bool `protobuf:"varint,60,opt,name=node_registry,json=nodeRegistry,proto3" json:"node_registry,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	NodeRegistry bool `protobuf:"varint,60,opt,name=node_registry,json=nodeRegistry,proto3" json:"node_registry,omitempty"`
+	// What stored providers may use. Unset: runtimes of a version that uses no stored models wrote the
+	// catalog.
+	StoredProviders *StoredProviderRules `protobuf:"bytes,90,opt,name=stored_providers,json=storedProviders,proto3" json:"stored_providers,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *ModelCatalog) Reset() {
 	*x = ModelCatalog{}
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -584,7 +735,7 @@ func (x *ModelCatalog) String() string {
 func (*ModelCatalog) ProtoMessage() {}
 
 func (x *ModelCatalog) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[5]
+	mi := &file_reeve_agent_v1_model_spec_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -597,7 +748,7 @@ func (x *ModelCatalog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCatalog.ProtoReflect.Descriptor instead.
 func (*ModelCatalog) Descriptor() ([]byte, []int) {
-	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{5}
+	return file_reeve_agent_v1_model_spec_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ModelCatalog) GetModels() []*ModelSpec {
@@ -649,11 +800,18 @@ func (x *ModelCatalog) GetNodeRegistry() bool {
 	return false
 }
 
+func (x *ModelCatalog) GetStoredProviders() *StoredProviderRules {
+	if x != nil {
+		return x.StoredProviders
+	}
+	return nil
+}
+
 var File_reeve_agent_v1_model_spec_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\n" +
-	"\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a\x1areeve/agent/v1/skill.proto\"\xbc\x03\n" +
+	"\x1freeve/agent/v1/model_spec.proto\x12\x0ereeve.agent.v1\x1a\x1freeve/agent/v1/agent_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a\x1areeve/agent/v1/skill.proto\"\x89\x04\n" +
 	"\tModelSpec\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
 	"\bprovider\x18\x02 \x01(\tR\bprovider\x12#\n" +
@@ -667,7 +825,9 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\apricing\x18\b \x01(\v2\x17.reeve.agent.v1.PricingR\apricing\x12H\n" +
 	"\fcapabilities\x18\t \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1c\n" +
 	"\tgenerates\x18P \x03(\tR\tgenerates\x12%\n" +
-	"\x0epartial_images\x18Q \x01(\rR\rpartialImages\"\xdd\x04\n" +
+	"\x0epartial_images\x18Q \x01(\rR\rpartialImages\x12\x1b\n" +
+	"\tis_stored\x18Z \x01(\bR\bisStored\x12.\n" +
+	"\x13has_stored_provider\x18[ \x01(\bR\x11hasStoredProvider\"\xdd\x04\n" +
 	"\aPricing\x121\n" +
 	"\x15input_usd_per_million\x18\x01 \x01(\x01R\x12inputUsdPerMillion\x123\n" +
 	"\x16output_usd_per_million\x18\x02 \x01(\x01R\x13outputUsdPerMillion\x12C\n" +
@@ -696,7 +856,7 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\treasoning\x18\x03 \x01(\bR\treasoning\x12%\n" +
 	"\vtemperature\x18\x04 \x01(\bH\x00R\vtemperature\x88\x01\x01\x12#\n" +
 	"\rcounts_tokens\x18\x06 \x01(\bR\fcountsTokensB\x0e\n" +
-	"\f_temperature\"\x92\x02\n" +
+	"\f_temperature\"\xaf\x02\n" +
 	"\x12ProviderDescriptor\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x12\x1a\n" +
@@ -707,7 +867,15 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\n" +
 	"modalities\x18\x06 \x03(\tR\n" +
 	"modalities\x12\x1c\n" +
-	"\tgenerates\x18P \x03(\tR\tgenerates\"\xff\x02\n" +
+	"\tgenerates\x18P \x03(\tR\tgenerates\x12\x1b\n" +
+	"\tis_stored\x18Z \x01(\bR\bisStored\"\xa1\x01\n" +
+	"\x13StoredProviderRules\x12\x18\n" +
+	"\aorigins\x18\x01 \x03(\tR\aorigins\x128\n" +
+	"\asecrets\x18\x02 \x03(\v2\x1e.reeve.agent.v1.ProviderSecretR\asecrets\x126\n" +
+	"\x04apis\x18\x03 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\x04apis\">\n" +
+	"\x0eProviderSecret\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
+	"\aorigins\x18\x02 \x03(\tR\aorigins\"\xcf\x03\n" +
 	"\fModelCatalog\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
 	"\tproviders\x18\x02 \x03(\v2\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12.\n" +
@@ -715,7 +883,8 @@ const file_reeve_agent_v1_model_spec_proto_rawDesc = "" +
 	"\x05retry\x18\x04 \x01(\v2\x1b.reeve.agent.v1.RetryPolicyR\x05retry\x127\n" +
 	"\x06skills\x18\a \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\x127\n" +
 	"\aplugins\x18\x05 \x03(\v2\x1d.reeve.agent.v1.OfferedPluginR\aplugins\x12#\n" +
-	"\rnode_registry\x18< \x01(\bR\fnodeRegistry:\x00BS\n" +
+	"\rnode_registry\x18< \x01(\bR\fnodeRegistry\x12N\n" +
+	"\x10stored_providers\x18Z \x01(\v2#.reeve.agent.v1.StoredProviderRulesR\x0fstoredProviders:\x00BS\n" +
 	"\x12dev.reeve.agent.v1B\x0eModelSpecProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
 var (
@@ -730,35 +899,40 @@ func file_reeve_agent_v1_model_spec_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_model_spec_proto_rawDescData
 }
 
-var file_reeve_agent_v1_model_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_reeve_agent_v1_model_spec_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_reeve_agent_v1_model_spec_proto_goTypes = []any{
 	(*ModelSpec)(nil),            // 0: reeve.agent.v1.ModelSpec
 	(*Pricing)(nil),              // 1: reeve.agent.v1.Pricing
 	(*LongRequestPricing)(nil),   // 2: reeve.agent.v1.LongRequestPricing
 	(*ProviderCapabilities)(nil), // 3: reeve.agent.v1.ProviderCapabilities
 	(*ProviderDescriptor)(nil),   // 4: reeve.agent.v1.ProviderDescriptor
-	(*ModelCatalog)(nil),         // 5: reeve.agent.v1.ModelCatalog
-	(*Limits)(nil),               // 6: reeve.agent.v1.Limits
-	(*RetryPolicy)(nil),          // 7: reeve.agent.v1.RetryPolicy
-	(*SkillDescriptor)(nil),      // 8: reeve.agent.v1.SkillDescriptor
-	(*OfferedPlugin)(nil),        // 9: reeve.agent.v1.OfferedPlugin
+	(*StoredProviderRules)(nil),  // 5: reeve.agent.v1.StoredProviderRules
+	(*ProviderSecret)(nil),       // 6: reeve.agent.v1.ProviderSecret
+	(*ModelCatalog)(nil),         // 7: reeve.agent.v1.ModelCatalog
+	(*Limits)(nil),               // 8: reeve.agent.v1.Limits
+	(*RetryPolicy)(nil),          // 9: reeve.agent.v1.RetryPolicy
+	(*SkillDescriptor)(nil),      // 10: reeve.agent.v1.SkillDescriptor
+	(*OfferedPlugin)(nil),        // 11: reeve.agent.v1.OfferedPlugin
 }
 var file_reeve_agent_v1_model_spec_proto_depIdxs = []int32{
 	1,  // 0: reeve.agent.v1.ModelSpec.pricing:type_name -> reeve.agent.v1.Pricing
 	3,  // 1: reeve.agent.v1.ModelSpec.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
 	2,  // 2: reeve.agent.v1.Pricing.long_requests:type_name -> reeve.agent.v1.LongRequestPricing
 	3,  // 3: reeve.agent.v1.ProviderDescriptor.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	0,  // 4: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
-	4,  // 5: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
-	6,  // 6: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
-	7,  // 7: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
-	8,  // 8: reeve.agent.v1.ModelCatalog.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	9,  // 9: reeve.agent.v1.ModelCatalog.plugins:type_name -> reeve.agent.v1.OfferedPlugin
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	6,  // 4: reeve.agent.v1.StoredProviderRules.secrets:type_name -> reeve.agent.v1.ProviderSecret
+	4,  // 5: reeve.agent.v1.StoredProviderRules.apis:type_name -> reeve.agent.v1.ProviderDescriptor
+	0,  // 6: reeve.agent.v1.ModelCatalog.models:type_name -> reeve.agent.v1.ModelSpec
+	4,  // 7: reeve.agent.v1.ModelCatalog.providers:type_name -> reeve.agent.v1.ProviderDescriptor
+	8,  // 8: reeve.agent.v1.ModelCatalog.maxima:type_name -> reeve.agent.v1.Limits
+	9,  // 9: reeve.agent.v1.ModelCatalog.retry:type_name -> reeve.agent.v1.RetryPolicy
+	10, // 10: reeve.agent.v1.ModelCatalog.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	11, // 11: reeve.agent.v1.ModelCatalog.plugins:type_name -> reeve.agent.v1.OfferedPlugin
+	5,  // 12: reeve.agent.v1.ModelCatalog.stored_providers:type_name -> reeve.agent.v1.StoredProviderRules
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_model_spec_proto_init() }
@@ -778,7 +952,7 @@ func file_reeve_agent_v1_model_spec_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_model_spec_proto_rawDesc), len(file_reeve_agent_v1_model_spec_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -174,6 +174,19 @@ const (
 	ErrorReason_ERROR_REASON_TRIGGER_EXISTS ErrorReason = 111
 	// FAILED_PRECONDITION: the trigger has a schedule and no webhook.
 	ErrorReason_ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK ErrorReason = 112
+	// NOT_FOUND: the tenant has no collection with this id, or the caller may not read it.
+	ErrorReason_ERROR_REASON_COLLECTION_NOT_FOUND ErrorReason = 120
+	// ALREADY_EXISTS: a collection with this id exists.
+	ErrorReason_ERROR_REASON_COLLECTION_EXISTS ErrorReason = 121
+	// NOT_FOUND: the collection has no document with this id.
+	ErrorReason_ERROR_REASON_DOCUMENT_NOT_FOUND ErrorReason = 122
+	// INVALID_ARGUMENT: the document cannot be read: its format is not supported, it is damaged, or it has
+	// no text.
+	ErrorReason_ERROR_REASON_DOCUMENT_UNREADABLE ErrorReason = 123
+	// RESOURCE_EXHAUSTED: reading the document exceeds a limit of size, memory, or time.
+	ErrorReason_ERROR_REASON_DOCUMENT_TOO_LARGE ErrorReason = 124
+	// RESOURCE_EXHAUSTED: the collection has the maximum number of documents, or of text.
+	ErrorReason_ERROR_REASON_COLLECTION_FULL ErrorReason = 125
 )
 
 // Enum value maps for ErrorReason.
@@ -243,6 +256,12 @@ var (
 		110: "ERROR_REASON_TRIGGER_NOT_FOUND",
 		111: "ERROR_REASON_TRIGGER_EXISTS",
 		112: "ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK",
+		120: "ERROR_REASON_COLLECTION_NOT_FOUND",
+		121: "ERROR_REASON_COLLECTION_EXISTS",
+		122: "ERROR_REASON_DOCUMENT_NOT_FOUND",
+		123: "ERROR_REASON_DOCUMENT_UNREADABLE",
+		124: "ERROR_REASON_DOCUMENT_TOO_LARGE",
+		125: "ERROR_REASON_COLLECTION_FULL",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":                        0,
@@ -309,6 +328,12 @@ var (
 		"ERROR_REASON_TRIGGER_NOT_FOUND":                  110,
 		"ERROR_REASON_TRIGGER_EXISTS":                     111,
 		"ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK":            112,
+		"ERROR_REASON_COLLECTION_NOT_FOUND":               120,
+		"ERROR_REASON_COLLECTION_EXISTS":                  121,
+		"ERROR_REASON_DOCUMENT_NOT_FOUND":                 122,
+		"ERROR_REASON_DOCUMENT_UNREADABLE":                123,
+		"ERROR_REASON_DOCUMENT_TOO_LARGE":                 124,
+		"ERROR_REASON_COLLECTION_FULL":                    125,
 	}
 )
 
@@ -343,7 +368,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xc3\x11\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xa0\x13\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -409,7 +434,13 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1dERROR_REASON_TOO_MANY_CLIENTS\x10]\x12\"\n" +
 	"\x1eERROR_REASON_TRIGGER_NOT_FOUND\x10n\x12\x1f\n" +
 	"\x1bERROR_REASON_TRIGGER_EXISTS\x10o\x12(\n" +
-	"$ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK\x10pBO\n" +
+	"$ERROR_REASON_TRIGGER_WITHOUT_WEBHOOK\x10p\x12%\n" +
+	"!ERROR_REASON_COLLECTION_NOT_FOUND\x10x\x12\"\n" +
+	"\x1eERROR_REASON_COLLECTION_EXISTS\x10y\x12#\n" +
+	"\x1fERROR_REASON_DOCUMENT_NOT_FOUND\x10z\x12$\n" +
+	" ERROR_REASON_DOCUMENT_UNREADABLE\x10{\x12#\n" +
+	"\x1fERROR_REASON_DOCUMENT_TOO_LARGE\x10|\x12 \n" +
+	"\x1cERROR_REASON_COLLECTION_FULL\x10}BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

@@ -54,8 +54,12 @@ const (
 	CheckedRule_CHECKED_RULE_GUARDRAILS CheckedRule = 62
 	// Delegates that name plugins of the operator: `plugin_ids` of a delegate.
 	CheckedRule_CHECKED_RULE_DELEGATE_PLUGINS CheckedRule = 63
+	// Runs with knowledge: `collections`.
+	CheckedRule_CHECKED_RULE_COLLECTIONS CheckedRule = 70
 	// Agents that generate media: `media` of an agent or of one of its delegates, and `media_generation` of a request.
 	CheckedRule_CHECKED_RULE_MEDIA CheckedRule = 80
+	// Models and providers that are stored through the API: `model`.
+	CheckedRule_CHECKED_RULE_STORED_MODELS CheckedRule = 90
 )
 
 // Enum value maps for CheckedRule.
@@ -74,7 +78,9 @@ var (
 		61: "CHECKED_RULE_EDITOR",
 		62: "CHECKED_RULE_GUARDRAILS",
 		63: "CHECKED_RULE_DELEGATE_PLUGINS",
+		70: "CHECKED_RULE_COLLECTIONS",
 		80: "CHECKED_RULE_MEDIA",
+		90: "CHECKED_RULE_STORED_MODELS",
 	}
 	CheckedRule_value = map[string]int32{
 		"CHECKED_RULE_UNSPECIFIED":      0,
@@ -90,7 +96,9 @@ var (
 		"CHECKED_RULE_EDITOR":           61,
 		"CHECKED_RULE_GUARDRAILS":       62,
 		"CHECKED_RULE_DELEGATE_PLUGINS": 63,
+		"CHECKED_RULE_COLLECTIONS":      70,
 		"CHECKED_RULE_MEDIA":            80,
+		"CHECKED_RULE_STORED_MODELS":    90,
 	}
 )
 
@@ -328,7 +336,7 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*\xa1\x03\n" +
+	"\vHolderProbe:\x00*\xdf\x03\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
@@ -343,8 +351,10 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x15CHECKED_RULE_WORKFLOW\x10<\x12\x17\n" +
 	"\x13CHECKED_RULE_EDITOR\x10=\x12\x1b\n" +
 	"\x17CHECKED_RULE_GUARDRAILS\x10>\x12!\n" +
-	"\x1dCHECKED_RULE_DELEGATE_PLUGINS\x10?\x12\x16\n" +
-	"\x12CHECKED_RULE_MEDIA\x10PBP\n" +
+	"\x1dCHECKED_RULE_DELEGATE_PLUGINS\x10?\x12\x1c\n" +
+	"\x18CHECKED_RULE_COLLECTIONS\x10F\x12\x16\n" +
+	"\x12CHECKED_RULE_MEDIA\x10P\x12\x1e\n" +
+	"\x1aCHECKED_RULE_STORED_MODELS\x10ZBP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

@@ -19,7 +19,8 @@ import (
 	v13 "reeve.dev/sdk/go/gen/reeve/agent/v1"
 	v12 "reeve.dev/sdk/go/gen/reeve/approval/v1"
 	v15 "reeve.dev/sdk/go/gen/reeve/content/v1"
-	v16 "reeve.dev/sdk/go/gen/reeve/plugin/v1"
+	v16 "reeve.dev/sdk/go/gen/reeve/knowledge/v1"
+	v17 "reeve.dev/sdk/go/gen/reeve/plugin/v1"
 	v11 "reeve.dev/sdk/go/gen/reeve/thread/v1"
 	v1 "reeve.dev/sdk/go/gen/reeve/tool/v1"
 	reflect "reflect"
@@ -2702,7 +2703,16 @@ type RunCreated struct {
 	// Parts of the input after its text. Their files are artifacts.
 	Parts []*v15.ContentPart `protobuf:"bytes,27,rep,name=parts,proto3" json:"parts,omitempty"`
 	// Tools that clients offer to the run.
-	OfferedTools  []*v1.ToolDescriptor `protobuf:"bytes,40,rep,name=offered_tools,json=offeredTools,proto3" json:"offered_tools,omitempty"`
+	OfferedTools []*v1.ToolDescriptor `protobuf:"bytes,40,rep,name=offered_tools,json=offeredTools,proto3" json:"offered_tools,omitempty"`
+	// Ids of the collections that the run may search: those of the request, and those of its agent. The
+	// right of its user to read them is checked at each search.
+	Collections []string `protobuf:"bytes,70,rep,name=collections,proto3" json:"collections,omitempty"`
+	// Whether one of `collections` has readers of its own. Others than the user of the run then do not see
+	// what the run found.
+	CollectionsRestricted bool `protobuf:"varint,71,opt,name=collections_restricted,json=collectionsRestricted,proto3" json:"collections_restricted,omitempty"`
+	// Groups of the user, at the start, that are among the readers of the collections that the run or one of
+	// its delegates may search.
+	ReaderGroups  []string `protobuf:"bytes,72,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2929,6 +2939,27 @@ func (x *RunCreated) GetParts() []*v15.ContentPart {
 func (x *RunCreated) GetOfferedTools() []*v1.ToolDescriptor {
 	if x != nil {
 		return x.OfferedTools
+	}
+	return nil
+}
+
+func (x *RunCreated) GetCollections() []string {
+	if x != nil {
+		return x.Collections
+	}
+	return nil
+}
+
+func (x *RunCreated) GetCollectionsRestricted() bool {
+	if x != nil {
+		return x.CollectionsRestricted
+	}
+	return false
+}
+
+func (x *RunCreated) GetReaderGroups() []string {
+	if x != nil {
+		return x.ReaderGroups
 	}
 	return nil
 }
@@ -3434,7 +3465,11 @@ type RunPrepared struct {
 	Delegates []*PreparedDelegate `protobuf:"bytes,16,rep,name=delegates,proto3" json:"delegates,omitempty"`
 	// Skills that the agent may open, ordered by name. The run keeps these versions: a runtime that has
 	// only another one refuses to open it.
-	Skills        []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
+	Skills []*v13.SkillDescriptor `protobuf:"bytes,30,rep,name=skills,proto3" json:"skills,omitempty"`
+	// Passages of the collections of the run that match the input, best match first.
+	Passages []*v16.Passage `protobuf:"bytes,60,rep,name=passages,proto3" json:"passages,omitempty"`
+	// How the passages were found. Unset if the run has no collections.
+	Retrieval     *v16.Retrieval `protobuf:"bytes,61,opt,name=retrieval,proto3" json:"retrieval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3584,6 +3619,20 @@ func (x *RunPrepared) GetDelegates() []*PreparedDelegate {
 func (x *RunPrepared) GetSkills() []*v13.SkillDescriptor {
 	if x != nil {
 		return x.Skills
+	}
+	return nil
+}
+
+func (x *RunPrepared) GetPassages() []*v16.Passage {
+	if x != nil {
+		return x.Passages
+	}
+	return nil
+}
+
+func (x *RunPrepared) GetRetrieval() *v16.Retrieval {
+	if x != nil {
+		return x.Retrieval
 	}
 	return nil
 }
@@ -4873,13 +4922,13 @@ type PluginHookFinished struct {
 	// Id of the plugin.
 	PluginId string `protobuf:"bytes,1,opt,name=plugin_id,json=pluginId,proto3" json:"plugin_id,omitempty"`
 	// The phase.
-	Phase v16.HookPhase `protobuf:"varint,2,opt,name=phase,proto3,enum=reeve.plugin.v1.HookPhase" json:"phase,omitempty"`
+	Phase v17.HookPhase `protobuf:"varint,2,opt,name=phase,proto3,enum=reeve.plugin.v1.HookPhase" json:"phase,omitempty"`
 	// Id of the hook, under which the plugin was called.
 	HookId string `protobuf:"bytes,3,opt,name=hook_id,json=hookId,proto3" json:"hook_id,omitempty"`
 	// Id of the call. Empty in phases that are not about a call.
 	CallId string `protobuf:"bytes,4,opt,name=call_id,json=callId,proto3" json:"call_id,omitempty"`
 	// What the plugin answered. Empty if the hook failed.
-	Answer *v16.RunHookResponse `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
+	Answer *v17.RunHookResponse `protobuf:"bytes,5,opt,name=answer,proto3" json:"answer,omitempty"`
 	// Why the hook failed. Empty if it did not.
 	Error string `protobuf:"bytes,6,opt,name=error,proto3" json:"error,omitempty"`
 	// Number of attempts of the worker that recorded the end.
@@ -4928,11 +4977,11 @@ func (x *PluginHookFinished) GetPluginId() string {
 	return ""
 }
 
-func (x *PluginHookFinished) GetPhase() v16.HookPhase {
+func (x *PluginHookFinished) GetPhase() v17.HookPhase {
 	if x != nil {
 		return x.Phase
 	}
-	return v16.HookPhase(0)
+	return v17.HookPhase(0)
 }
 
 func (x *PluginHookFinished) GetHookId() string {
@@ -4949,7 +4998,7 @@ func (x *PluginHookFinished) GetCallId() string {
 	return ""
 }
 
-func (x *PluginHookFinished) GetAnswer() *v16.RunHookResponse {
+func (x *PluginHookFinished) GetAnswer() *v17.RunHookResponse {
 	if x != nil {
 		return x.Answer
 	}
@@ -6146,7 +6195,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf4\x16\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf4\x16\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -6284,8 +6333,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05cause\x18\x03 \x01(\tR\x05cause\"3\n" +
 	"\n" +
 	"TextVoided\x12%\n" +
-	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\x9a\n" +
-	"\n" +
+	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\"\x98\v\n" +
 	"\n" +
 	"RunCreated\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x19\n" +
@@ -6320,7 +6368,10 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\routput_schema\x18\x19 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x129\n" +
 	"\tdelegates\x18\x1a \x03(\v2\x1b.reeve.run.v1.DelegateAgentR\tdelegates\x123\n" +
 	"\x05parts\x18\x1b \x03(\v2\x1d.reeve.content.v1.ContentPartR\x05parts\x12B\n" +
-	"\roffered_tools\x18( \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\fofferedTools\x1a9\n" +
+	"\roffered_tools\x18( \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\fofferedTools\x12 \n" +
+	"\vcollections\x18F \x03(\tR\vcollections\x125\n" +
+	"\x16collections_restricted\x18G \x01(\bR\x15collectionsRestricted\x12#\n" +
+	"\rreader_groups\x18H \x03(\tR\freaderGroups\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x8d\x01\n" +
@@ -6363,7 +6414,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\tRunParked\x12\x1f\n" +
 	"\vwaiting_for\x18\x01 \x03(\tR\n" +
 	"waitingFor\x123\n" +
-	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\x89\a\n" +
+	"\awake_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x06wakeAt\"\xff\a\n" +
 	"\vRunPrepared\x12/\n" +
 	"\x05model\x18\x01 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
 	"\fcapabilities\x18\x02 \x01(\v2$.reeve.agent.v1.ProviderCapabilitiesR\fcapabilities\x123\n" +
@@ -6383,7 +6434,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x06policy\x18\x0e \x01(\v2\x1c.reeve.run.v1.PolicyDecisionR\x06policy\x122\n" +
 	"\x04plan\x18\x0f \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12<\n" +
 	"\tdelegates\x18\x10 \x03(\v2\x1e.reeve.run.v1.PreparedDelegateR\tdelegates\x127\n" +
-	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\xe7\x04\n" +
+	"\x06skills\x18\x1e \x03(\v2\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\x127\n" +
+	"\bpassages\x18< \x03(\v2\x1b.reeve.knowledge.v1.PassageR\bpassages\x12;\n" +
+	"\tretrieval\x18= \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xe7\x04\n" +
 	"\x10PreparedDelegate\x12\x19\n" +
 	"\bagent_id\x18\x01 \x01(\tR\aagentId\x12/\n" +
 	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\x12H\n" +
@@ -6771,15 +6824,17 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*v13.RetryPolicy)(nil),          // 89: reeve.agent.v1.RetryPolicy
 	(*v13.ResolutionPlan)(nil),       // 90: reeve.agent.v1.ResolutionPlan
 	(*v13.SkillDescriptor)(nil),      // 91: reeve.agent.v1.SkillDescriptor
-	(v1.PermissionBehavior)(0),       // 92: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 93: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 94: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 95: google.protobuf.Value
-	(v16.HookPhase)(0),               // 96: reeve.plugin.v1.HookPhase
-	(*v16.RunHookResponse)(nil),      // 97: reeve.plugin.v1.RunHookResponse
-	(*v12.ReviewUsage)(nil),          // 98: reeve.approval.v1.ReviewUsage
-	(*v1.PermissionDecision)(nil),    // 99: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 100: reeve.thread.v1.ExecutionTree
+	(*v16.Passage)(nil),              // 92: reeve.knowledge.v1.Passage
+	(*v16.Retrieval)(nil),            // 93: reeve.knowledge.v1.Retrieval
+	(v1.PermissionBehavior)(0),       // 94: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 95: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 96: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 97: google.protobuf.Value
+	(v17.HookPhase)(0),               // 98: reeve.plugin.v1.HookPhase
+	(*v17.RunHookResponse)(nil),      // 99: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 100: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 101: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 102: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	72,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
@@ -6864,57 +6919,59 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	90,  // 79: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
 	36,  // 80: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
 	91,  // 81: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	86,  // 82: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	87,  // 83: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	84,  // 84: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	88,  // 85: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	89,  // 86: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 87: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 88: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	91,  // 89: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	39,  // 90: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	38,  // 91: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	92,  // 92: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	93,  // 93: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	86,  // 94: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	87,  // 95: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 96: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	46,  // 97: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
-	86,  // 98: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
-	86,  // 99: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
-	50,  // 100: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	94,  // 101: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	95,  // 102: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	51,  // 103: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
-	52,  // 104: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
-	53,  // 105: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
-	95,  // 106: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
-	86,  // 107: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
-	96,  // 108: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	97,  // 109: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	55,  // 110: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
-	8,   // 111: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
-	9,   // 112: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
-	56,  // 113: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
-	98,  // 114: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
-	2,   // 115: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	99,  // 116: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	10,  // 117: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	82,  // 118: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	72,  // 119: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	82,  // 120: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	62,  // 121: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	11,  // 122: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	100, // 123: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	73,  // 124: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	73,  // 125: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	77,  // 126: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	12,  // 127: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	128, // [128:128] is the sub-list for method output_type
-	128, // [128:128] is the sub-list for method input_type
-	128, // [128:128] is the sub-list for extension type_name
-	128, // [128:128] is the sub-list for extension extendee
-	0,   // [0:128] is the sub-list for field type_name
+	92,  // 82: reeve.run.v1.RunPrepared.passages:type_name -> reeve.knowledge.v1.Passage
+	93,  // 83: reeve.run.v1.RunPrepared.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	86,  // 84: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	87,  // 85: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	84,  // 86: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	88,  // 87: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	89,  // 88: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 89: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 90: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	91,  // 91: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 92: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 93: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	94,  // 94: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	95,  // 95: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	86,  // 96: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	87,  // 97: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 98: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	46,  // 99: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
+	86,  // 100: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
+	86,  // 101: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
+	50,  // 102: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	96,  // 103: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	97,  // 104: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	51,  // 105: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	52,  // 106: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	53,  // 107: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	97,  // 108: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	86,  // 109: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	98,  // 110: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	99,  // 111: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	55,  // 112: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 113: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 114: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	56,  // 115: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	100, // 116: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 117: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	101, // 118: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 119: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	82,  // 120: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	72,  // 121: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	82,  // 122: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	62,  // 123: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 124: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	102, // 125: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	73,  // 126: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	73,  // 127: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	77,  // 128: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 129: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	130, // [130:130] is the sub-list for method output_type
+	130, // [130:130] is the sub-list for method input_type
+	130, // [130:130] is the sub-list for extension type_name
+	130, // [130:130] is the sub-list for extension extendee
+	0,   // [0:130] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }

@@ -701,7 +701,11 @@ type StartRunRequest struct {
 	// Tools that a client offers to this run. The client answers their calls through
 	// `ClientToolService.OfferTools` with the id of the run and the same manifest. A run of a thread also
 	// has the tools that clients offer to the thread.
-	ClientTools   *v12.ClientManifest `protobuf:"bytes,20,opt,name=client_tools,json=clientTools,proto3" json:"client_tools,omitempty"`
+	ClientTools *v12.ClientManifest `protobuf:"bytes,20,opt,name=client_tools,json=clientTools,proto3" json:"client_tools,omitempty"`
+	// Ids of collections, at most 10, in addition to those of the agent. Their passages that match the input are given to the agent, which can
+	// search for more with `search_knowledge`. Refused with NOT_FOUND if the caller may not read one of
+	// them.
+	Collections   []string `protobuf:"bytes,70,rep,name=collections,proto3" json:"collections,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -859,6 +863,13 @@ func (x *StartRunRequest) GetAgentMode() bool {
 func (x *StartRunRequest) GetClientTools() *v12.ClientManifest {
 	if x != nil {
 		return x.ClientTools
+	}
+	return nil
+}
+
+func (x *StartRunRequest) GetCollections() []string {
+	if x != nil {
+		return x.Collections
 	}
 	return nil
 }
@@ -2691,7 +2702,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x18\n" +
 	"\amessage\x18\x03 \x01(\tR\amessage\x12\x18\n" +
 	"\aattempt\x18\x04 \x01(\rR\aattempt\x120\n" +
-	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xc2\a\n" +
+	"\x05until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\"\xe6\a\n" +
 	"\x0fStartRunRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12\x16\n" +
 	"\x05input\x18\x02 \x01(\tB\x00R\x05input\x12\x1f\n" +
@@ -2713,7 +2724,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x05parts\x18\x10 \x03(\v2\x1d.reeve.content.v1.ContentPartB\x00R\x05parts\x12&\n" +
 	"\n" +
 	"agent_mode\x18\x15 \x01(\bB\x02\x18\x01H\x00R\tagentMode\x88\x01\x01\x12@\n" +
-	"\fclient_tools\x18\x14 \x01(\v2\x1d.reeve.tool.v1.ClientManifestR\vclientTools\x1a9\n" +
+	"\fclient_tools\x18\x14 \x01(\v2\x1d.reeve.tool.v1.ClientManifestR\vclientTools\x12\"\n" +
+	"\vcollections\x18F \x03(\tB\x00R\vcollections\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\r\n" +

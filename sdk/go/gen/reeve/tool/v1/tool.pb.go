@@ -15,6 +15,7 @@ import (
 	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	v1 "reeve.dev/sdk/go/gen/reeve/content/v1"
+	v11 "reeve.dev/sdk/go/gen/reeve/knowledge/v1"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -886,7 +887,11 @@ type ToolResult struct {
 	Structured *structpb.Struct `protobuf:"bytes,6,opt,name=structured,proto3" json:"structured,omitempty"`
 	// Images that a model reads with `content`, which names their artifacts. A model that does not read images
 	// gets `content` only.
-	Files         []*v1.FilePart `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
+	Files []*v1.FilePart `protobuf:"bytes,7,rep,name=files,proto3" json:"files,omitempty"`
+	// Passages that `content` quotes, in its order: what an answer may cite.
+	Citations []*v11.Passage `protobuf:"bytes,70,rep,name=citations,proto3" json:"citations,omitempty"`
+	// How `citations` were found. Unset if the tool searches no collections.
+	Retrieval     *v11.Retrieval `protobuf:"bytes,71,opt,name=retrieval,proto3" json:"retrieval,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -966,6 +971,20 @@ func (x *ToolResult) GetStructured() *structpb.Struct {
 func (x *ToolResult) GetFiles() []*v1.FilePart {
 	if x != nil {
 		return x.Files
+	}
+	return nil
+}
+
+func (x *ToolResult) GetCitations() []*v11.Passage {
+	if x != nil {
+		return x.Citations
+	}
+	return nil
+}
+
+func (x *ToolResult) GetRetrieval() *v11.Retrieval {
+	if x != nil {
+		return x.Retrieval
 	}
 	return nil
 }
@@ -2729,7 +2748,7 @@ var File_reeve_tool_v1_tool_proto protoreflect.FileDescriptor
 
 const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
-	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\"\x12\n" +
+	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
 	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x96\x04\n" +
@@ -2762,7 +2781,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\x12\x17\n" +
 	"\anode_id\x18< \x01(\tR\x06nodeId\x12\x1d\n" +
 	"\n" +
-	"item_index\x18= \x01(\rR\titemIndex\"\x98\x02\n" +
+	"item_index\x18= \x01(\rR\titemIndex\"\x90\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2773,7 +2792,9 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\n" +
 	"structured\x18\x06 \x01(\v2\x17.google.protobuf.StructR\n" +
 	"structured\x120\n" +
-	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\"\xd4\a\n" +
+	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\x129\n" +
+	"\tcitations\x18F \x03(\v2\x1b.reeve.knowledge.v1.PassageR\tcitations\x12;\n" +
+	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xd4\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -3017,8 +3038,10 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*structpb.Struct)(nil),       // 32: google.protobuf.Struct
 	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
 	(*v1.FilePart)(nil),           // 34: reeve.content.v1.FilePart
-	(*timestamppb.Timestamp)(nil), // 35: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 36: google.protobuf.ListValue
+	(*v11.Passage)(nil),           // 35: reeve.knowledge.v1.Passage
+	(*v11.Retrieval)(nil),         // 36: reeve.knowledge.v1.Retrieval
+	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 38: google.protobuf.ListValue
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	9,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
@@ -3033,50 +3056,52 @@ var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	13, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
 	32, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
 	34, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
-	4,  // 12: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	35, // 13: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	35, // 14: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	5,  // 15: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	32, // 16: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	18, // 17: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	16, // 18: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	14, // 19: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	2,  // 20: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
-	15, // 21: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	15, // 22: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	3,  // 23: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	3,  // 24: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	9,  // 25: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	35, // 26: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	21, // 27: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	11, // 28: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	23, // 29: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	25, // 30: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	35, // 31: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	14, // 32: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	24, // 33: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	36, // 34: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	36, // 35: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	33, // 36: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	33, // 37: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	27, // 38: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	35, // 39: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	30, // 40: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	19, // 41: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	12, // 42: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	31, // 43: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	28, // 44: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	29, // 45: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	32, // 46: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	6,  // 47: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	32, // 48: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	7,  // 49: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	8,  // 50: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	50, // [50:51] is the sub-list for method output_type
-	49, // [49:50] is the sub-list for method input_type
-	49, // [49:49] is the sub-list for extension type_name
-	49, // [49:49] is the sub-list for extension extendee
-	0,  // [0:49] is the sub-list for field type_name
+	35, // 12: reeve.tool.v1.ToolResult.citations:type_name -> reeve.knowledge.v1.Passage
+	36, // 13: reeve.tool.v1.ToolResult.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	4,  // 14: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	37, // 15: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	37, // 16: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	5,  // 17: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	32, // 18: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	18, // 19: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	16, // 20: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	14, // 21: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	2,  // 22: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
+	15, // 23: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	15, // 24: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	3,  // 25: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	3,  // 26: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	9,  // 27: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	37, // 28: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	21, // 29: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	11, // 30: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	23, // 31: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	25, // 32: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	37, // 33: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 34: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	24, // 35: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	38, // 36: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	38, // 37: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	33, // 38: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	33, // 39: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	27, // 40: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	37, // 41: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	30, // 42: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	19, // 43: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	12, // 44: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	31, // 45: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	28, // 46: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	29, // 47: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	32, // 48: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	6,  // 49: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	32, // 50: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	7,  // 51: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	8,  // 52: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	52, // [52:53] is the sub-list for method output_type
+	51, // [51:52] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }

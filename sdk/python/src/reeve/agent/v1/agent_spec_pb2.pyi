@@ -12,7 +12,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AgentSpec(_message.Message):
-    __slots__ = ("id", "name", "model", "instructions", "max_rounds", "max_steps", "temperature", "max_tokens", "planning_enabled", "planning_model", "planning_instructions", "budget_awareness", "hitl_tools", "emit_mcp_progress", "injected_tool_args", "allow_parallel_subagents", "max_parallel_subagents", "plugin_ids", "sections", "context_policy", "delegates", "allowed_tools", "allowed_tool_patterns", "excluded_tools", "excluded_tool_patterns", "endpoint", "permission_classes", "budgets", "deep_agent", "mcp_servers", "approval_policy", "answer_policy", "retry", "fallback_models", "questions", "output_schema", "skills", "workflow", "media")
+    __slots__ = ("id", "name", "model", "instructions", "max_rounds", "max_steps", "temperature", "max_tokens", "planning_enabled", "planning_model", "planning_instructions", "budget_awareness", "hitl_tools", "emit_mcp_progress", "injected_tool_args", "allow_parallel_subagents", "max_parallel_subagents", "plugin_ids", "sections", "context_policy", "delegates", "allowed_tools", "allowed_tool_patterns", "excluded_tools", "excluded_tool_patterns", "endpoint", "permission_classes", "budgets", "deep_agent", "mcp_servers", "approval_policy", "answer_policy", "retry", "fallback_models", "questions", "output_schema", "skills", "workflow", "collections", "media", "a2a")
     class InjectedToolArgsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -65,7 +65,9 @@ class AgentSpec(_message.Message):
     OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
     SKILLS_FIELD_NUMBER: _ClassVar[int]
     WORKFLOW_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIONS_FIELD_NUMBER: _ClassVar[int]
     MEDIA_FIELD_NUMBER: _ClassVar[int]
+    A2A_FIELD_NUMBER: _ClassVar[int]
     id: str
     name: str
     model: str
@@ -104,8 +106,34 @@ class AgentSpec(_message.Message):
     output_schema: _struct_pb2.Struct
     skills: _containers.RepeatedScalarFieldContainer[str]
     workflow: _workflow_pb2.Workflow
+    collections: _containers.RepeatedScalarFieldContainer[str]
     media: MediaSettings
-    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., model: _Optional[str] = ..., instructions: _Optional[str] = ..., max_rounds: _Optional[int] = ..., max_steps: _Optional[int] = ..., temperature: _Optional[float] = ..., max_tokens: _Optional[int] = ..., planning_enabled: _Optional[bool] = ..., planning_model: _Optional[str] = ..., planning_instructions: _Optional[str] = ..., budget_awareness: _Optional[str] = ..., hitl_tools: _Optional[_Iterable[str]] = ..., emit_mcp_progress: _Optional[bool] = ..., injected_tool_args: _Optional[_Mapping[str, str]] = ..., allow_parallel_subagents: _Optional[bool] = ..., max_parallel_subagents: _Optional[int] = ..., plugin_ids: _Optional[_Iterable[str]] = ..., sections: _Optional[_Mapping[str, _struct_pb2.Value]] = ..., context_policy: _Optional[_Union[ContextPolicy, _Mapping]] = ..., delegates: _Optional[_Iterable[str]] = ..., allowed_tools: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., allowed_tool_patterns: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., excluded_tools: _Optional[_Iterable[str]] = ..., excluded_tool_patterns: _Optional[_Iterable[str]] = ..., endpoint: _Optional[_Union[Endpoint, _Mapping]] = ..., permission_classes: _Optional[_Iterable[str]] = ..., budgets: _Optional[_Union[Budgets, _Mapping]] = ..., deep_agent: _Optional[_Union[DeepAgent, _Mapping]] = ..., mcp_servers: _Optional[_Iterable[str]] = ..., approval_policy: _Optional[_Union[ApprovalPolicy, _Mapping]] = ..., answer_policy: _Optional[_Union[AnswerPolicy, _Mapping]] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., fallback_models: _Optional[_Iterable[str]] = ..., questions: _Optional[_Union[QuestionPolicy, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., skills: _Optional[_Iterable[str]] = ..., workflow: _Optional[_Union[_workflow_pb2.Workflow, _Mapping]] = ..., media: _Optional[_Union[MediaSettings, _Mapping]] = ...) -> None: ...
+    a2a: A2aExposure
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., model: _Optional[str] = ..., instructions: _Optional[str] = ..., max_rounds: _Optional[int] = ..., max_steps: _Optional[int] = ..., temperature: _Optional[float] = ..., max_tokens: _Optional[int] = ..., planning_enabled: _Optional[bool] = ..., planning_model: _Optional[str] = ..., planning_instructions: _Optional[str] = ..., budget_awareness: _Optional[str] = ..., hitl_tools: _Optional[_Iterable[str]] = ..., emit_mcp_progress: _Optional[bool] = ..., injected_tool_args: _Optional[_Mapping[str, str]] = ..., allow_parallel_subagents: _Optional[bool] = ..., max_parallel_subagents: _Optional[int] = ..., plugin_ids: _Optional[_Iterable[str]] = ..., sections: _Optional[_Mapping[str, _struct_pb2.Value]] = ..., context_policy: _Optional[_Union[ContextPolicy, _Mapping]] = ..., delegates: _Optional[_Iterable[str]] = ..., allowed_tools: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., allowed_tool_patterns: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., excluded_tools: _Optional[_Iterable[str]] = ..., excluded_tool_patterns: _Optional[_Iterable[str]] = ..., endpoint: _Optional[_Union[Endpoint, _Mapping]] = ..., permission_classes: _Optional[_Iterable[str]] = ..., budgets: _Optional[_Union[Budgets, _Mapping]] = ..., deep_agent: _Optional[_Union[DeepAgent, _Mapping]] = ..., mcp_servers: _Optional[_Iterable[str]] = ..., approval_policy: _Optional[_Union[ApprovalPolicy, _Mapping]] = ..., answer_policy: _Optional[_Union[AnswerPolicy, _Mapping]] = ..., retry: _Optional[_Union[RetryPolicy, _Mapping]] = ..., fallback_models: _Optional[_Iterable[str]] = ..., questions: _Optional[_Union[QuestionPolicy, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., skills: _Optional[_Iterable[str]] = ..., workflow: _Optional[_Union[_workflow_pb2.Workflow, _Mapping]] = ..., collections: _Optional[_Iterable[str]] = ..., media: _Optional[_Union[MediaSettings, _Mapping]] = ..., a2a: _Optional[_Union[A2aExposure, _Mapping]] = ...) -> None: ...
+
+class A2aExposure(_message.Message):
+    __slots__ = ("enabled", "description", "skills")
+    ENABLED_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
+    enabled: bool
+    description: str
+    skills: _containers.RepeatedCompositeFieldContainer[A2aSkill]
+    def __init__(self, enabled: _Optional[bool] = ..., description: _Optional[str] = ..., skills: _Optional[_Iterable[_Union[A2aSkill, _Mapping]]] = ...) -> None: ...
+
+class A2aSkill(_message.Message):
+    __slots__ = ("id", "name", "description", "tags", "examples")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    TAGS_FIELD_NUMBER: _ClassVar[int]
+    EXAMPLES_FIELD_NUMBER: _ClassVar[int]
+    id: str
+    name: str
+    description: str
+    tags: _containers.RepeatedScalarFieldContainer[str]
+    examples: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, id: _Optional[str] = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., tags: _Optional[_Iterable[str]] = ..., examples: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class MediaSettings(_message.Message):
     __slots__ = ("image_model", "speech_model")

@@ -10,7 +10,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ModelSpec(_message.Message):
-    __slots__ = ("id", "provider", "upstream_name", "context_window", "max_output_tokens", "modalities", "knowledge_cutoff", "pricing", "capabilities", "generates", "partial_images")
+    __slots__ = ("id", "provider", "upstream_name", "context_window", "max_output_tokens", "modalities", "knowledge_cutoff", "pricing", "capabilities", "generates", "partial_images", "is_stored", "has_stored_provider")
     ID_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     UPSTREAM_NAME_FIELD_NUMBER: _ClassVar[int]
@@ -22,6 +22,8 @@ class ModelSpec(_message.Message):
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     GENERATES_FIELD_NUMBER: _ClassVar[int]
     PARTIAL_IMAGES_FIELD_NUMBER: _ClassVar[int]
+    IS_STORED_FIELD_NUMBER: _ClassVar[int]
+    HAS_STORED_PROVIDER_FIELD_NUMBER: _ClassVar[int]
     id: str
     provider: str
     upstream_name: str
@@ -33,7 +35,9 @@ class ModelSpec(_message.Message):
     capabilities: ProviderCapabilities
     generates: _containers.RepeatedScalarFieldContainer[str]
     partial_images: int
-    def __init__(self, id: _Optional[str] = ..., provider: _Optional[str] = ..., upstream_name: _Optional[str] = ..., context_window: _Optional[int] = ..., max_output_tokens: _Optional[int] = ..., modalities: _Optional[_Iterable[str]] = ..., knowledge_cutoff: _Optional[str] = ..., pricing: _Optional[_Union[Pricing, _Mapping]] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., generates: _Optional[_Iterable[str]] = ..., partial_images: _Optional[int] = ...) -> None: ...
+    is_stored: bool
+    has_stored_provider: bool
+    def __init__(self, id: _Optional[str] = ..., provider: _Optional[str] = ..., upstream_name: _Optional[str] = ..., context_window: _Optional[int] = ..., max_output_tokens: _Optional[int] = ..., modalities: _Optional[_Iterable[str]] = ..., knowledge_cutoff: _Optional[str] = ..., pricing: _Optional[_Union[Pricing, _Mapping]] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., generates: _Optional[_Iterable[str]] = ..., partial_images: _Optional[int] = ..., is_stored: _Optional[bool] = ..., has_stored_provider: _Optional[bool] = ...) -> None: ...
 
 class Pricing(_message.Message):
     __slots__ = ("input_usd_per_million", "output_usd_per_million", "cached_input_usd_per_million", "cache_write_input_usd_per_million", "long_requests", "source", "as_of", "usd_per_image", "usd_per_million_characters")
@@ -86,7 +90,7 @@ class ProviderCapabilities(_message.Message):
     def __init__(self, tools: _Optional[bool] = ..., parallel_tool_calls: _Optional[bool] = ..., reasoning: _Optional[bool] = ..., temperature: _Optional[bool] = ..., counts_tokens: _Optional[bool] = ...) -> None: ...
 
 class ProviderDescriptor(_message.Message):
-    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list", "modalities", "generates")
+    __slots__ = ("name", "capabilities", "scripted", "upstream_names", "price_list", "modalities", "generates", "is_stored")
     NAME_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     SCRIPTED_FIELD_NUMBER: _ClassVar[int]
@@ -94,6 +98,7 @@ class ProviderDescriptor(_message.Message):
     PRICE_LIST_FIELD_NUMBER: _ClassVar[int]
     MODALITIES_FIELD_NUMBER: _ClassVar[int]
     GENERATES_FIELD_NUMBER: _ClassVar[int]
+    IS_STORED_FIELD_NUMBER: _ClassVar[int]
     name: str
     capabilities: ProviderCapabilities
     scripted: bool
@@ -101,10 +106,29 @@ class ProviderDescriptor(_message.Message):
     price_list: str
     modalities: _containers.RepeatedScalarFieldContainer[str]
     generates: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ..., modalities: _Optional[_Iterable[str]] = ..., generates: _Optional[_Iterable[str]] = ...) -> None: ...
+    is_stored: bool
+    def __init__(self, name: _Optional[str] = ..., capabilities: _Optional[_Union[ProviderCapabilities, _Mapping]] = ..., scripted: _Optional[bool] = ..., upstream_names: _Optional[_Iterable[str]] = ..., price_list: _Optional[str] = ..., modalities: _Optional[_Iterable[str]] = ..., generates: _Optional[_Iterable[str]] = ..., is_stored: _Optional[bool] = ...) -> None: ...
+
+class StoredProviderRules(_message.Message):
+    __slots__ = ("origins", "secrets", "apis")
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    SECRETS_FIELD_NUMBER: _ClassVar[int]
+    APIS_FIELD_NUMBER: _ClassVar[int]
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    secrets: _containers.RepeatedCompositeFieldContainer[ProviderSecret]
+    apis: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
+    def __init__(self, origins: _Optional[_Iterable[str]] = ..., secrets: _Optional[_Iterable[_Union[ProviderSecret, _Mapping]]] = ..., apis: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ...) -> None: ...
+
+class ProviderSecret(_message.Message):
+    __slots__ = ("name", "origins")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    ORIGINS_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    origins: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., origins: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ModelCatalog(_message.Message):
-    __slots__ = ("models", "providers", "maxima", "retry", "skills", "plugins", "node_registry")
+    __slots__ = ("models", "providers", "maxima", "retry", "skills", "plugins", "node_registry", "stored_providers")
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     MAXIMA_FIELD_NUMBER: _ClassVar[int]
@@ -112,6 +136,7 @@ class ModelCatalog(_message.Message):
     SKILLS_FIELD_NUMBER: _ClassVar[int]
     PLUGINS_FIELD_NUMBER: _ClassVar[int]
     NODE_REGISTRY_FIELD_NUMBER: _ClassVar[int]
+    STORED_PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     models: _containers.RepeatedCompositeFieldContainer[ModelSpec]
     providers: _containers.RepeatedCompositeFieldContainer[ProviderDescriptor]
     maxima: _agent_spec_pb2.Limits
@@ -119,4 +144,5 @@ class ModelCatalog(_message.Message):
     skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
     plugins: _containers.RepeatedCompositeFieldContainer[_offered_plugin_pb2.OfferedPlugin]
     node_registry: bool
-    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., plugins: _Optional[_Iterable[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]]] = ..., node_registry: _Optional[bool] = ...) -> None: ...
+    stored_providers: StoredProviderRules
+    def __init__(self, models: _Optional[_Iterable[_Union[ModelSpec, _Mapping]]] = ..., providers: _Optional[_Iterable[_Union[ProviderDescriptor, _Mapping]]] = ..., maxima: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., plugins: _Optional[_Iterable[_Union[_offered_plugin_pb2.OfferedPlugin, _Mapping]]] = ..., node_registry: _Optional[bool] = ..., stored_providers: _Optional[_Union[StoredProviderRules, _Mapping]] = ...) -> None: ...

@@ -22,7 +22,9 @@ class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHECKED_RULE_EDITOR: _ClassVar[CheckedRule]
     CHECKED_RULE_GUARDRAILS: _ClassVar[CheckedRule]
     CHECKED_RULE_DELEGATE_PLUGINS: _ClassVar[CheckedRule]
+    CHECKED_RULE_COLLECTIONS: _ClassVar[CheckedRule]
     CHECKED_RULE_MEDIA: _ClassVar[CheckedRule]
+    CHECKED_RULE_STORED_MODELS: _ClassVar[CheckedRule]
 CHECKED_RULE_UNSPECIFIED: CheckedRule
 CHECKED_RULE_STEP_UP: CheckedRule
 CHECKED_RULE_STOP_CONDITIONS: CheckedRule
@@ -36,7 +38,9 @@ CHECKED_RULE_WORKFLOW: CheckedRule
 CHECKED_RULE_EDITOR: CheckedRule
 CHECKED_RULE_GUARDRAILS: CheckedRule
 CHECKED_RULE_DELEGATE_PLUGINS: CheckedRule
+CHECKED_RULE_COLLECTIONS: CheckedRule
 CHECKED_RULE_MEDIA: CheckedRule
+CHECKED_RULE_STORED_MODELS: CheckedRule
 
 class QueueHolder(_message.Message):
     __slots__ = ("holder", "held", "crashed", "released_by", "checks")

@@ -11,6 +11,7 @@ from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
 from reeve.agent.v1 import skill_pb2 as _skill_pb2
 from reeve.approval.v1 import approval_pb2 as _approval_pb2
 from reeve.content.v1 import content_pb2 as _content_pb2
+from reeve.knowledge.v1 import knowledge_pb2 as _knowledge_pb2
 from reeve.plugin.v1 import plugin_pb2 as _plugin_pb2
 from reeve.thread.v1 import execution_tree_pb2 as _execution_tree_pb2
 from reeve.thread.v1 import history_pb2 as _history_pb2
@@ -458,7 +459,7 @@ class TextVoided(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ...) -> None: ...
 
 class RunCreated(_message.Message):
-    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates", "parts", "offered_tools")
+    __slots__ = ("tenant", "agent_id", "agent_revision", "spec", "input", "messages", "files", "started_by", "request_id", "request_hash", "labels", "traceparent", "thread_id", "chat_context", "memory_enabled", "cancel_on_disconnect", "origin", "inherited", "workspace_id", "call_offset", "started_by_roles", "has_policy", "agent_author", "earlier_requesters", "output_schema", "delegates", "parts", "offered_tools", "collections", "collections_restricted", "reader_groups")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -494,6 +495,9 @@ class RunCreated(_message.Message):
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
     OFFERED_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIONS_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIONS_RESTRICTED_FIELD_NUMBER: _ClassVar[int]
+    READER_GROUPS_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     agent_id: str
     agent_revision: int
@@ -522,7 +526,10 @@ class RunCreated(_message.Message):
     delegates: _containers.RepeatedCompositeFieldContainer[DelegateAgent]
     parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
     offered_tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
-    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., offered_tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ...) -> None: ...
+    collections: _containers.RepeatedScalarFieldContainer[str]
+    collections_restricted: bool
+    reader_groups: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, tenant: _Optional[str] = ..., agent_id: _Optional[str] = ..., agent_revision: _Optional[int] = ..., spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., input: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., started_by: _Optional[str] = ..., request_id: _Optional[str] = ..., request_hash: _Optional[bytes] = ..., labels: _Optional[_Mapping[str, str]] = ..., traceparent: _Optional[str] = ..., thread_id: _Optional[str] = ..., chat_context: _Optional[_Union[ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., cancel_on_disconnect: _Optional[bool] = ..., origin: _Optional[_Union[RunOrigin, _Mapping]] = ..., inherited: _Optional[_Union[InheritedState, _Mapping]] = ..., workspace_id: _Optional[str] = ..., call_offset: _Optional[int] = ..., started_by_roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., has_policy: _Optional[bool] = ..., agent_author: _Optional[str] = ..., earlier_requesters: _Optional[_Iterable[str]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[DelegateAgent, _Mapping]]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., offered_tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., collections: _Optional[_Iterable[str]] = ..., collections_restricted: _Optional[bool] = ..., reader_groups: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DelegateAgent(_message.Message):
     __slots__ = ("agent_id", "revision", "spec", "author")
@@ -606,7 +613,7 @@ class RunParked(_message.Message):
     def __init__(self, waiting_for: _Optional[_Iterable[str]] = ..., wake_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class RunPrepared(_message.Message):
-    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates", "skills")
+    __slots__ = ("model", "capabilities", "tools", "scripted", "planning_model", "limits", "history", "recalled", "warnings", "planning_capabilities", "gated_tools", "retry", "fallbacks", "policy", "plan", "delegates", "skills", "passages", "retrieval")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     CAPABILITIES_FIELD_NUMBER: _ClassVar[int]
     TOOLS_FIELD_NUMBER: _ClassVar[int]
@@ -624,6 +631,8 @@ class RunPrepared(_message.Message):
     PLAN_FIELD_NUMBER: _ClassVar[int]
     DELEGATES_FIELD_NUMBER: _ClassVar[int]
     SKILLS_FIELD_NUMBER: _ClassVar[int]
+    PASSAGES_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_FIELD_NUMBER: _ClassVar[int]
     model: _model_spec_pb2.ModelSpec
     capabilities: _model_spec_pb2.ProviderCapabilities
     tools: _containers.RepeatedCompositeFieldContainer[_tool_pb2.ToolDescriptor]
@@ -641,7 +650,9 @@ class RunPrepared(_message.Message):
     plan: _resolution_plan_pb2.ResolutionPlan
     delegates: _containers.RepeatedCompositeFieldContainer[PreparedDelegate]
     skills: _containers.RepeatedCompositeFieldContainer[_skill_pb2.SkillDescriptor]
-    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ...) -> None: ...
+    passages: _containers.RepeatedCompositeFieldContainer[_knowledge_pb2.Passage]
+    retrieval: _knowledge_pb2.Retrieval
+    def __init__(self, model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., tools: _Optional[_Iterable[_Union[_tool_pb2.ToolDescriptor, _Mapping]]] = ..., scripted: _Optional[bool] = ..., planning_model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ..., limits: _Optional[_Union[_agent_spec_pb2.Limits, _Mapping]] = ..., history: _Optional[_Iterable[_Union[_history_pb2.HistoryMessage, _Mapping]]] = ..., recalled: _Optional[_Iterable[str]] = ..., warnings: _Optional[_Iterable[str]] = ..., planning_capabilities: _Optional[_Union[_model_spec_pb2.ProviderCapabilities, _Mapping]] = ..., gated_tools: _Optional[_Iterable[str]] = ..., retry: _Optional[_Union[_agent_spec_pb2.RetryPolicy, _Mapping]] = ..., fallbacks: _Optional[_Iterable[_Union[FallbackModel, _Mapping]]] = ..., policy: _Optional[_Union[PolicyDecision, _Mapping]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ..., delegates: _Optional[_Iterable[_Union[PreparedDelegate, _Mapping]]] = ..., skills: _Optional[_Iterable[_Union[_skill_pb2.SkillDescriptor, _Mapping]]] = ..., passages: _Optional[_Iterable[_Union[_knowledge_pb2.Passage, _Mapping]]] = ..., retrieval: _Optional[_Union[_knowledge_pb2.Retrieval, _Mapping]] = ...) -> None: ...
 
 class PreparedDelegate(_message.Message):
     __slots__ = ("agent_id", "model", "capabilities", "tools", "shared_tools", "limits", "retry", "fallbacks", "gated_tools", "policy", "plan_hash", "revision", "skills")

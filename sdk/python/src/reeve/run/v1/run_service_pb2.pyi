@@ -144,7 +144,7 @@ class ModelWait(_message.Message):
     def __init__(self, provider: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ..., attempt: _Optional[int] = ..., until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class StartRunRequest(_message.Message):
-    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled", "workflow_target", "media_generation", "output_schema", "parts", "agent_mode", "client_tools")
+    __slots__ = ("agent_id", "input", "request_id", "messages", "files", "labels", "thread_id", "executor", "cancel_on_disconnect", "on_busy", "chat_context", "memory_enabled", "workflow_target", "media_generation", "output_schema", "parts", "agent_mode", "client_tools", "collections")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -170,6 +170,7 @@ class StartRunRequest(_message.Message):
     PARTS_FIELD_NUMBER: _ClassVar[int]
     AGENT_MODE_FIELD_NUMBER: _ClassVar[int]
     CLIENT_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIONS_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     input: str
     request_id: str
@@ -188,7 +189,8 @@ class StartRunRequest(_message.Message):
     parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
     agent_mode: bool
     client_tools: _client_tool_pb2.ClientManifest
-    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., workflow_target: _Optional[str] = ..., media_generation: _Optional[_Union[MediaGeneration, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., agent_mode: _Optional[bool] = ..., client_tools: _Optional[_Union[_client_tool_pb2.ClientManifest, _Mapping]] = ...) -> None: ...
+    collections: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, agent_id: _Optional[str] = ..., input: _Optional[str] = ..., request_id: _Optional[str] = ..., messages: _Optional[_Iterable[_Union[_message_pb2.Message, _Mapping]]] = ..., files: _Optional[_Iterable[_Union[_tool_pb2.WorkspaceFile, _Mapping]]] = ..., labels: _Optional[_Mapping[str, str]] = ..., thread_id: _Optional[str] = ..., executor: _Optional[str] = ..., cancel_on_disconnect: _Optional[bool] = ..., on_busy: _Optional[_Union[OnBusy, str]] = ..., chat_context: _Optional[_Union[_run_event_pb2.ChatContext, _Mapping]] = ..., memory_enabled: _Optional[bool] = ..., workflow_target: _Optional[str] = ..., media_generation: _Optional[_Union[MediaGeneration, _Mapping]] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., agent_mode: _Optional[bool] = ..., client_tools: _Optional[_Union[_client_tool_pb2.ClientManifest, _Mapping]] = ..., collections: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class MediaGeneration(_message.Message):
     __slots__ = ("mode", "model", "count", "size", "quality", "voice", "format")

@@ -4,6 +4,7 @@ from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.content.v1 import content_pb2 as _content_pb2
+from reeve.knowledge.v1 import knowledge_pb2 as _knowledge_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
@@ -177,7 +178,7 @@ class ToolCall(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., node_id: _Optional[str] = ..., item_index: _Optional[int] = ...) -> None: ...
 
 class ToolResult(_message.Message):
-    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files")
+    __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files", "citations", "retrieval")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
@@ -185,6 +186,8 @@ class ToolResult(_message.Message):
     METADATA_FIELD_NUMBER: _ClassVar[int]
     STRUCTURED_FIELD_NUMBER: _ClassVar[int]
     FILES_FIELD_NUMBER: _ClassVar[int]
+    CITATIONS_FIELD_NUMBER: _ClassVar[int]
+    RETRIEVAL_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     name: str
     content: str
@@ -192,7 +195,9 @@ class ToolResult(_message.Message):
     metadata: ToolResultMetadata
     structured: _struct_pb2.Struct
     files: _containers.RepeatedCompositeFieldContainer[_content_pb2.FilePart]
-    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ...) -> None: ...
+    citations: _containers.RepeatedCompositeFieldContainer[_knowledge_pb2.Passage]
+    retrieval: _knowledge_pb2.Retrieval
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ..., citations: _Optional[_Iterable[_Union[_knowledge_pb2.Passage, _Mapping]]] = ..., retrieval: _Optional[_Union[_knowledge_pb2.Retrieval, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
     __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256", "rewritten_by", "extent")

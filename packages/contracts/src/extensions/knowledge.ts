@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/knowledge/v1/knowledge_pb.ts";

@@ -1,0 +1,317 @@
+import { createHash, randomBytes } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { ErrorReason } from "@reeve/contracts/error";
+import type {
+  Collection,
+  CollectionRecord,
+  Document,
+  StoredDocument,
+} from "@reeve/contracts/extensions/knowledge";
+import {
+  CollectionRecordSchema,
+  CollectionSchema,
+  DocumentSchema,
+  DocumentTextSchema,
+  StoredDocumentSchema,
+} from "@reeve/contracts/extensions/knowledge";
+import type { Row } from "@reeve/jetstream/table/port";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
+import { Failure } from "@reeve/platform/failure";
+import type { KnowledgeStores } from "./collections.ts";
+import { Collections } from "./collections.ts";
+import { documentFormat } from "./parse/formats.ts";
+import type { ParseDocument, ParsedDocument } from "./parse/parse-document.ts";
+import type { CollectionOfUser } from "./records/change-collection.ts";
+import {
+  changeableRow,
+  changeCollection,
+  replaceDocuments,
+  visibleRow,
+} from "./records/change-collection.ts";
+import { keyOf, objectsOf, shown, shownDocument } from "./records/collection-record.ts";
+import {
+  assertDocumentFits,
+  assertPlainName,
+  assertRoom,
+  assertRoomForCollection,
+} from "./records/knowledge-limits.ts";
+import type { KnowledgeUser } from "./records/knowledge-user.ts";
+import { maySee } from "./records/knowledge-user.ts";
+import { embedDocument } from "./vectors/embed-document.ts";
+import type { Embedder } from "./vectors/embedder.ts";
+import { storeVectors } from "./vectors/store-vectors.ts";
+import type { VectorRefresher } from "./vectors/vector-refresher.ts";
+
+const maxRemovalMs = 30_000;
+
+/** A document to add. */
+export interface DocumentDraft {
+  readonly name: string;
+  /** Empty: that of the ending of the name. */
+  readonly mediaType: string;
+  /** Returns its bytes. Called when its turn has come, so that waiting documents take no memory. */
+  readonly read: (signal: AbortSignal) => Promise<Uint8Array>;
+}
+
+/** A document that was added. */
+export interface AddedDocument {
+  readonly document: Document;
+  /** What it lacks. */
+  readonly warnings: readonly string[];
+}
+
+/** What the creator of a collection decides. */
+export interface CollectionDraft extends Pick<Collection, "collectionId" | "title" | "readers"> {
+  /** Default: none. */
+  readonly readerGroups?: string[];
+}
+
+interface EditorOptions {
+  readonly parse: ParseDocument;
+  readonly now: () => number;
+  /** Default: none, and only words are searched. */
+  readonly embedder?: Embedder | undefined;
+  /** Embeds later what has no embeddings of the model of now. Default: nothing does. */
+  readonly refresher?: Pick<VectorRefresher, "notice"> | undefined;
+}
+
+/** The collections of tenants, for those who change them too. */
+export class CollectionEditor extends Collections {
+  readonly #options: EditorOptions;
+  /** Each reader takes memory and a processor. */
+  readonly #readers = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 10 });
+  /** A list has the records of all documents of the tenant. */
+  readonly #lists = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
+
+  constructor(stores: KnowledgeStores, options: EditorOptions) {
+    super(stores, options.embedder);
+    this.#options = options;
+  }
+
+  /** Creates an empty collection. Throws a Failure of kind `exists` if there is one with this id. */
+  async create(
+    { tenant, subject }: KnowledgeUser,
+    draft: CollectionDraft,
+    signal: AbortSignal,
+  ): Promise<Collection> {
+    const now = timestampFromMs(this.#options.now());
+    const { collectionId } = draft;
+    assertRoomForCollection((await this.#listed(tenant, signal)).length);
+    const collection = { ...draft, createdBy: subject, createdAt: now, updatedAt: now };
+    const record = create(CollectionRecordSchema, { collection });
+    const row = await this.table.create(keyOf(tenant, collectionId), record, signal);
+    if (row !== undefined) return shown(row.record);
+    const message = `collection ${collectionId} exists already; add documents to it, or choose another id`;
+    throw new Failure("exists", ErrorReason.COLLECTION_EXISTS, message, {
+      metadata: { collection_id: collectionId },
+    });
+  }
+
+  /** Returns a collection with its documents. Throws a Failure of kind `not_found` if the user may not know of it. */
+  async get(
+    user: KnowledgeUser,
+    collectionId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly collection: Collection; readonly documents: readonly Document[] }> {
+    const { record } = await visibleRow(this.table, { user, collectionId }, signal);
+    return { collection: shown(record), documents: record.documents.map(shownDocument) };
+  }
+
+  /** Returns the collections of which the user may know, by id. */
+  async list(user: KnowledgeUser, signal: AbortSignal): Promise<readonly Collection[]> {
+    const rows = await this.#listed(user.tenant, signal);
+    return rows
+      .map(({ record }) => record)
+      .filter((record) => maySee(user, record))
+      .map(shown)
+      .toSorted((a, b) => (a.collectionId < b.collectionId ? -1 : 1));
+  }
+
+  /** Replaces the title and the readers of a collection. */
+  async update(
+    user: KnowledgeUser,
+    { collectionId, ...changed }: CollectionDraft,
+    signal: AbortSignal,
+  ): Promise<Collection> {
+    const of = { user, collectionId };
+    const row = await changeCollection(
+      this.table,
+      of,
+      signal,
+      async ({ key, record, revision }) => {
+        const collection = { ...(record.collection ?? create(CollectionSchema)), ...changed };
+        const after = create(CollectionRecordSchema, { ...record, collection });
+        return await this.table.update(key, after, revision, signal);
+      },
+    );
+    return shown(row.record);
+  }
+
+  /** Deletes a collection and the text of its documents. */
+  async delete(user: KnowledgeUser, collectionId: string, signal: AbortSignal): Promise<void> {
+    const { table } = this;
+    const row = await changeCollection(table, { user, collectionId }, signal, async (before) =>
+      (await table.deleteVersion(before.key, before.revision, signal)) ? before : undefined,
+    );
+    await this.#remove(row.record.documents.flatMap(objectsOf));
+  }
+
+  /**
+   * Reads a document and adds it, in place of the one with the same name. Throws a Failure with reason DOCUMENT_UNREADABLE,
+   * DOCUMENT_TOO_LARGE, or COLLECTION_FULL, and then changes nothing. Without its embeddings it is found by its words.
+   */
+  async addDocument(
+    user: KnowledgeUser,
+    collectionId: string,
+    draft: DocumentDraft,
+    signal: AbortSignal,
+  ): Promise<AddedDocument> {
+    assertPlainName(draft.name);
+    const { mediaType } = documentFormat(draft.name, draft.mediaType);
+    // Nobody parses for a collection that they cannot change.
+    await this.assertMayChange(user, collectionId, signal);
+    const { parsed, sizeBytes, sha256 } = await this.#read(user, draft, signal);
+    const { passages, pageCount } = parsed;
+    const texts = passages.map(({ text }) => text);
+    const { embedded, warnings } = await embedDocument(this.embedder, texts, signal);
+    const document = create(DocumentSchema, {
+      documentId: documentIdOf(user.tenant, collectionId, draft.name),
+      name: draft.name,
+      mediaType,
+      sizeBytes: BigInt(sizeBytes),
+      sha256,
+      textBytes: BigInt(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)),
+      passageCount: passages.length,
+      pageCount,
+      addedBy: user.subject,
+      addedAt: timestampFromMs(this.#options.now()),
+    });
+    const folder = `${user.tenant}/${collectionId}`;
+    const { name: object } = await this.objects.write(folder, encoded(parsed), signal);
+    const stored = create(StoredDocumentSchema, { document, object });
+    const progress = { mayBeRecorded: false };
+    try {
+      if (embedded) stored.vectors = await storeVectors(this.objects, folder, embedded, signal);
+      await this.#record({ user, collectionId }, stored, progress, signal);
+    } catch (error) {
+      // Whether a lost answer recorded the document is not known: its text then stays.
+      if (!progress.mayBeRecorded) await this.#remove(objectsOf(stored));
+      throw error;
+    }
+    return { document: shownDocument(stored), warnings };
+  }
+
+  /** Removes a document. Throws a Failure of kind `not_found` if the collection does not have it. */
+  async deleteDocument(
+    user: KnowledgeUser,
+    collectionId: string,
+    documentId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const of = { user, collectionId };
+    const removed = await changeCollection(this.table, of, signal, async (row) => {
+      const { documents: before } = row.record;
+      const found = before.find(({ document }) => document?.documentId === documentId);
+      if (found === undefined) throw documentNotFound(collectionId, documentId);
+      const documents = before.filter((each) => each !== found);
+      return (await this.#replace(row, documents, signal)) && found;
+    });
+    await this.#remove(objectsOf(removed));
+  }
+
+  /** Throws a Failure unless the user created the collection or is an operator. */
+  async assertMayChange(
+    user: KnowledgeUser,
+    collectionId: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await changeableRow(this.table, { user, collectionId }, signal);
+  }
+
+  protected override noticed(row: Row<CollectionRecord>, dimensions?: number): void {
+    this.#options.refresher?.notice(row, dimensions);
+  }
+
+  /** Records a document that is stored. Sets `mayBeRecorded` while the outcome is not known. */
+  async #record(
+    of: CollectionOfUser,
+    stored: StoredDocument,
+    progress: { mayBeRecorded: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isSame = ({ document }: StoredDocument) =>
+      document?.documentId === stored.document?.documentId;
+    let replaced: readonly string[] = [];
+    const row = await changeCollection(this.table, of, signal, async (before) => {
+      const { documents } = before.record;
+      replaced = documents.filter(isSame).flatMap(objectsOf);
+      const after = [...documents.filter((each) => !isSame(each)), stored];
+      assertRoom(of.collectionId, after);
+      signal.throwIfAborted();
+      progress.mayBeRecorded = true;
+      const replacement = await this.#replace(before, after, signal);
+      progress.mayBeRecorded = replacement !== undefined;
+      return replacement;
+    });
+    this.noticed(row);
+    await this.#remove(replaced);
+  }
+
+  async #replace(
+    row: Row<CollectionRecord>,
+    documents: CollectionRecord["documents"],
+    signal: AbortSignal,
+  ): Promise<Row<CollectionRecord> | undefined> {
+    const nowMs = this.#options.now();
+    return await replaceDocuments(this.table, row, { documents, nowMs }, signal);
+  }
+
+  /** Removes objects that no row has, whether or not the caller left. What fails is left for `sweepTexts`. */
+  async #remove(objects: readonly string[]): Promise<void> {
+    const limit = AbortSignal.timeout(maxRemovalMs);
+    const removed = objects.map((object) => this.objects.remove(object, limit));
+    await Promise.allSettled(removed);
+  }
+
+  async #listed(tenant: string, signal: AbortSignal): Promise<readonly Row<CollectionRecord>[]> {
+    using permit = await this.#lists.acquire(tenant, signal);
+    if (permit === undefined) throw busy("the list of collections waits for too many others");
+    return await this.table.list(tenant, signal);
+  }
+
+  async #read({ tenant }: KnowledgeUser, draft: DocumentDraft, signal: AbortSignal) {
+    const { name } = draft;
+    const { format } = documentFormat(name, draft.mediaType);
+    using permit = await this.#readers.acquire(tenant, signal);
+    if (permit === undefined) throw busy(`document "${name}" waits for too many others`);
+    const bytes = await draft.read(signal);
+    assertDocumentFits(name, bytes.length);
+    return {
+      parsed: await this.#options.parse(name, format, bytes, signal),
+      sizeBytes: bytes.length,
+      sha256: createHash("sha256").update(bytes).digest("hex"),
+    };
+  }
+}
+
+async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array> {
+  const text = { passages: [...passages], nonce: randomBytes(16) };
+  yield toBinary(DocumentTextSchema, create(DocumentTextSchema, text));
+}
+
+function busy(problem: string): Failure {
+  const message = `${problem} of the tenant; try again later`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
+}
+
+function documentIdOf(...parts: readonly string[]): string {
+  return `doc_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}`;
+}
+
+function documentNotFound(collectionId: string, documentId: string): Failure {
+  const message = `collection ${collectionId} has no document ${documentId}; list its documents for their ids`;
+  return new Failure("not_found", ErrorReason.DOCUMENT_NOT_FOUND, message, {
+    metadata: { collection_id: collectionId, document_id: documentId },
+  });
+}

@@ -1,0 +1,55 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
+import { Failure } from "@reeve/platform/failure";
+import { textBytesOf } from "./collection-record.ts";
+
+/** The size of the largest document. */
+export const maxDocumentBytes = 32 * 1_048_576;
+/** The size of the largest object: vectors with 4,096 values of the passages of 4 MiB of text are smaller. */
+export const maxTextObjectBytes = 64 * 1_048_576;
+const maxDocuments = 500;
+const maxTextBytes = 16n * 1_048_576n;
+const maxPassages = 40_000;
+
+const maxCollections = 100;
+
+/** Throws a Failure if a tenant has as many collections as it may have. */
+export function assertRoomForCollection(collections: number): void {
+  if (collections < maxCollections) return;
+  const message = `the tenant has ${collections} collections, and ${maxCollections} is the maximum; delete one, or add documents to it`;
+  throw new Failure("exhausted", ErrorReason.COLLECTION_FULL, message);
+}
+
+/** Throws a Failure if a model or a person could not read the name of a document as it is. */
+export function assertPlainName(name: string): void {
+  if (!/[\p{C}\p{Zl}\p{Zp}]/u.test(name)) return;
+  const description = "has characters that nobody sees; leave them out";
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `name ${description}`, {
+    violations: [{ field: "name", description, reason: "INVISIBLE_CHARACTERS" }],
+  });
+}
+
+/** Throws a Failure if a document is larger than 32 MiB. */
+export function assertDocumentFits(name: string, sizeBytes: number): void {
+  if (sizeBytes <= maxDocumentBytes) return;
+  const message = `document "${name}" has ${sizeBytes} bytes, more than ${maxDocumentBytes}; divide it into smaller ones`;
+  throw new Failure("exhausted", ErrorReason.DOCUMENT_TOO_LARGE, message);
+}
+
+/** Throws a Failure if a collection may not have these documents. */
+export function assertRoom(collectionId: string, documents: CollectionRecord["documents"]): void {
+  const problem =
+    documents.length > maxDocuments
+      ? `${maxDocuments} documents`
+      : textBytesOf(documents) > maxTextBytes
+        ? `${maxTextBytes} bytes of text`
+        : documents.reduce((sum, { document }) => sum + (document?.passageCount ?? 0), 0) >
+            maxPassages
+          ? `${maxPassages} passages`
+          : undefined;
+  if (problem === undefined) return;
+  const message = `collection ${collectionId} would have more than ${problem}, the maximum; delete documents, or create another collection`;
+  throw new Failure("exhausted", ErrorReason.COLLECTION_FULL, message, {
+    metadata: { collection_id: collectionId },
+  });
+}

@@ -1,0 +1,190 @@
+import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
+import { Ranking } from "@reeve/contracts/extensions/knowledge";
+import { MemoryObjects } from "@reeve/jetstream/objects/memory";
+import { MemoryTable } from "@reeve/jetstream/table/memory";
+import { expect, test } from "vitest";
+import { SynonymEmbedder } from "../../test/synonym-embedder.ts";
+import { draftOf, parseText } from "../../test/text-parser.ts";
+import { CollectionEditor } from "../collection-editor.ts";
+import { Collections } from "../collections.ts";
+import { byteVectors } from "./byte-vectors.ts";
+import type { Embedder } from "./embedder.ts";
+import { fuseRanks } from "./fuse-ranks.ts";
+import { VectorRefresher } from "./vector-refresher.ts";
+
+const never = new AbortController().signal;
+const ann = { tenant: "acme", subject: "ann" };
+const log = { warn: () => undefined, info: () => undefined };
+
+const newStores = () => ({
+  table: new MemoryTable<CollectionRecord>(),
+  objects: new MemoryObjects({ maxBytes: 1_000_000 }),
+});
+type Stores = ReturnType<typeof newStores>;
+
+const now = () => 0;
+
+function editorWith(stores: Stores, embedder?: Embedder) {
+  const refresher = embedder && new VectorRefresher({ ...stores, embedder, now, log }, never);
+  const editor = new CollectionEditor(stores, { parse: parseText, now, embedder, refresher });
+  return { editor, refresher };
+}
+
+/** Adds documents to a collection, which it creates. */
+async function fill(editor: CollectionEditor, documents: Readonly<Record<string, string>>) {
+  await editor.create(ann, { collectionId: "h", title: "", readers: [] }, never);
+  const added = [];
+  for (const [name, text] of Object.entries(documents)) {
+    added.push(await editor.addDocument(ann, "h", draftOf(name, text), never));
+  }
+  return added;
+}
+
+async function search(collections: Collections, query: string) {
+  const wanted = { collectionIds: ["h"], query, limit: 5 };
+  const { passages, retrieval } = await collections.search(ann, wanted, never);
+  return { names: passages.map(({ documentName }) => documentName), retrieval };
+}
+
+const documents = {
+  "leave.md": "Thirty days of vacation.",
+  "train.md": "Book a train.",
+  "other.md": "Lunch is at noon.",
+};
+
+// Requirement: KNOW-4
+test("a query finds a document with other words of the same meaning, and says what it cost", async () => {
+  const embedder = new SynonymEmbedder();
+  const { editor } = editorWith(newStores(), embedder);
+  const [first] = await fill(editor, documents);
+  expect(first).toMatchObject({
+    warnings: [],
+    document: { embeddingModel: "test:synonyms", embeddingTokens: 1n, embeddingCostUsd: 0.001 },
+  });
+  const { names, retrieval } = await search(editor, "How many holidays?");
+  expect(names[0]).toBe("leave.md");
+  expect(retrieval).toMatchObject({
+    ranking: Ranking.HYBRID,
+    embeddingModel: "test:synonyms",
+    embeddingTokens: 1n,
+    embeddingCostUsd: 0.001,
+    warnings: [],
+  });
+});
+
+test("a document that both rankings find comes first", async () => {
+  const { editor } = editorWith(newStores(), new SynonymEmbedder());
+  await fill(editor, { ...documents, "rail.md": "Rail passes for a train.", "word.md": "passes" });
+  expect((await search(editor, "rail passes")).names[0]).toBe("rail.md");
+});
+
+test("without an embedder, only words are searched, and the result says so", async () => {
+  const stores = newStores();
+  await fill(editorWith(stores, new SynonymEmbedder()).editor, documents);
+  const { names, retrieval } = await search(new Collections(stores), "vacation");
+  expect(names).toEqual(["leave.md"]);
+  expect(retrieval).toMatchObject({ ranking: Ranking.BM25, embeddingModel: "", warnings: [] });
+});
+
+// Requirement: KNOW-5
+test("an embedder that fails costs a document and a search their meaning, and nothing else", async () => {
+  const stores = newStores();
+  const embedder = new SynonymEmbedder();
+  const { editor, refresher } = editorWith(stores, embedder);
+  embedder.problem = "the server is away";
+  const [added] = await fill(editor, documents);
+  await refresher?.idle;
+  expect(added?.warnings).toEqual([expect.stringContaining("the server is away")]);
+  expect(added?.document.embeddingModel).toBe("");
+  expect((await search(editor, "vacation")).retrieval.warnings).toEqual([
+    expect.stringContaining("no embeddings of test:synonyms yet"),
+  ]);
+  // The pause after the failure is over for another process.
+  embedder.problem = "";
+  const other = editorWith(stores, embedder);
+  await search(other.editor, "vacation");
+  await other.refresher?.idle;
+  expect((await search(other.editor, "holiday")).names[0]).toBe("leave.md");
+  embedder.problem = "the server is away";
+  const { names, retrieval } = await search(other.editor, "vacation");
+  expect(names).toEqual(["leave.md"]);
+  expect(retrieval).toMatchObject({
+    ranking: Ranking.BM25,
+    warnings: [expect.stringContaining("only words were searched: the server is away")],
+  });
+});
+
+// Requirement: KNOW-6
+test("another model is never compared with the vectors of the one before, which it replaces", async () => {
+  const stores = newStores();
+  await fill(editorWith(stores, new SynonymEmbedder("test:one")).editor, documents);
+  const two = editorWith(stores, new SynonymEmbedder("test:two", 3));
+  const first = await search(two.editor, "holiday");
+  expect(first).toMatchObject({ names: [], retrieval: { ranking: Ranking.BM25 } });
+  expect(first.retrieval.warnings).toHaveLength(1);
+  await two.refresher?.idle;
+  const second = await search(two.editor, "holiday");
+  expect(second).toMatchObject({ retrieval: { ranking: Ranking.HYBRID, warnings: [] } });
+  expect(second.names[0]).toBe("leave.md");
+  const listed = await editorWith(stores).editor.get(ann, "h", never);
+  expect(listed.documents.map((each) => each.embeddingModel)).toEqual(Array(3).fill("test:two"));
+  // One object for the text, and one for the vectors of now.
+  expect(await stores.objects.list(never)).toHaveLength(6);
+});
+
+test("a model whose vectors become longer under the same name replaces all of them", async () => {
+  const stores = newStores();
+  await fill(editorWith(stores, new SynonymEmbedder("test:one")).editor, documents);
+  const longer = editorWith(stores, new SynonymEmbedder("test:one", 2));
+  const { retrieval } = await search(longer.editor, "holiday");
+  expect(retrieval.warnings).toEqual([expect.stringContaining("3 of 3 documents")]);
+  await longer.refresher?.idle;
+  expect((await search(longer.editor, "holiday")).names[0]).toBe("leave.md");
+});
+
+test("a document that is replaced while it is embedded keeps its new text", async () => {
+  const stores = newStores();
+  await fill(editorWith(stores).editor, documents);
+  const slow = new SynonymEmbedder();
+  const { editor, refresher } = editorWith(stores, slow);
+  const embed = slow.embed.bind(slow);
+  slow.embed = async (texts, signal) => {
+    if (texts.includes(documents["leave.md"])) {
+      await editorWith(stores).editor.deleteDocument(ann, "h", await idOf(editor), never);
+    }
+    return await embed(texts, signal);
+  };
+  await search(editor, "x");
+  await refresher?.idle;
+  const { documents: left } = await editor.get(ann, "h", never);
+  expect(left.map(({ name }) => name)).toEqual(["train.md", "other.md"]);
+  expect(await stores.objects.list(never)).toHaveLength(4);
+});
+
+async function idOf(editor: CollectionEditor): Promise<string> {
+  const { documents: all } = await editor.get(ann, "h", never);
+  return all.find(({ name }) => name === "leave.md")?.documentId ?? "";
+}
+
+test("what is no list of vectors of one length is refused", () => {
+  for (const vectors of [[[]], [[1], [1, 2]], [[Number.NaN]], [Array(5_000).fill(1)]]) {
+    expect(() => byteVectors(vectors)).toThrow("something else than vectors");
+  }
+  expect([
+    ...byteVectors([
+      [0, 0],
+      [0.5, -1],
+    ]),
+  ]).toEqual([0, 0, 64, -127]);
+});
+
+test("ranks are fused, and the first ranking decides between equals", () => {
+  const fused = fuseRanks(
+    [
+      ["a", "b"],
+      ["c", "b"],
+    ],
+    (item) => item,
+  );
+  expect(fused.map(({ item }) => item)).toEqual(["b", "a", "c"]);
+});

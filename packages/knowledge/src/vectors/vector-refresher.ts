@@ -1,0 +1,135 @@
+import { create, fromBinary } from "@bufbuild/protobuf";
+import type { CollectionRecord, StoredDocument } from "@reeve/contracts/extensions/knowledge";
+import {
+  CollectionRecordSchema,
+  DocumentTextSchema,
+  StoredDocumentSchema,
+} from "@reeve/contracts/extensions/knowledge";
+import type { Objects } from "@reeve/jetstream/objects/port";
+import type { Row, Table } from "@reeve/jetstream/table/port";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import { embedTexts } from "./embed-texts.ts";
+import type { Embedder } from "./embedder.ts";
+import { storeVectors } from "./store-vectors.ts";
+
+interface RefresherPorts {
+  readonly table: Table<CollectionRecord>;
+  readonly objects: Objects;
+  readonly embedder: Embedder;
+  readonly now: () => number;
+  readonly log: Pick<Logger, "warn" | "info">;
+}
+
+/** More collections than this wait for their next search. */
+const maxWaiting = 100;
+/** How long an embedder that failed is left alone. */
+const pauseMs = 60_000;
+const maxAttempts = 10;
+
+/**
+ * Embeds the documents of collections that have no embeddings of the model of now, one collection after another, in the background. A
+ * model that was changed replaces all embeddings of a collection this way. Stops when its signal aborts, and continues with the next search.
+ */
+export class VectorRefresher {
+  readonly #ports: RefresherPorts;
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Set<string>();
+  #running: Promise<void> | undefined;
+  #pausedUntilMs = 0;
+  /** How many values the vectors of the model have, as it answered last. */
+  #dimensions: number | undefined;
+
+  constructor(ports: RefresherPorts, signal: AbortSignal) {
+    this.#ports = ports;
+    this.#signal = signal;
+  }
+
+  /** Resolves when nothing is left to do. */
+  get idle(): Promise<void> {
+    return this.#running ?? Promise.resolve();
+  }
+
+  /** Embeds what a collection lacks, later. `dimensions` is how many values the vectors of the model have, if that is known. */
+  notice({ key, record }: Row<CollectionRecord>, dimensions?: number): void {
+    this.#dimensions = dimensions ?? this.#dimensions;
+    if (!record.documents.some((each) => this.#lacks(each))) return;
+    if (this.#waiting.size >= maxWaiting || this.#ports.now() < this.#pausedUntilMs) return;
+    this.#waiting.add(key);
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+  }
+
+  async #run(): Promise<void> {
+    for (const key of this.#waiting) {
+      if (this.#signal.aborted) return;
+      try {
+        await this.#refresh(key);
+      } catch (error) {
+        if (this.#signal.aborted) return;
+        this.#pausedUntilMs = this.#ports.now() + pauseMs;
+        this.#waiting.clear();
+        this.#ports.log.warn({ err: error, key }, "documents were not embedded");
+        return;
+      } finally {
+        this.#waiting.delete(key);
+      }
+    }
+  }
+
+  async #refresh(key: string): Promise<void> {
+    const tried = new Set<string>();
+    for (;;) {
+      // Read again: another process may embed the same collection.
+      const row = await this.#ports.table.get(key, this.#signal);
+      const next = row?.record.documents.find(
+        (each) => this.#lacks(each) && !tried.has(each.object),
+      );
+      if (next === undefined) return;
+      tried.add(next.object);
+      await this.#embed(key, next.object);
+    }
+  }
+
+  #lacks({ vectors }: StoredDocument): boolean {
+    if (vectors === undefined || vectors.model !== this.#ports.embedder.model) return true;
+    return this.#dimensions !== undefined && vectors.dimensions !== this.#dimensions;
+  }
+
+  async #embed(key: string, object: string): Promise<void> {
+    const { embedder, objects } = this.#ports;
+    const chunks = await objects.read(object, this.#signal);
+    if (chunks === undefined) return;
+    const { passages } = fromBinary(
+      DocumentTextSchema,
+      Buffer.concat(await Array.fromAsync(chunks)),
+    );
+    const texts = passages.map(({ text }) => text);
+    const embedded = await embedTexts(embedder, texts, this.#signal);
+    this.#dimensions = embedded.dimensions;
+    const folder = object.slice(0, object.lastIndexOf("/"));
+    const vectors = await storeVectors(objects, folder, embedded, this.#signal);
+    const replaced = await this.#record(key, object, vectors);
+    const unused = replaced.isStored ? replaced.before : vectors.object;
+    if (unused !== undefined) await objects.remove(unused, this.#signal);
+    const { model, tokens, costUsd } = vectors;
+    this.#ports.log.info({ key, model, tokens: Number(tokens), costUsd }, "document embedded");
+  }
+
+  /** Returns whether the document is still there, and the object of its vectors before. */
+  async #record(key: string, object: string, vectors: StoredDocument["vectors"]) {
+    const { table } = this.#ports;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const row = await table.get(key, this.#signal);
+      const found = row?.record.documents.find((each) => each.object === object);
+      if (row === undefined || found === undefined) return { isStored: false } as const;
+      const documents = row.record.documents.map((each) =>
+        each === found
+          ? create(StoredDocumentSchema, { ...each, ...(vectors && { vectors }) })
+          : each,
+      );
+      const after = create(CollectionRecordSchema, { ...row.record, documents });
+      const updated = await table.update(key, after, row.revision, this.#signal);
+      if (updated !== undefined) return { isStored: true, before: found.vectors?.object } as const;
+    }
+    return { isStored: false } as const;
+  }
+}

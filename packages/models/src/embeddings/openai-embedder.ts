@@ -1,0 +1,71 @@
+import { ErrorReason } from "@reeve/contracts/error";
+import type { Embedder } from "@reeve/knowledge/vectors/embedder";
+import { malformed } from "@reeve/knowledge/vectors/byte-vectors";
+import { Failure } from "@reeve/platform/failure";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { z } from "zod";
+import { openaiClient } from "../wire/openai-client.ts";
+import { ProviderFailures } from "../wire/provider-failures.ts";
+import type { ProviderOptions } from "../wire/provider-options.ts";
+import type { EmbeddingsSetting } from "./embeddings-setting.ts";
+
+const maxRetries = 2;
+const timeoutMs = 30_000;
+
+const answerSchema = z.object({
+  data: z.array(z.object({ index: z.number().int(), embedding: z.array(z.number()) })),
+  usage: z.object({ total_tokens: z.number().int().min(0) }).optional(),
+});
+
+interface EmbedderOptions extends ProviderOptions {
+  readonly name: string;
+  readonly setting: Omit<EmbeddingsSetting, "provider">;
+}
+
+/** Returns an embedder that calls `/embeddings` of OpenAI, or of a server with the same API. */
+export function openaiEmbedder({ setting, ...options }: EmbedderOptions): Embedder {
+  const { name, apiKey } = options;
+  const { model, dimensions, usd_per_million_tokens: price } = setting;
+  const client = openaiClient({ ...options, idleTimeoutMs: timeoutMs });
+  const failures = new ProviderFailures(name, apiKey);
+  return {
+    model: `${name}:${model}`,
+    async embed(texts, signal) {
+      try {
+        const response = await client.embeddings
+          .create(
+            {
+              model,
+              input: [...texts],
+              encoding_format: "float",
+              ...(dimensions !== undefined && { dimensions }),
+            },
+            { signal, maxRetries, timeout: timeoutMs },
+          )
+          .asResponse();
+        const { data, usage } = answerIn(await response.text());
+        // Servers that count no tokens charge nothing.
+        const tokens = usage?.total_tokens ?? 0;
+        return {
+          vectors: data.toSorted((a, b) => a.index - b.index).map(({ embedding }) => embedding),
+          tokens,
+          costUsd: price === undefined ? undefined : (tokens * price) / 1_000_000,
+        };
+      } catch (error) {
+        signal.throwIfAborted();
+        const failure = failures.ofException(error);
+        if (!(failure instanceof ModelFailure)) throw failure;
+        const message = `embeddings: ${failure.message}`;
+        throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause: error });
+      }
+    },
+  };
+}
+
+function answerIn(text: string): z.infer<typeof answerSchema> {
+  try {
+    return answerSchema.parse(JSON.parse(text));
+  } catch {
+    throw malformed("no list of vectors in JSON");
+  }
+}
