@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { AgentCard, StreamResponse, Task } from "@a2a-js/sdk";
 import { Role, TaskState } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
@@ -8,17 +11,22 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { RunStatus } from "@reeve/contracts/run";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { Deployment } from "./support/deployment.ts";
+import { watchToEnd } from "./support/watching.ts";
 
 /** Does what the last message of the user names, and then says what came of it. */
 function play({ messages }: Asked): Played {
   const last = messages.at(-1);
   const result = last?.role === "tool" ? last.text : undefined;
   if (result !== undefined) return { text: `It says: ${result}` };
-  switch (last?.text.split(" ")[0]) {
+  const [verb, ...rest] = last?.text.split(" ") ?? [];
+  switch (verb) {
+    case "delegate":
+      return { calls: [{ name: "agent_run_far", args: { prompt: rest.join(" ") } }] };
     case "write":
       return { calls: [{ name: "write_file", args: { path: "a.txt", content: "alpha" } }] };
     case "todo":
@@ -45,6 +53,8 @@ beforeAll(async () => {
     OPENAI_BASE_URL: models.url,
     REEVE_TOKENS: "test-token-0123456789=acme/tester,viewer-token=acme/eve/viewer",
     REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+    REEVE_A2A_REMOTES: remotesFile(port),
+    FAR_TOKEN: "test-token-0123456789",
   }));
   const a2a = { enabled: true, description: "Does what it is told." };
   await deployment.agent("helper", {
@@ -54,9 +64,25 @@ beforeAll(async () => {
     hitlTools: ["write_file"],
   });
   await deployment.agent("hidden", { model: "openai:played" });
+  await deployment.agent("far", { model: "", endpoint: endpointOf("helper") });
+  await deployment.agent("lost", { model: "", endpoint: endpointOf("nobody") });
+  await deployment.agent("lead", { model: "openai:played", delegates: ["far"] });
 });
 
+const endpointOf = (agent: string) => ({ url: addressOf(agent), protocol: "a2a" });
+
+/** Permits the runtime to call the agents of its own deployment, which is on this host. */
+function remotesFile(port: number): string {
+  const path = join(folder, "remotes.yaml");
+  const here = `{ name: here, url: "http://127.0.0.1:${port}/a2a/agents/", token_env: FAR_TOKEN, allow_addresses: [127.0.0.1] }`;
+  writeFileSync(path, `remotes:\n  - ${here}\n`);
+  return path;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "reeve-a2a-"));
+
 afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
   await deployment[Symbol.asyncDispose]();
   await models[Symbol.asyncDispose]();
 });
@@ -282,3 +308,78 @@ describe("an agent", () => {
     expect(await post(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
   });
 });
+
+const start = async (agentId: string, input: string) => {
+  const { run } = await deployment.reeve.runs.startRun({
+    agentId,
+    input,
+    threadId: `of-${agentId}`,
+  });
+  return run?.runId ?? "";
+};
+
+const isRemote = ({ labels }: { labels: Record<string, string> }) => "a2a.message_id" in labels;
+
+// Requirement: RES-3, RES-7, CAN-3
+describe("an agent at an endpoint", () => {
+  test("works as a run of its own, and continues its conversation in the next run of the thread", async () => {
+    const first = await start("far", "hello");
+    await watchToEnd(deployment, first);
+    const { run } = await deployment.reeve.runs.getRun({ runId: first });
+    expect(run).toMatchObject({ status: RunStatus.COMPLETED, output: "You said: hello" });
+    const second = await start("far", "again");
+    await watchToEnd(deployment, second);
+    const next = await deployment.reeve.runs.getRun({ runId: second });
+    expect(next.run?.output).toBe("You said: hello / You said: hello / again");
+  });
+
+  test("works as a delegate, whose question and approval people answer in the run of the caller", async () => {
+    for (const [input, answer, expected] of [
+      ["delegate ask", "green", /^It says: It says: .*green/],
+      ["delegate write", "approve", /^It says: It says: /],
+    ] as const) {
+      const runId = await start("lead", input);
+      const approval = await pendingOf(runId);
+      expect(approval.delegateId).toBe("far");
+      await deployment.reeve.approvals.answerQuestion({
+        approvalId: approval.approvalId,
+        answer: { answer },
+      });
+      const events = await watchToEnd(deployment, runId);
+      const { run } = await deployment.reeve.runs.getRun({ runId });
+      expect(run?.output).toMatch(expected);
+      expect(events.some(({ event }) => event.case === "subtask")).toBe(true);
+    }
+  });
+
+  test("is canceled with the run of the caller", async () => {
+    const runId = await start("lead", "delegate hang");
+    const remoteRun = async () => {
+      const filter = { agentId: "helper", statuses: [RunStatus.STARTING, RunStatus.RUNNING] };
+      const { runs } = await deployment.reeve.runs.listRuns({ filter });
+      return runs.find(isRemote)?.runId;
+    };
+    const remote = await vi.waitUntil(remoteRun, { timeout: 20_000 });
+    await vi.waitUntil(() => models.speaking > 0, { timeout: 20_000 });
+    await deployment.reeve.runs.cancelRun({ runId });
+    await watchToEnd(deployment, remote);
+    const { run } = await deployment.reeve.runs.getRun({ runId: remote });
+    expect(run?.status).toBe(RunStatus.CANCELLED);
+  });
+
+  test("that does not exist there ends its run with the reason", async () => {
+    const runId = await start("lost", "hello");
+    await watchToEnd(deployment, runId);
+    const { run } = await deployment.reeve.runs.getRun({ runId });
+    expect(run?.status).toBe(RunStatus.ERROR);
+    expect(run?.error?.message).toContain("agent card");
+  });
+});
+
+/** Waits until a run asks people, and returns what. */
+async function pendingOf(runId: string) {
+  return await vi.waitUntil(
+    async () => (await deployment.reeve.approvals.listApprovals({ runId })).approvals[0],
+    { timeout: 20_000 },
+  );
+}

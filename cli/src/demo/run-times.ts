@@ -82,6 +82,7 @@ export function addTimes(sum: TimesSoFar, { event, time }: RunEvent): TimesSoFar
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -62,6 +62,7 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -237,6 +237,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "runEnding":
     case "messageSubmitted":
     case "memoryWritten":

@@ -13,6 +13,6 @@ export function check(init: SpecInit, offered = offer): CheckedSpec {
 }
 
 /** Returns the violations of a spec as `field: reason`. */
-export function violationsOf(init: SpecInit): string[] {
-  return check(init).violations.map(({ field, reason }) => `${field}: ${reason}`);
+export function violationsOf(init: SpecInit, offered = offer): string[] {
+  return check(init, offered).violations.map(({ field, reason }) => `${field}: ${reason}`);
 }

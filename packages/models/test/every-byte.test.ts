@@ -26,7 +26,7 @@ async function readPieces(
   let text = "";
   for await (const part of readAnswer(response, api.assembly(), "m", failures, signal)) {
     if (part.kind === "turn") return { text, turn: part.turn };
-    text += part.text;
+    if ("text" in part) text += part.text;
   }
   throw new Error("no turn");
 }

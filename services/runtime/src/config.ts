@@ -19,6 +19,8 @@ export const runtimeConfig = z.object({
   REEVE_SKILLS: z.string().min(1).optional(),
   /** The file with the plugins of the operator, in YAML or JSON. Use the same file in all runtimes. Default: none. */
   REEVE_PLUGINS: z.string().min(1).optional(),
+  /** The file with the agents elsewhere that this runtime may call, in YAML or JSON. Use the same file in all runtimes. Default: none. */
+  REEVE_A2A_REMOTES: z.string().min(1).optional(),
   /** The file with the limits that no agent may exceed. */
   REEVE_LIMITS: z.string().optional(),
   /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */

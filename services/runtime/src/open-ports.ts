@@ -1,5 +1,6 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { rememberLast } from "@reeve/platform/remember-last";
+import { remoteProvider } from "@reeve/agent/resolve/remote-endpoint";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { MemorySchema } from "@reeve/contracts/memory";
@@ -68,6 +69,7 @@ interface PortDependencies {
   /** The models and providers that are stored through the API. */
   readonly storedModels: StoredModels;
   readonly plugins: NonNullable<RunPorts["plugins"]>;
+  readonly remoteAgents: RunPorts["remoteAgents"];
   /** Counts the calls of models, for operators. */
   readonly activity: Pick<ModelActivity, "count">;
   /** Returns the models, providers, skills, and plugins of now. */
@@ -91,6 +93,7 @@ export async function openPorts(
     providers,
     storedModels,
     plugins,
+    remoteAgents,
     activity,
     catalog,
     skills,
@@ -129,6 +132,7 @@ export async function openPorts(
     provider: (name) => byName.get(name) ?? storedProvider(name),
     refreshModels: (until) => storedModels.refresh(until),
     plugins,
+    remoteAgents,
     reportActiveRuns,
     // A runtime stores only the media that it generates.
     artifacts: await openArtifactStore(nats, { maxBytes: maxFileBytes }),
@@ -161,7 +165,9 @@ function observedProvider(
   activity: PortDependencies["activity"],
 ): ModelProvider {
   const observed = tracedProvider(meteredProvider(provider, (call) => activity.count(call)));
-  return provider.descriptor.scripted ? observed : circuitProvider(observed, steadyClock);
+  // One agent elsewhere that does not answer says nothing about the others.
+  const { name, scripted } = provider.descriptor;
+  return scripted || name === remoteProvider ? observed : circuitProvider(observed, steadyClock);
 }
 
 /** Returns a function that opens the queue of a pool of toolhosts on first use. */

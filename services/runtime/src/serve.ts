@@ -27,6 +27,7 @@ import { logLiveness } from "@reeve/run/liveness/liveness";
 import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
 import { rememberLast } from "@reeve/platform/remember-last";
 import { AnnouncedCatalog } from "./announced-catalog.ts";
+import { openRemoteAgents, withRemoteAgents } from "./remote-agents/open-remote-agents.ts";
 import type { RuntimeConfig } from "./config.ts";
 import type { LocalCalls } from "./open-ports.ts";
 import { openPorts } from "./open-ports.ts";
@@ -67,11 +68,15 @@ export async function startRuntime(
   // Disposed after the background work: a worker that drains is still shown.
   const presence = starting.use(new AsyncDisposableStack());
   const files = await readFiles(config, { environment, log: logger, resources: starting }, signal);
-  const { plugins: configs, providers, skills: loaded, policy } = files;
+  const { plugins: configs, skills: loaded, policy } = files;
   // Disposed after the background work, whose drain waits for hooks and calls of plugins.
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
+  const remoteAgents = await openRemoteAgents(config.REEVE_A2A_REMOTES, environment, signal);
+  // Disposed after the background work, whose drain waits for their answers.
+  if (remoteAgents !== undefined) starting.use(remoteAgents);
   const background = starting.use(new Background(logger, signal));
   const embedder = await openEmbedder({ ...config, environment }, signal);
+  const providers = withRemoteAgents(files.providers, remoteAgents?.provider);
   const models = await openTable(nats, ModelCatalogSchema);
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };
   const isWatched = config.REEVE_SKILLS !== undefined;
@@ -94,7 +99,16 @@ export async function startRuntime(
   const announce = async () => await announced.announce(background.signal);
   await announce();
   const activity = new ModelActivity(systemClock);
-  const offered = { providers, storedModels, plugins, catalog, skills, policy, embedder };
+  const offered = {
+    providers,
+    storedModels,
+    plugins,
+    catalog,
+    skills,
+    policy,
+    embedder,
+    remoteAgents,
+  };
   const ports = await openPorts(
     config,
     { ...offered, nats, holder, worker, standstill, activity, localCalls, logger },

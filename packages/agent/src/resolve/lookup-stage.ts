@@ -15,7 +15,7 @@ import { priceProblem } from "../spec/price-problem.ts";
 import { retryPolicyFor } from "../spec/retry-policy.ts";
 import { fallbackProblem } from "./fallback-problem.ts";
 import { modelWarnings } from "./model-warnings.ts";
-import { assertRunsHere } from "./remote-endpoint.ts";
+import { assertRunnable } from "./remote-endpoint.ts";
 import { needsModel } from "../workflow/check/needs-model.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { resolveModel } from "./resolve-model.ts";
@@ -50,7 +50,7 @@ export function lookupStage(
   { models }: Pick<Offer, "models">,
   policy: CallerPolicy,
 ): LookupStage {
-  assertRunsHere(spec);
+  assertRunnable(spec, models);
   const { limits, warnings: limitWarnings } = lowered(spec, models.maxima, policy);
   const executor = spec.model === "" && !needsModel(spec) ? undefined : resolveModel(spec, models);
   if (executor !== undefined) assertModelAllowed(policy, "model", executor, models);

@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema, ValueSchema } from "@bufbuild/protobuf/wkt";
-import { ModelCatalogSchema } from "@reeve/contracts/agent";
+import { ModelCatalogSchema, ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunPreparedSchema } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
@@ -21,6 +21,15 @@ const resolve = (init: SpecInit, offered = offer, policy = unrestricted) =>
 const planOf = (...args: Parameters<typeof resolve>) => resolve(...args).plan;
 const hashOf = (stop: JsonValue) =>
   planOf({ sections: { stop: fromJson(ValueSchema, stop) } }).hash;
+/** What runtimes announce that call remote agents. */
+const remoteAgents = create(ProviderDescriptorSchema, {
+  name: "a2a",
+  capabilities: { tools: true },
+});
+const withRemotes = {
+  ...offer,
+  models: { ...offer.models, providers: [...offer.models.providers, remoteAgents] },
+};
 const listed = (...names: string[]) => fromJson(ListValueSchema, names);
 
 // Requirement: RES-1, RES-8
@@ -180,6 +189,26 @@ describe("an agent with an endpoint", () => {
     expect(violationsOf({ endpoint: { url: "https://x.example", protocol: "smoke" } })).toEqual([
       "endpoint.protocol: UNSUPPORTED_REMOTE_BACKEND",
     ]);
+  });
+
+  test("is resolved with the remote agent as its model, and may only ask people", () => {
+    const endpoint = { url: "https://x.example/a", protocol: "a2a" };
+    const { executor, tools } = resolve({ model: "", endpoint }, withRemotes);
+    expect(executor?.model).toMatchObject({ provider: "a2a", upstreamName: "https://x.example/a" });
+    expect(tools.map(({ name }) => name)).toEqual(["ask_user"]);
+  });
+
+  test("has no fields that would be ignored", () => {
+    const endpoint = { url: "https://x.example/a" };
+    expect(violationsOf({ model: "", endpoint }, withRemotes)).toEqual([]);
+    const init = { model: "script", endpoint, instructions: "Be kind.", hitlTools: ["grep"] };
+    expect(violationsOf(init, withRemotes)).toEqual(
+      expect.arrayContaining([
+        "model: UNSUPPORTED_CAPABILITY",
+        "instructions: UNSUPPORTED_CAPABILITY",
+        "hitl_tools: UNSUPPORTED_CAPABILITY",
+      ]),
+    );
   });
 
   test("cannot be resolved as a local agent", () => {

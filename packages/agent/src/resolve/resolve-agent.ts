@@ -32,6 +32,7 @@ import { skillsOf, skillViolations, skillWarnings } from "../skills/check-skills
 import { workflowProblems, workflowWarnings } from "../workflow/check/workflow-problems.ts";
 import { answerProblem, callsTools } from "./fallback-problem.ts";
 import { invalidAgent, lookupStage } from "./lookup-stage.ts";
+import { localSpec } from "./remote-endpoint.ts";
 import { resolutionPlan } from "./resolution-plan.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 import { toolStage } from "./tool-stage.ts";
@@ -56,11 +57,12 @@ export function resolveAgent(spec: AgentSpec, offer: Offer, context: ToolContext
 }
 
 function resolveOne(
-  spec: AgentSpec,
+  givenSpec: AgentSpec,
   offer: Offer,
   given: ToolContext,
   delegates: readonly ResolvedDelegate[],
 ): ResolvedAgent {
+  const spec = localSpec(givenSpec);
   const context = withOwnCollections(spec, given);
   const { policy } = context;
   const lookup = lookupStage(spec, offer, policy);

@@ -15,7 +15,7 @@ import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { checkDelegates } from "../delegates/check-delegates.ts";
 import { skillViolations, skillWarnings } from "../skills/check-skills.ts";
-import { endpointViolations } from "../resolve/remote-endpoint.ts";
+import { endpointViolations, localSpec } from "../resolve/remote-endpoint.ts";
 import { deciderProblems } from "../deciders/decider-problems.ts";
 import { stepUpProblems } from "../deciders/step-up.ts";
 import { operatorWaitProblems, waitWarnings } from "../deciders/wait-of.ts";
@@ -66,9 +66,12 @@ export function checkSpec(
   policy: CallerPolicy = unrestricted,
 ): CheckedSpec {
   const tooLarge = sizeViolations(given);
-  const spec = normalized(given);
+  const stored = normalized(given);
+  const remote = endpointViolations(stored, offer.models);
+  // The other checks are about the agent as it is resolved.
+  const spec = remote.length > 0 ? stored : localSpec(stored);
   // The other checks compare lists with each other.
-  if (tooLarge.length > 0) return { spec, violations: tooLarge, warnings: [], details: [] };
+  if (tooLarge.length > 0) return { spec: stored, violations: tooLarge, warnings: [], details: [] };
   const maxima = loweredMaxima(offer.models.maxima, policy.limits);
   const models = checkModels(spec, { ...offer.models, ...(maxima && { maxima }) });
   const belt = beltOf(spec, offer, policy);
@@ -89,7 +92,7 @@ export function checkSpec(
     ...plugins.violations,
     ...checkDelegates(spec),
     ...skillViolations(spec, offer.models.skills),
-    ...endpointViolations(spec),
+    ...remote,
     ...models.violations,
     ...guardModelViolations(spec, offer.models, limitsFor(spec, maxima)),
     ...mediaModelViolations(spec, offer.models, limitsFor(spec, maxima)),
@@ -116,7 +119,7 @@ export function checkSpec(
     ].map(warningOf),
   ];
   return {
-    spec,
+    spec: stored,
     violations: distinct(violations),
     warnings: details.map(warningText),
     details,

@@ -67,6 +67,11 @@ export async function* callModel(
         );
         return;
       }
+      if (part.kind === "remote_task") {
+        const { taskId, contextId } = part;
+        yield [fact(scope, { case: "remoteTask", value: { taskId, contextId } })];
+        continue;
+      }
       answerBegan = true;
       if (part.kind === "text") answer += part.text;
       else if (guards.length > 0) reasoning += part.text;

@@ -39,6 +39,20 @@ export interface ModelRequest extends RenderedRequest {
   readonly files?: ReadonlyMap<string, Uint8Array>;
   /** The run that makes the call. It is not sent to the provider. Absent: no run does. */
   readonly owner?: RequestOwner;
+  /** Where an agent at an endpoint is in its work. Absent: the provider has models. */
+  readonly remote?: RemoteTurn;
+}
+
+/** The message that a step sends to an agent at an endpoint. */
+export interface RemoteTurn {
+  /** The same for every attempt of the step. */
+  readonly messageId: string;
+  /** The open task of the agent. Empty: the message begins one. */
+  readonly taskId: string;
+  /** The context of earlier tasks of the same conversation. Empty: there is none. */
+  readonly contextId: string;
+  /** Whether the agent has accepted the message: an earlier attempt of the step has seen its task. */
+  readonly isAccepted: boolean;
 }
 
 /** Whose call of a model it is. */
@@ -50,6 +64,8 @@ export interface RequestOwner {
 export type ModelPart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string }
+  /** An agent at an endpoint accepted the message. */
+  | { readonly kind: "remote_task"; readonly taskId: string; readonly contextId: string }
   | { readonly kind: "turn"; readonly turn: ModelTurn };
 
 export type ModelFailureReason =

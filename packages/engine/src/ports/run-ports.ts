@@ -54,6 +54,8 @@ export interface RunPorts {
   /** The operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;
   provider(name: string): ModelProvider | undefined;
+  /** The agents at endpoints. Default: this worker calls none. */
+  readonly remoteAgents?: RemoteAgents | undefined;
   /** The plugins of the operator. Default: none. */
   readonly plugins?: PluginHost | undefined;
   readonly artifacts: Pick<ArtifactStore, "get" | "getStored" | "put" | "read">;
@@ -87,4 +89,18 @@ export interface RunPorts {
   /** The interval at which an owner extends its dispatch message, in milliseconds. */
   readonly heartbeatMs: number;
   readonly logger: Logger;
+}
+
+/** Agents at endpoints, beside their messages, which the provider `a2a` sends. */
+export interface RemoteAgents {
+  /** Cancels a task of an agent. Resolves also if the task has ended. Throws if the agent does not answer. */
+  cancel(task: RemoteTaskKey, signal: AbortSignal): Promise<void>;
+}
+
+/** A task of an agent at an endpoint. */
+export interface RemoteTaskKey {
+  readonly tenant: string;
+  /** The URL of the endpoint. */
+  readonly url: string;
+  readonly taskId: string;
 }

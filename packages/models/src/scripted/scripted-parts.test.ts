@@ -27,7 +27,7 @@ turns: [{ text: the root }, { text: the end }]
     const heard = await Array.fromAsync(
       providerOf(parts).stream(request, new AbortController().signal),
     );
-    return heard.map((part) => (part.kind === "turn" ? "" : part.text)).join("");
+    return heard.map((part) => ("text" in part ? part.text : "")).join("");
   };
   const part: PromptMessage = { role: "user", text: "part one" };
   const finish = { tools: [create(ToolDescriptorSchema, { name: "finish" })] };

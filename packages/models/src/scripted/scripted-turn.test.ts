@@ -51,7 +51,7 @@ turns:
       const request = requestOf([{ role: "user", text }]);
       try {
         for await (const part of provider.stream(request, new AbortController().signal)) {
-          heard.push(part.kind === "turn" ? "turn" : part.text);
+          heard.push("text" in part ? part.text : part.kind);
         }
       } catch (error) {
         heard.push(error instanceof ModelFailure ? error.message : "another error");

@@ -93,6 +93,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "workflowPrepared":
     case "mediaPrepared":
     case "mediaCallStarted":
+    case "remoteTask":
     case "runEnding":
     case "messageSubmitted":
     case "messageInjected":

@@ -86,6 +86,7 @@ export function applyToOwnership<Owned extends Ownership>(
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

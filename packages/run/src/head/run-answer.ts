@@ -74,6 +74,7 @@ export function applyToAnswer<Answered extends RunAnswer>(
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "mcpProgress":

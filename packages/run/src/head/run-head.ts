@@ -151,6 +151,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "memoryWritten":

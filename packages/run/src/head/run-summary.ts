@@ -156,6 +156,7 @@ function applied<Summarized extends RunSummary>(
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

@@ -54,6 +54,10 @@ const statements: Record<
     start: { delegates: [{ agentId: "d", spec: { pluginIds: ["acme/offered"] } }] },
   },
   [CheckedRule.STORED_MODELS]: { field: "model, which is stored", usesStoredModels: true },
+  [CheckedRule.ENDPOINT]: {
+    field: "endpoint",
+    start: { delegates: [{ agentId: "d", spec: { endpoint: { url: "https://x.example" } } }] },
+  },
 };
 
 /** Returns runtimes of which one does not check a rule. */

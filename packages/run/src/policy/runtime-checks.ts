@@ -30,6 +30,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.STORED_MODELS,
   CheckedRule.MEDIA,
   CheckedRule.COLLECTIONS,
+  CheckedRule.ENDPOINT,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -49,6 +50,7 @@ const fieldOf = {
   [CheckedRule.STORED_MODELS]: "model, which is stored",
   [CheckedRule.MEDIA]: "media",
   [CheckedRule.COLLECTIONS]: "collections",
+  [CheckedRule.ENDPOINT]: "endpoint",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -82,6 +84,7 @@ type CheckedSpec = Pick<
   | "workflow"
   | "media"
   | "collections"
+  | "endpoint"
 >;
 
 /** Returns the rules of an agent, and of the request that starts a run of it, that runtimes of earlier versions ignore. */
@@ -108,6 +111,7 @@ export function ignorableRules(
     [CheckedRule.CLIENT_TOOLS, offeredTools.length > 0],
     [CheckedRule.WORKFLOW, hasWorkflow(spec, delegates)],
     [CheckedRule.MEDIA, generatesMedia(spec, delegates)],
+    [CheckedRule.ENDPOINT, hasEndpoint(spec, delegates)],
     [CheckedRule.EDITOR, chatContext?.kind === ChatContextKind.EDITOR],
     [CheckedRule.PLUGINS, spec !== undefined && namesOfferedPlugin(spec)],
     [CheckedRule.GUARDRAILS, hasGuardrails(spec, delegates)],
@@ -135,6 +139,14 @@ function generatesMedia(
   delegates: RunCreated["delegates"],
 ): boolean {
   return [spec, ...delegates.map((each) => each.spec)].some((each) => each?.media !== undefined);
+}
+
+/** Whether an agent, or an agent that it can call, works elsewhere. */
+function hasEndpoint(
+  spec: Pick<AgentSpec, "endpoint"> | undefined,
+  delegates: RunCreated["delegates"],
+): boolean {
+  return [spec, ...delegates.map((each) => each.spec)].some((each) => each?.endpoint !== undefined);
 }
 
 /** Whether an agent, or an agent that it can call, has skills. */

@@ -137,6 +137,7 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "runEnding":
       return history;
   }

@@ -82,6 +82,7 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":

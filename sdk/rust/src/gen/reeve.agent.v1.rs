@@ -277,13 +277,14 @@ pub struct ContextPolicy {
     #[prost(uint32, optional, tag = "1")]
     pub compact_at_tokens: ::core::option::Option<u32>,
 }
-/// Endpoint of a remote agent.
+/// Endpoint of a remote agent. The runtimes call only those that their operator permits
+/// (`REEVE_A2A_REMOTES`), with the credential that the operator has for them.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Endpoint {
-    /// URL of the agent.
+    /// URL of the agent: the address below which its agent card is, at `.well-known/agent-card.json`.
     #[prost(string, tag = "1")]
     pub url: ::prost::alloc::string::String,
-    /// Protocol of the endpoint. The only value is `a2a`.
+    /// Protocol of the endpoint. The only value is `a2a`, which is also the default.
     #[prost(string, tag = "2")]
     pub protocol: ::prost::alloc::string::String,
 }

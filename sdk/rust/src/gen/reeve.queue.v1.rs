@@ -78,6 +78,8 @@ pub enum CheckedRule {
     Media = 80,
     /// Models and providers that are stored through the API: `model`.
     StoredModels = 90,
+    /// The endpoint of an agent, or of an agent that it can call: the agent works elsewhere.
+    Endpoint = 100,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -102,6 +104,7 @@ impl CheckedRule {
             Self::Collections => "CHECKED_RULE_COLLECTIONS",
             Self::Media => "CHECKED_RULE_MEDIA",
             Self::StoredModels => "CHECKED_RULE_STORED_MODELS",
+            Self::Endpoint => "CHECKED_RULE_ENDPOINT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -123,6 +126,7 @@ impl CheckedRule {
             "CHECKED_RULE_COLLECTIONS" => Some(Self::Collections),
             "CHECKED_RULE_MEDIA" => Some(Self::Media),
             "CHECKED_RULE_STORED_MODELS" => Some(Self::StoredModels),
+            "CHECKED_RULE_ENDPOINT" => Some(Self::Endpoint),
             _ => None,
         }
     }

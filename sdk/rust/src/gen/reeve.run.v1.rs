@@ -32,7 +32,7 @@ pub struct RunEvent {
     /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
-        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70, 80, 81, 82"
+        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70, 80, 81, 82, 100"
     )]
     pub event: ::core::option::Option<run_event::Event>,
 }
@@ -162,6 +162,9 @@ pub mod run_event {
         /// A generation of media ended.
         #[prost(message, tag = "82")]
         MediaCallEnded(super::MediaCallEnded),
+        /// An agent at an endpoint accepted the message of a step.
+        #[prost(message, tag = "100")]
+        RemoteTask(super::RemoteTask),
     }
 }
 /// A part of the answer.
@@ -922,6 +925,17 @@ pub struct MediaCallEnded {
     /// budget of the run.
     #[prost(bool, tag = "9")]
     pub may_be_billed: bool,
+}
+/// An agent at an endpoint accepted the message of a step. Recorded before its answer is awaited, so that
+/// another worker continues with the same task.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemoteTask {
+    /// Id of the task at the remote agent.
+    #[prost(string, tag = "1")]
+    pub task_id: ::prost::alloc::string::String,
+    /// Id of the context at the remote agent, in which later messages of the frame are sent.
+    #[prost(string, tag = "2")]
+    pub context_id: ::prost::alloc::string::String,
 }
 /// The plugins of the operator that take part in the run, in the order of the plan. The run keeps these
 /// versions. It follows `run_prepared`; a run without such plugins has none.

@@ -31,6 +31,7 @@ export const approvalKinds = kindsIn({
   mediaPrepared: false,
   mediaCallStarted: false,
   mediaCallEnded: false,
+  remoteTask: false,
   pluginHookFinished: false,
   runEnding: false,
   messageSubmitted: false,

@@ -51,6 +51,7 @@ const memoryKinds = kindsIn({
   mediaPrepared: false,
   mediaCallStarted: false,
   mediaCallEnded: false,
+  remoteTask: false,
   pluginHookFinished: false,
   runEnding: false,
   messageInjected: false,

@@ -44,6 +44,7 @@ export const rowKinds = kindsIn({
   mediaCallStarted: false,
   // A generation costs something.
   mediaCallEnded: true,
+  remoteTask: false,
   // The models of guards cost something.
   pluginHookFinished: true,
   runEnding: false,

@@ -53,7 +53,7 @@ export function workflowDelegateProblems(
 }
 
 function missingModel(spec: AgentSpec, description: string): readonly Violation[] {
-  return spec.model === "" && needsModel(spec)
+  return spec.model === "" && spec.endpoint === undefined && needsModel(spec)
     ? [{ field: "model", description, reason: "STRING_MIN_LEN" }]
     : [];
 }

@@ -72,6 +72,10 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
       return amendModelCall(frame, (call) => ({ ...call, status: "due" }));
     case "tokensCounted":
       return { ...frame, counted: event.value.inputTokens };
+    case "remoteTask": {
+      const { taskId, contextId } = event.value;
+      return { ...frame, remote: { taskId, contextId, step: frame.step } };
+    }
     case "usage":
       return charged(frame, event.value);
     case "context":
@@ -263,8 +267,12 @@ function takeTurn(frame: Frame, turn: ModelTurn): Frame {
   const unit: TurnUnit = { kind: "turn", turn, text: frame.text, calls: frame.calls };
   const units = withUnit(frame.units, unit);
   const tokens = turn.contextTokens;
+  // A task that asks nothing has ended.
+  const remote =
+    frame.remote && frame.calls.length === 0 ? { ...frame.remote, taskId: "" } : frame.remote;
   return {
     ...frame,
+    remote,
     modelCall: undefined,
     hasTurn: true,
     turnStreamedFrom: frame.modelCall?.streamedFrom,

@@ -67,6 +67,7 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case "modelTurn":
     case "modelRetryDue":
     case "tokensCounted":
+    case "remoteTask":
     case "messageInjected":
     case "mediaCallStarted":
       return toOne(state, envelope);

@@ -93,6 +93,7 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
     case "workflowPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageSubmitted":
@@ -163,6 +164,7 @@ const isProgress: KindTable = {
   mediaPrepared: false,
   mediaCallStarted: false,
   mediaCallEnded: true,
+  remoteTask: false,
   pluginHookFinished: true,
   runEnding: false,
   messageSubmitted: true,

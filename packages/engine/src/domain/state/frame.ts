@@ -64,6 +64,8 @@ export interface Frame {
   readonly scale: number;
   /** How many of the fallback models took over, one after the other; 0: the frame has its own model. */
   readonly fallback: number;
+  /** The task of an agent at an endpoint, which works in the frame. Undefined: it has none yet, or the agent works here. */
+  readonly remote: RemoteTask | undefined;
   /** The model call of the open step. */
   readonly modelCall: ModelCall | undefined;
   /** The tool calls of the open or last step, in the order of the model. */
@@ -81,6 +83,15 @@ export interface Frame {
   readonly pendingMemory: ReadonlyMap<string, string>;
   /** How a subtask ended. */
   readonly outcome: Outcome | undefined;
+}
+
+/** A task of an agent at an endpoint. */
+export interface RemoteTask {
+  /** Empty: the last task has ended, and the next message begins another one in its context. */
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The last step whose message the remote agent has accepted. */
+  readonly step: number;
 }
 
 /** The workflow of a frame. */
@@ -288,6 +299,7 @@ export function newFrame(
     counted: undefined,
     scale: 1,
     fallback: 0,
+    remote: undefined,
     modelCall: undefined,
     calls: [],
     hasTurn: false,

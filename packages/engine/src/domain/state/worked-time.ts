@@ -84,6 +84,7 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case "mediaPrepared":
     case "mediaCallStarted":
     case "mediaCallEnded":
+    case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":
     case "messageInjected":

@@ -1,3 +1,6 @@
+import { remoteProvider } from "@reeve/agent/resolve/remote-endpoint";
+import type { ModelSpec } from "@reeve/contracts/agent";
+import { bytesDigest } from "@reeve/contracts/digest/bytes-digest";
 import { ModelCallPurpose } from "@reeve/contracts/run";
 import { planCompaction } from "../../domain/context/plan-compaction.ts";
 import { requestSummary } from "../../domain/model/call-size.ts";
@@ -5,7 +8,7 @@ import { modelOf } from "../../domain/model/model-of.ts";
 import { answerRequest } from "../../domain/model/render-request.ts";
 import type { Frame, ModelCall } from "../../domain/state/frame.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
-import type { ModelRequest } from "../../ports/model-provider.ts";
+import type { ModelRequest, RemoteTurn } from "../../ports/model-provider.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 
 /** Returns the request of a model call: the one that was counted before the call started, with the answer it reserved. */
@@ -16,11 +19,26 @@ export function modelRequest(state: RunState, frame: Frame, call: ModelCall): Mo
   }
   const { purpose, maxOutputTokens } = call;
   if (purpose !== ModelCallPurpose.SUMMARY) {
-    return { model, ...answerRequest(state, frame, maxOutputTokens) };
+    const remote = remoteTurn(state, frame, model);
+    return { model, ...answerRequest(state, frame, maxOutputTokens), ...(remote && { remote }) };
   }
   const planned = planCompaction(state, frame);
   if (planned === undefined) {
     throw new ModelFailure("invalid", `run ${state.head.runId} has nothing to summarize`);
   }
   return { model, ...requestSummary(state, frame, planned, maxOutputTokens) };
+}
+
+/** Returns where an agent at an endpoint is in its work. The id of its message follows from the place in the run. */
+function remoteTurn(
+  state: RunState,
+  frame: Frame,
+  { provider }: ModelSpec,
+): RemoteTurn | undefined {
+  if (provider !== remoteProvider) return undefined;
+  const { taskId = "", contextId = "", step } = frame.remote ?? {};
+  const place = JSON.stringify([state.head.runId, frame.id, frame.step]);
+  const digest = bytesDigest(new TextEncoder().encode(place)).slice(0, 40);
+  const isAccepted = taskId !== "" && step === frame.step;
+  return { messageId: `reeve-${digest}`, taskId, contextId, isAccepted };
 }

@@ -105,6 +105,7 @@ export function turnHistory(
       case "mediaPrepared":
       case "mediaCallStarted":
       case "mediaCallEnded":
+      case "remoteTask":
       case "runEnding":
       case "messageSubmitted":
       case "memoryWritten":

@@ -18,7 +18,7 @@ export interface RunOutcome {
   urlOf(artifactId: string): string;
 }
 
-/** Returns the view of a run that has ended: its answer, its files, and its state, in the order in which a client is told. */
+/** Returns the view of a run that has ended: its answer, its files, and its state, in the order of the updates. */
 export function endedTask(before: TaskView, { run, files, urlOf }: RunOutcome): TaskChange {
   const state = stateOf(run.status);
   const answer = answerOf(before, run);

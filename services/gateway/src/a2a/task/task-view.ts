@@ -52,7 +52,7 @@ interface AnswerText {
   readonly text: string;
 }
 
-/** A view, and what a client that had the view before is to be told. */
+/** A view, and the updates for a client that had the view before. */
 export interface TaskChange {
   readonly view: TaskView;
   readonly updates: readonly StreamResponse[];
@@ -107,7 +107,42 @@ export function applyToTask(before: TaskView, event: RunEvent): TaskChange {
     }
     case "error":
       return unchanged(event.parentId === "" ? { ...before, error: event.event.value } : before);
-    default:
+    case "reasoning":
+    case "toolCall":
+    case "mcpProgress":
+    case "toolResult":
+    case "usage":
+    case "step":
+    case "context":
+    case "plan":
+    case "subtask":
+    case "budgetExceeded":
+    case "costSummary":
+    case "runCreated":
+    case "runClaimed":
+    case "runParked":
+    case "runPrepared":
+    case "modelCallStarted":
+    case "modelTurn":
+    case "modelCallFailed":
+    case "messageSubmitted":
+    case "cancelRequested":
+    case "toolCallStarted":
+    case "memoryWritten":
+    case "todosChanged":
+    case "treeStored":
+    case "modelRetryDue":
+    case "tokensCounted":
+    case "clientCall":
+    case "pluginsPinned":
+    case "pluginHookFinished":
+    case "runEnding":
+    case "workflowPrepared":
+    case "mediaPrepared":
+    case "mediaCallStarted":
+    case "mediaCallEnded":
+    case "remoteTask":
+    case undefined:
       return unchanged(before);
   }
 }

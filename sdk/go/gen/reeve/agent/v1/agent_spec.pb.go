@@ -934,12 +934,13 @@ func (x *ContextPolicy) GetCompactAtTokens() uint32 {
 	return 0
 }
 
-// Endpoint of a remote agent.
+// Endpoint of a remote agent. The runtimes call only those that their operator permits
+// (`REEVE_A2A_REMOTES`), with the credential that the operator has for them.
 type Endpoint struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// URL of the agent.
+	// URL of the agent: the address below which its agent card is, at `.well-known/agent-card.json`.
 	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	// Protocol of the endpoint. The only value is `a2a`.
+	// Protocol of the endpoint. The only value is `a2a`, which is also the default.
 	Protocol      string `protobuf:"bytes,2,opt,name=protocol,proto3" json:"protocol,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2103,10 +2104,10 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\x12_max_continuations\"X\n" +
 	"\rContextPolicy\x121\n" +
 	"\x11compact_at_tokens\x18\x01 \x01(\rB\x00H\x00R\x0fcompactAtTokens\x88\x01\x01B\x14\n" +
-	"\x12_compact_at_tokens\"8\n" +
-	"\bEndpoint\x12\x10\n" +
-	"\x03url\x18\x01 \x01(\tR\x03url\x12\x1a\n" +
-	"\bprotocol\x18\x02 \x01(\tR\bprotocol\"\xc2\x05\n" +
+	"\x12_compact_at_tokens\"<\n" +
+	"\bEndpoint\x12\x12\n" +
+	"\x03url\x18\x01 \x01(\tB\x00R\x03url\x12\x1c\n" +
+	"\bprotocol\x18\x02 \x01(\tB\x00R\bprotocol\"\xc2\x05\n" +
 	"\aBudgets\x12\"\n" +
 	"\tmax_depth\x18\x01 \x01(\rB\x00H\x00R\bmaxDepth\x88\x01\x01\x12(\n" +
 	"\fmax_parallel\x18\x02 \x01(\rB\x00H\x01R\vmaxParallel\x88\x01\x01\x12(\n" +

@@ -60,27 +60,30 @@ const (
 	CheckedRule_CHECKED_RULE_MEDIA CheckedRule = 80
 	// Models and providers that are stored through the API: `model`.
 	CheckedRule_CHECKED_RULE_STORED_MODELS CheckedRule = 90
+	// The endpoint of an agent, or of an agent that it can call: the agent works elsewhere.
+	CheckedRule_CHECKED_RULE_ENDPOINT CheckedRule = 100
 )
 
 // Enum value maps for CheckedRule.
 var (
 	CheckedRule_name = map[int32]string{
-		0:  "CHECKED_RULE_UNSPECIFIED",
-		1:  "CHECKED_RULE_STEP_UP",
-		2:  "CHECKED_RULE_STOP_CONDITIONS",
-		3:  "CHECKED_RULE_OUTPUT_SCHEMA",
-		4:  "CHECKED_RULE_DELEGATES",
-		5:  "CHECKED_RULE_CONTENT_PARTS",
-		12: "CHECKED_RULE_SKILLS",
-		10: "CHECKED_RULE_CLIENT_TOOLS",
-		11: "CHECKED_RULE_PLUGINS",
-		60: "CHECKED_RULE_WORKFLOW",
-		61: "CHECKED_RULE_EDITOR",
-		62: "CHECKED_RULE_GUARDRAILS",
-		63: "CHECKED_RULE_DELEGATE_PLUGINS",
-		70: "CHECKED_RULE_COLLECTIONS",
-		80: "CHECKED_RULE_MEDIA",
-		90: "CHECKED_RULE_STORED_MODELS",
+		0:   "CHECKED_RULE_UNSPECIFIED",
+		1:   "CHECKED_RULE_STEP_UP",
+		2:   "CHECKED_RULE_STOP_CONDITIONS",
+		3:   "CHECKED_RULE_OUTPUT_SCHEMA",
+		4:   "CHECKED_RULE_DELEGATES",
+		5:   "CHECKED_RULE_CONTENT_PARTS",
+		12:  "CHECKED_RULE_SKILLS",
+		10:  "CHECKED_RULE_CLIENT_TOOLS",
+		11:  "CHECKED_RULE_PLUGINS",
+		60:  "CHECKED_RULE_WORKFLOW",
+		61:  "CHECKED_RULE_EDITOR",
+		62:  "CHECKED_RULE_GUARDRAILS",
+		63:  "CHECKED_RULE_DELEGATE_PLUGINS",
+		70:  "CHECKED_RULE_COLLECTIONS",
+		80:  "CHECKED_RULE_MEDIA",
+		90:  "CHECKED_RULE_STORED_MODELS",
+		100: "CHECKED_RULE_ENDPOINT",
 	}
 	CheckedRule_value = map[string]int32{
 		"CHECKED_RULE_UNSPECIFIED":      0,
@@ -99,6 +102,7 @@ var (
 		"CHECKED_RULE_COLLECTIONS":      70,
 		"CHECKED_RULE_MEDIA":            80,
 		"CHECKED_RULE_STORED_MODELS":    90,
+		"CHECKED_RULE_ENDPOINT":         100,
 	}
 )
 
@@ -336,7 +340,7 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*\xdf\x03\n" +
+	"\vHolderProbe:\x00*\xfa\x03\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
@@ -354,7 +358,8 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x1dCHECKED_RULE_DELEGATE_PLUGINS\x10?\x12\x1c\n" +
 	"\x18CHECKED_RULE_COLLECTIONS\x10F\x12\x16\n" +
 	"\x12CHECKED_RULE_MEDIA\x10P\x12\x1e\n" +
-	"\x1aCHECKED_RULE_STORED_MODELS\x10ZBP\n" +
+	"\x1aCHECKED_RULE_STORED_MODELS\x10Z\x12\x19\n" +
+	"\x15CHECKED_RULE_ENDPOINT\x10dBP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

@@ -861,6 +861,7 @@ type RunEvent struct {
 	//	*RunEvent_MediaPrepared
 	//	*RunEvent_MediaCallStarted
 	//	*RunEvent_MediaCallEnded
+	//	*RunEvent_RemoteTask
 	Event         isRunEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1319,6 +1320,15 @@ func (x *RunEvent) GetMediaCallEnded() *MediaCallEnded {
 	return nil
 }
 
+func (x *RunEvent) GetRemoteTask() *RemoteTask {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_RemoteTask); ok {
+			return x.RemoteTask
+		}
+	}
+	return nil
+}
+
 type isRunEvent_Event interface {
 	isRunEvent_Event()
 }
@@ -1523,6 +1533,11 @@ type RunEvent_MediaCallEnded struct {
 	MediaCallEnded *MediaCallEnded `protobuf:"bytes,82,opt,name=media_call_ended,json=mediaCallEnded,proto3,oneof"`
 }
 
+type RunEvent_RemoteTask struct {
+	// An agent at an endpoint accepted the message of a step.
+	RemoteTask *RemoteTask `protobuf:"bytes,100,opt,name=remote_task,json=remoteTask,proto3,oneof"`
+}
+
 func (*RunEvent_Text) isRunEvent_Event() {}
 
 func (*RunEvent_Reasoning) isRunEvent_Event() {}
@@ -1602,6 +1617,8 @@ func (*RunEvent_MediaPrepared) isRunEvent_Event() {}
 func (*RunEvent_MediaCallStarted) isRunEvent_Event() {}
 
 func (*RunEvent_MediaCallEnded) isRunEvent_Event() {}
+
+func (*RunEvent_RemoteTask) isRunEvent_Event() {}
 
 // A part of the answer.
 type Text struct {
@@ -4622,6 +4639,62 @@ func (x *MediaCallEnded) GetMayBeBilled() bool {
 	return false
 }
 
+// An agent at an endpoint accepted the message of a step. Recorded before its answer is awaited, so that
+// another worker continues with the same task.
+type RemoteTask struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the task at the remote agent.
+	TaskId string `protobuf:"bytes,1,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`
+	// Id of the context at the remote agent, in which later messages of the frame are sent.
+	ContextId     string `protobuf:"bytes,2,opt,name=context_id,json=contextId,proto3" json:"context_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoteTask) Reset() {
+	*x = RemoteTask{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoteTask) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoteTask) ProtoMessage() {}
+
+func (x *RemoteTask) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoteTask.ProtoReflect.Descriptor instead.
+func (*RemoteTask) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+}
+
+func (x *RemoteTask) GetTaskId() string {
+	if x != nil {
+		return x.TaskId
+	}
+	return ""
+}
+
+func (x *RemoteTask) GetContextId() string {
+	if x != nil {
+		return x.ContextId
+	}
+	return ""
+}
+
 // The plugins of the operator that take part in the run, in the order of the plan. The run keeps these
 // versions. It follows `run_prepared`; a run without such plugins has none.
 type PluginsPinned struct {
@@ -4634,7 +4707,7 @@ type PluginsPinned struct {
 
 func (x *PluginsPinned) Reset() {
 	*x = PluginsPinned{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4646,7 +4719,7 @@ func (x *PluginsPinned) String() string {
 func (*PluginsPinned) ProtoMessage() {}
 
 func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4659,7 +4732,7 @@ func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginsPinned.ProtoReflect.Descriptor instead.
 func (*PluginsPinned) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *PluginsPinned) GetPlugins() []*PinnedPlugin {
@@ -4686,7 +4759,7 @@ type PinnedPlugin struct {
 
 func (x *PinnedPlugin) Reset() {
 	*x = PinnedPlugin{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4698,7 +4771,7 @@ func (x *PinnedPlugin) String() string {
 func (*PinnedPlugin) ProtoMessage() {}
 
 func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4711,7 +4784,7 @@ func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedPlugin.ProtoReflect.Descriptor instead.
 func (*PinnedPlugin) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *PinnedPlugin) GetPlugin() *v13.OfferedPlugin {
@@ -4755,7 +4828,7 @@ type PinnedGuardrails struct {
 
 func (x *PinnedGuardrails) Reset() {
 	*x = PinnedGuardrails{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4767,7 +4840,7 @@ func (x *PinnedGuardrails) String() string {
 func (*PinnedGuardrails) ProtoMessage() {}
 
 func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4780,7 +4853,7 @@ func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedGuardrails.ProtoReflect.Descriptor instead.
 func (*PinnedGuardrails) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PinnedGuardrails) GetSections() []*GuardSection {
@@ -4812,7 +4885,7 @@ type GuardSection struct {
 
 func (x *GuardSection) Reset() {
 	*x = GuardSection{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4824,7 +4897,7 @@ func (x *GuardSection) String() string {
 func (*GuardSection) ProtoMessage() {}
 
 func (x *GuardSection) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4837,7 +4910,7 @@ func (x *GuardSection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardSection.ProtoReflect.Descriptor instead.
 func (*GuardSection) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *GuardSection) GetPolicyRule() string {
@@ -4874,7 +4947,7 @@ type GuardModel struct {
 
 func (x *GuardModel) Reset() {
 	*x = GuardModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4886,7 +4959,7 @@ func (x *GuardModel) String() string {
 func (*GuardModel) ProtoMessage() {}
 
 func (x *GuardModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4899,7 +4972,7 @@ func (x *GuardModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardModel.ProtoReflect.Descriptor instead.
 func (*GuardModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GuardModel) GetReference() string {
@@ -4942,7 +5015,7 @@ type PluginHookFinished struct {
 
 func (x *PluginHookFinished) Reset() {
 	*x = PluginHookFinished{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4954,7 +5027,7 @@ func (x *PluginHookFinished) String() string {
 func (*PluginHookFinished) ProtoMessage() {}
 
 func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4967,7 +5040,7 @@ func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginHookFinished.ProtoReflect.Descriptor instead.
 func (*PluginHookFinished) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *PluginHookFinished) GetPluginId() string {
@@ -5056,7 +5129,7 @@ type GuardVerdict struct {
 
 func (x *GuardVerdict) Reset() {
 	*x = GuardVerdict{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5068,7 +5141,7 @@ func (x *GuardVerdict) String() string {
 func (*GuardVerdict) ProtoMessage() {}
 
 func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5081,7 +5154,7 @@ func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardVerdict.ProtoReflect.Descriptor instead.
 func (*GuardVerdict) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *GuardVerdict) GetGuard() string {
@@ -5174,7 +5247,7 @@ type TextRedaction struct {
 
 func (x *TextRedaction) Reset() {
 	*x = TextRedaction{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5186,7 +5259,7 @@ func (x *TextRedaction) String() string {
 func (*TextRedaction) ProtoMessage() {}
 
 func (x *TextRedaction) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5199,7 +5272,7 @@ func (x *TextRedaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextRedaction.ProtoReflect.Descriptor instead.
 func (*TextRedaction) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *TextRedaction) GetText() uint32 {
@@ -5243,7 +5316,7 @@ type RunEnding struct {
 
 func (x *RunEnding) Reset() {
 	*x = RunEnding{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5255,7 +5328,7 @@ func (x *RunEnding) String() string {
 func (*RunEnding) ProtoMessage() {}
 
 func (x *RunEnding) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5268,7 +5341,7 @@ func (x *RunEnding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunEnding.ProtoReflect.Descriptor instead.
 func (*RunEnding) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RunEnding) GetStatus() RunStatus {
@@ -5299,7 +5372,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5311,7 +5384,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5324,7 +5397,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -5374,7 +5447,7 @@ type ClientCallChanged struct {
 
 func (x *ClientCallChanged) Reset() {
 	*x = ClientCallChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5386,7 +5459,7 @@ func (x *ClientCallChanged) String() string {
 func (*ClientCallChanged) ProtoMessage() {}
 
 func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5399,7 +5472,7 @@ func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCallChanged.ProtoReflect.Descriptor instead.
 func (*ClientCallChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ClientCallChanged) GetCallId() string {
@@ -5499,7 +5572,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5511,7 +5584,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5524,7 +5597,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -5552,7 +5625,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5564,7 +5637,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5577,7 +5650,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -5602,7 +5675,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5614,7 +5687,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5627,7 +5700,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -5662,7 +5735,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5674,7 +5747,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5687,7 +5760,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -5723,7 +5796,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5735,7 +5808,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5748,7 +5821,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -5836,7 +5909,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5848,7 +5921,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5861,7 +5934,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -5942,7 +6015,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5954,7 +6027,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5967,7 +6040,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{54}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -6005,7 +6078,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6017,7 +6090,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6030,7 +6103,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{55}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -6070,7 +6143,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6082,7 +6155,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6095,7 +6168,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{56}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -6142,7 +6215,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6154,7 +6227,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6167,7 +6240,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{57}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -6195,7 +6268,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xf4\x16\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb1\x17\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -6257,7 +6330,9 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x11workflow_prepared\x18F \x01(\v2\x1e.reeve.run.v1.WorkflowPreparedH\x00R\x10workflowPrepared\x12D\n" +
 	"\x0emedia_prepared\x18P \x01(\v2\x1b.reeve.run.v1.MediaPreparedH\x00R\rmediaPrepared\x12N\n" +
 	"\x12media_call_started\x18Q \x01(\v2\x1e.reeve.run.v1.MediaCallStartedH\x00R\x10mediaCallStarted\x12J\n" +
-	"\x10media_call_ended\x18R \x01(\v2\x1c.reeve.run.v1.MediaCallEndedB\x00H\x00R\x0emediaCallEndedB\a\n" +
+	"\x10media_call_ended\x18R \x01(\v2\x1c.reeve.run.v1.MediaCallEndedB\x00H\x00R\x0emediaCallEnded\x12;\n" +
+	"\vremote_task\x18d \x01(\v2\x18.reeve.run.v1.RemoteTaskH\x00R\n" +
+	"remoteTaskB\a\n" +
 	"\x05event\"\x1a\n" +
 	"\x04Text\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"\x1f\n" +
@@ -6511,7 +6586,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\bcost_usd\x18\a \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12\x18\n" +
 	"\afailure\x18\b \x01(\tR\afailure\x12\"\n" +
 	"\rmay_be_billed\x18\t \x01(\bR\vmayBeBilledB\v\n" +
-	"\t_cost_usd\"E\n" +
+	"\t_cost_usd\"D\n" +
+	"\n" +
+	"RemoteTask\x12\x17\n" +
+	"\atask_id\x18\x01 \x01(\tR\x06taskId\x12\x1d\n" +
+	"\n" +
+	"context_id\x18\x02 \x01(\tR\tcontextId\"E\n" +
 	"\rPluginsPinned\x124\n" +
 	"\aplugins\x18\x01 \x03(\v2\x1a.reeve.run.v1.PinnedPluginR\aplugins\"\xda\x01\n" +
 	"\fPinnedPlugin\x125\n" +
@@ -6730,7 +6810,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 60)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -6781,69 +6861,70 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*AgentMedia)(nil),               // 46: reeve.run.v1.AgentMedia
 	(*MediaCallStarted)(nil),         // 47: reeve.run.v1.MediaCallStarted
 	(*MediaCallEnded)(nil),           // 48: reeve.run.v1.MediaCallEnded
-	(*PluginsPinned)(nil),            // 49: reeve.run.v1.PluginsPinned
-	(*PinnedPlugin)(nil),             // 50: reeve.run.v1.PinnedPlugin
-	(*PinnedGuardrails)(nil),         // 51: reeve.run.v1.PinnedGuardrails
-	(*GuardSection)(nil),             // 52: reeve.run.v1.GuardSection
-	(*GuardModel)(nil),               // 53: reeve.run.v1.GuardModel
-	(*PluginHookFinished)(nil),       // 54: reeve.run.v1.PluginHookFinished
-	(*GuardVerdict)(nil),             // 55: reeve.run.v1.GuardVerdict
-	(*TextRedaction)(nil),            // 56: reeve.run.v1.TextRedaction
-	(*RunEnding)(nil),                // 57: reeve.run.v1.RunEnding
-	(*ToolCallStarted)(nil),          // 58: reeve.run.v1.ToolCallStarted
-	(*ClientCallChanged)(nil),        // 59: reeve.run.v1.ClientCallChanged
-	(*MemoryWritten)(nil),            // 60: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 61: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 62: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 63: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 64: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 65: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 66: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 67: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 68: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 69: reeve.run.v1.Dispatch
-	nil,                              // 70: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 71: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 72: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 73: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 74: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 75: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 76: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 77: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 78: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 79: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 80: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 81: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 82: google.protobuf.Struct
-	(*v15.ContentPart)(nil),          // 83: reeve.content.v1.ContentPart
-	(*v1.ToolDescriptor)(nil),        // 84: reeve.tool.v1.ToolDescriptor
-	(*v11.HistoryMessage)(nil),       // 85: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 86: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 87: reeve.agent.v1.ProviderCapabilities
-	(*v13.Limits)(nil),               // 88: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 89: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 90: reeve.agent.v1.ResolutionPlan
-	(*v13.SkillDescriptor)(nil),      // 91: reeve.agent.v1.SkillDescriptor
-	(*v16.Passage)(nil),              // 92: reeve.knowledge.v1.Passage
-	(*v16.Retrieval)(nil),            // 93: reeve.knowledge.v1.Retrieval
-	(v1.PermissionBehavior)(0),       // 94: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 95: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 96: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 97: google.protobuf.Value
-	(v17.HookPhase)(0),               // 98: reeve.plugin.v1.HookPhase
-	(*v17.RunHookResponse)(nil),      // 99: reeve.plugin.v1.RunHookResponse
-	(*v12.ReviewUsage)(nil),          // 100: reeve.approval.v1.ReviewUsage
-	(*v1.PermissionDecision)(nil),    // 101: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 102: reeve.thread.v1.ExecutionTree
+	(*RemoteTask)(nil),               // 49: reeve.run.v1.RemoteTask
+	(*PluginsPinned)(nil),            // 50: reeve.run.v1.PluginsPinned
+	(*PinnedPlugin)(nil),             // 51: reeve.run.v1.PinnedPlugin
+	(*PinnedGuardrails)(nil),         // 52: reeve.run.v1.PinnedGuardrails
+	(*GuardSection)(nil),             // 53: reeve.run.v1.GuardSection
+	(*GuardModel)(nil),               // 54: reeve.run.v1.GuardModel
+	(*PluginHookFinished)(nil),       // 55: reeve.run.v1.PluginHookFinished
+	(*GuardVerdict)(nil),             // 56: reeve.run.v1.GuardVerdict
+	(*TextRedaction)(nil),            // 57: reeve.run.v1.TextRedaction
+	(*RunEnding)(nil),                // 58: reeve.run.v1.RunEnding
+	(*ToolCallStarted)(nil),          // 59: reeve.run.v1.ToolCallStarted
+	(*ClientCallChanged)(nil),        // 60: reeve.run.v1.ClientCallChanged
+	(*MemoryWritten)(nil),            // 61: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 62: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 63: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 64: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 65: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 66: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 67: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 68: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 69: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 70: reeve.run.v1.Dispatch
+	nil,                              // 71: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 72: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 73: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 74: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 75: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 76: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 77: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 78: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 79: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 80: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 81: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 82: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 83: google.protobuf.Struct
+	(*v15.ContentPart)(nil),          // 84: reeve.content.v1.ContentPart
+	(*v1.ToolDescriptor)(nil),        // 85: reeve.tool.v1.ToolDescriptor
+	(*v11.HistoryMessage)(nil),       // 86: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 87: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 88: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 89: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 90: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 91: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 92: reeve.agent.v1.SkillDescriptor
+	(*v16.Passage)(nil),              // 93: reeve.knowledge.v1.Passage
+	(*v16.Retrieval)(nil),            // 94: reeve.knowledge.v1.Retrieval
+	(v1.PermissionBehavior)(0),       // 95: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 96: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 97: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 98: google.protobuf.Value
+	(v17.HookPhase)(0),               // 99: reeve.plugin.v1.HookPhase
+	(*v17.RunHookResponse)(nil),      // 100: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 101: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 102: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 103: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	72,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	73,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	73,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	74,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	13,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	14,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	74,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	75,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	75,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	76,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	15,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	16,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	17,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -6862,116 +6943,117 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	34,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	35,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
 	41,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	64,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	65,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	66,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	67,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	58,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	60,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	61,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	63,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	65,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	66,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	67,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	68,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	59,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	61,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	62,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	64,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
 	42,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
 	43,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	59,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
-	49,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
-	54,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
-	57,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
+	60,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	50,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
+	55,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
+	58,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
 	44,  // 39: reeve.run.v1.RunEvent.workflow_prepared:type_name -> reeve.run.v1.WorkflowPrepared
 	45,  // 40: reeve.run.v1.RunEvent.media_prepared:type_name -> reeve.run.v1.MediaPrepared
 	47,  // 41: reeve.run.v1.RunEvent.media_call_started:type_name -> reeve.run.v1.MediaCallStarted
 	48,  // 42: reeve.run.v1.RunEvent.media_call_ended:type_name -> reeve.run.v1.MediaCallEnded
-	76,  // 43: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,   // 44: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,   // 45: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,   // 46: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	77,  // 47: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	78,  // 48: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,   // 49: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	79,  // 50: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	77,  // 51: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	80,  // 52: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	70,  // 53: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	32,  // 54: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	31,  // 55: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	30,  // 56: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	81,  // 57: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	82,  // 58: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	29,  // 59: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	83,  // 60: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
-	84,  // 61: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
-	79,  // 62: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	85,  // 63: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	62,  // 64: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	71,  // 65: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,   // 66: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,   // 67: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	72,  // 68: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
-	86,  // 69: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	87,  // 70: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	84,  // 71: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	86,  // 72: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	88,  // 73: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	85,  // 74: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	87,  // 75: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	89,  // 76: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 77: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 78: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	90,  // 79: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	36,  // 80: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	91,  // 81: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	92,  // 82: reeve.run.v1.RunPrepared.passages:type_name -> reeve.knowledge.v1.Passage
-	93,  // 83: reeve.run.v1.RunPrepared.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	86,  // 84: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	87,  // 85: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	84,  // 86: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	88,  // 87: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	89,  // 88: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 89: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 90: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	91,  // 91: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	39,  // 92: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	38,  // 93: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	94,  // 94: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	95,  // 95: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	86,  // 96: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	87,  // 97: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 98: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	46,  // 99: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
-	86,  // 100: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
-	86,  // 101: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
-	50,  // 102: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	96,  // 103: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	97,  // 104: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	51,  // 105: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
-	52,  // 106: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
-	53,  // 107: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
-	97,  // 108: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
-	86,  // 109: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
-	98,  // 110: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	99,  // 111: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	55,  // 112: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
-	8,   // 113: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
-	9,   // 114: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
-	56,  // 115: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
-	100, // 116: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
-	2,   // 117: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	101, // 118: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	10,  // 119: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	82,  // 120: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	72,  // 121: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	82,  // 122: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	62,  // 123: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	11,  // 124: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	102, // 125: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	73,  // 126: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	73,  // 127: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	77,  // 128: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	12,  // 129: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	130, // [130:130] is the sub-list for method output_type
-	130, // [130:130] is the sub-list for method input_type
-	130, // [130:130] is the sub-list for extension type_name
-	130, // [130:130] is the sub-list for extension extendee
-	0,   // [0:130] is the sub-list for field type_name
+	49,  // 43: reeve.run.v1.RunEvent.remote_task:type_name -> reeve.run.v1.RemoteTask
+	77,  // 44: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,   // 45: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,   // 46: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,   // 47: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	78,  // 48: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	79,  // 49: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,   // 50: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	80,  // 51: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	78,  // 52: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	81,  // 53: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	71,  // 54: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	32,  // 55: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	31,  // 56: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	30,  // 57: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	82,  // 58: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	83,  // 59: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	29,  // 60: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	84,  // 61: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	85,  // 62: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	80,  // 63: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	86,  // 64: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	63,  // 65: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	72,  // 66: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,   // 67: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,   // 68: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	73,  // 69: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	87,  // 70: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	88,  // 71: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	85,  // 72: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	87,  // 73: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	89,  // 74: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	86,  // 75: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	88,  // 76: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	90,  // 77: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 78: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 79: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	91,  // 80: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	36,  // 81: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	92,  // 82: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	93,  // 83: reeve.run.v1.RunPrepared.passages:type_name -> reeve.knowledge.v1.Passage
+	94,  // 84: reeve.run.v1.RunPrepared.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	87,  // 85: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	88,  // 86: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	85,  // 87: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	89,  // 88: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	90,  // 89: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 90: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 91: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	92,  // 92: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 93: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 94: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	95,  // 95: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	96,  // 96: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	87,  // 97: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	88,  // 98: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 99: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	46,  // 100: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
+	87,  // 101: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
+	87,  // 102: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
+	51,  // 103: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	97,  // 104: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	98,  // 105: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	52,  // 106: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	53,  // 107: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	54,  // 108: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	98,  // 109: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	87,  // 110: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	99,  // 111: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	100, // 112: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	56,  // 113: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 114: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 115: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	57,  // 116: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	101, // 117: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 118: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	102, // 119: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 120: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	83,  // 121: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	73,  // 122: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	83,  // 123: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	63,  // 124: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 125: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	103, // 126: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	74,  // 127: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	74,  // 128: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	78,  // 129: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 130: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	131, // [131:131] is the sub-list for method output_type
+	131, // [131:131] is the sub-list for method input_type
+	131, // [131:131] is the sub-list for extension type_name
+	131, // [131:131] is the sub-list for extension extendee
+	0,   // [0:131] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -7020,6 +7102,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 		(*RunEvent_MediaPrepared)(nil),
 		(*RunEvent_MediaCallStarted)(nil),
 		(*RunEvent_MediaCallEnded)(nil),
+		(*RunEvent_RemoteTask)(nil),
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
@@ -7033,7 +7116,7 @@ func file_reeve_run_v1_run_event_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      12,
-			NumMessages:   60,
+			NumMessages:   61,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -25,6 +25,7 @@ class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHECKED_RULE_COLLECTIONS: _ClassVar[CheckedRule]
     CHECKED_RULE_MEDIA: _ClassVar[CheckedRule]
     CHECKED_RULE_STORED_MODELS: _ClassVar[CheckedRule]
+    CHECKED_RULE_ENDPOINT: _ClassVar[CheckedRule]
 CHECKED_RULE_UNSPECIFIED: CheckedRule
 CHECKED_RULE_STEP_UP: CheckedRule
 CHECKED_RULE_STOP_CONDITIONS: CheckedRule
@@ -41,6 +42,7 @@ CHECKED_RULE_DELEGATE_PLUGINS: CheckedRule
 CHECKED_RULE_COLLECTIONS: CheckedRule
 CHECKED_RULE_MEDIA: CheckedRule
 CHECKED_RULE_STORED_MODELS: CheckedRule
+CHECKED_RULE_ENDPOINT: CheckedRule
 
 class QueueHolder(_message.Message):
     __slots__ = ("holder", "held", "crashed", "released_by", "checks")

@@ -1,0 +1,114 @@
+import { AGENT_CARD_PATH } from "@a2a-js/sdk";
+import type { Client } from "@a2a-js/sdk/client";
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from "@a2a-js/sdk/client";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { PermittedFetch } from "./permitted-fetch.ts";
+import { limited, permittedFetch } from "./permitted-fetch.ts";
+import type { Remote } from "./remotes-file.ts";
+import { remoteFor } from "./remotes-file.ts";
+
+const maxCardBytes = 256 * 1024;
+const cardMs = 15_000;
+/** How long a card is used before it is read again. */
+const cardAgeMs = 300_000;
+const maxCards = 1_000;
+
+/** An agent at an endpoint, as its card describes it. */
+export interface RemoteClient {
+  readonly client: Client;
+  readonly streams: boolean;
+}
+
+/** The clients of the agents that a runtime may call. Their cards are read on first use. */
+export class RemoteClients implements AsyncDisposable {
+  readonly #remotes: readonly Remote[];
+  readonly #now: () => number;
+  readonly #fetches = new Map<Remote, PermittedFetch>();
+  readonly #cards = new Map<string, { readonly client: RemoteClient; readonly readAtMs: number }>();
+
+  constructor(remotes: readonly Remote[], now: () => number) {
+    this.#remotes = remotes;
+    this.#now = now;
+  }
+
+  /** Returns the client for an agent. Throws a ModelFailure if the operator does not permit it, or its card cannot be used. */
+  async clientFor(tenant: string, url: string, signal: AbortSignal): Promise<RemoteClient> {
+    const remote = remoteFor(this.#remotes, tenant, url);
+    if (remote === undefined) {
+      const message = `no entry of REEVE_A2A_REMOTES permits tenant ${tenant} to call ${url}; ask the operator for one`;
+      throw new ModelFailure("refused", message);
+    }
+    const key = `${remote.name} ${url}`;
+    const known = this.#cards.get(key);
+    if (known !== undefined && this.#now() - known.readAtMs < cardAgeMs) return known.client;
+    const client = await openClient(this.#fetchOf(remote), url, signal);
+    if (this.#cards.size >= maxCards) this.#cards.clear();
+    this.#cards.set(key, { client, readAtMs: this.#now() });
+    return client;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#fetches.values()].map((each) => each[Symbol.asyncDispose]()));
+  }
+
+  #fetchOf(remote: Remote): typeof globalThis.fetch {
+    let known = this.#fetches.get(remote);
+    if (known === undefined) {
+      known = permittedFetch(remote);
+      this.#fetches.set(remote, known);
+    }
+    return known.fetch;
+  }
+}
+
+async function openClient(
+  fetchImpl: typeof globalThis.fetch,
+  url: string,
+  signal: AbortSignal,
+): Promise<RemoteClient> {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(cardMs)]);
+  const address = `${url.replace(/\/$/, "")}/${AGENT_CARD_PATH}`;
+  const response = await fetchImpl(address, {
+    headers: { accept: "application/json", "a2a-version": "1.0" },
+    signal: until,
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new ModelFailure(
+      "unknown_model",
+      `${address} answers ${response.status}; there is no agent card`,
+    );
+  }
+  const text = await limited(response, maxCardBytes).text();
+  const card = new DefaultAgentCardResolver().normalizeAgentCard(cardIn(text, address));
+  const transports = [
+    new JsonRpcTransportFactory({ fetchImpl }),
+    new RestTransportFactory({ fetchImpl }),
+  ];
+  const speaks = (card.supportedInterfaces ?? []).some(
+    ({ protocolBinding, protocolVersion }) =>
+      transports.some(({ protocolName }) => protocolName === protocolBinding) &&
+      protocolVersion.startsWith("1."),
+  );
+  if (!speaks) {
+    const message = `the card at ${address} has no interface of A2A 1.0 over JSONRPC or HTTP+JSON`;
+    throw new ModelFailure("unsupported", message);
+  }
+  const client = await new ClientFactory({ transports }).createFromAgentCard(card);
+  return { client, streams: card.capabilities?.streaming === true };
+}
+
+function cardIn(text: string, address: string): object {
+  try {
+    const card: unknown = JSON.parse(text);
+    if (typeof card === "object" && card !== null && !Array.isArray(card)) return card;
+  } catch {
+    // Refused below.
+  }
+  throw new ModelFailure("malformed", `${address} is not an agent card`, { retryable: false });
+}

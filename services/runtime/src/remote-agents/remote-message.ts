@@ -1,0 +1,104 @@
+import type { Message, Part } from "@a2a-js/sdk";
+import { Role } from "@a2a-js/sdk";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { ModelRequest, PromptMessage, RemoteTurn } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+
+/** The format of the turns of remote agents. */
+export const remoteFormat = "a2a";
+
+/** What a turn of a remote agent records, so that the next message continues there. */
+export interface RecordedTurn {
+  readonly contextId: string;
+  /** The data of the request that the agent waits for. */
+  readonly request?: JsonObject;
+  /** Id of the message with which the agent asked. */
+  readonly askedId?: string;
+}
+
+/** Returns the message of a step: the latest message of the user, or the answer to what the remote agent asked. */
+export function remoteMessage({ messages }: ModelRequest, turn: RemoteTurn): Message {
+  const last = messages.at(-1);
+  const recorded = lastTurn(messages);
+  const contextId = turn.contextId === "" ? (recorded?.contextId ?? "") : turn.contextId;
+  return {
+    messageId: turn.messageId,
+    taskId: turn.taskId,
+    contextId,
+    role: Role.ROLE_USER,
+    parts: [partOf(last, recorded?.request)],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+function partOf(last: PromptMessage | undefined, request: JsonObject | undefined): Part {
+  if (last?.role === "user") {
+    const texts = (last.parts ?? []).map((part) => {
+      if (part.kind === "text") return part.text;
+      throw new ModelFailure("unsupported", "files are not sent to remote agents; leave them out");
+    });
+    return textPart([last.text, ...texts].join("\n\n"));
+  }
+  if (last?.role !== "tool") throw new ModelFailure("invalid", "there is no message to send");
+  if (request !== undefined) return dataPart(decisionOn(request, last));
+  const answer = last.isError ? undefined : answerIn(last.content);
+  return textPart(typeof answer === "string" ? answer : last.content);
+}
+
+/** Returns the answer to a request of a Reeve. A person who declines to answer rejects, and so does one who never does. */
+function decisionOn(
+  request: JsonObject,
+  { content, isError }: Extract<PromptMessage, { role: "tool" }>,
+): JsonObject {
+  const approvalId = request["approvalId"] ?? "";
+  const answer = isError ? undefined : answerIn(content);
+  if (request["kind"] === "approval") {
+    const decision = answer === "approve" ? "approve" : "reject";
+    return { approvalId, decision, ...(isError && { reason: content.slice(0, 1_000) }) };
+  }
+  if (answer === undefined)
+    return { approvalId, decision: "decline", reason: content.slice(0, 1_000) };
+  return { approvalId, answer: objectIn(content) ?? answer };
+}
+
+/** The result of `ask_user` is the answer as JSON: an object, of which the only property of a simple question is `answer`. */
+function answerIn(content: string): JsonValue | undefined {
+  const given = objectIn(content);
+  return given === undefined ? content : (given["answer"] ?? given);
+}
+
+function objectIn(content: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(content) as JsonValue;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the id of the message with which the agent asked what is answered now. Empty: nothing is, or it is unknown. */
+export function answeredId({ messages }: ModelRequest): string {
+  return messages.at(-1)?.role === "tool" ? (lastTurn(messages)?.askedId ?? "") : "";
+}
+
+/** Returns the last turn of a remote agent, of this run or of an earlier one of its thread. */
+function lastTurn(messages: readonly PromptMessage[]): RecordedTurn | undefined {
+  const last = messages.findLast(
+    (message) => message.role === "verbatim" && (message.format ?? remoteFormat) === remoteFormat,
+  );
+  if (last?.role !== "verbatim") return undefined;
+  // This provider wrote it.
+  return JSON.parse(last.messageJson) as RecordedTurn;
+}
+
+function textPart(value: string): Part {
+  const content = { $case: "text", value } as const;
+  return { content, metadata: undefined, filename: "", mediaType: "text/plain" };
+}
+
+function dataPart(value: JsonObject): Part {
+  const content = { $case: "data", value } as const;
+  return { content, metadata: undefined, filename: "", mediaType: "application/json" };
+}

@@ -1,0 +1,209 @@
+import type { Artifact, Message, Part, StreamResponse, Task, TaskStatus } from "@a2a-js/sdk";
+import { TaskState } from "@a2a-js/sdk";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { ModelPart } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+
+/** What a remote agent needs to know before it continues. */
+export interface RemoteQuestion {
+  readonly text: string;
+  /** The data of the request, if it is one of a Reeve. */
+  readonly request: JsonObject | undefined;
+  /** Id of the message with which the agent asks. Empty: it has none. */
+  readonly messageId: string;
+}
+
+/** How the work on a message ended. */
+export type RemoteEnd =
+  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "question"; readonly question: RemoteQuestion };
+
+/** The maximum length of an answer. A turn of a run must fit into one message of the bus. */
+const maxAnswer = 150_000;
+
+/**
+ * Follows the events of a task of a remote agent. It believes the agent as little as possible: events of another task, states that do not
+ * exist, and an answer without end are failures, and nothing after the end is read.
+ */
+export class RemoteTurn {
+  #taskId: string;
+  #contextId: string;
+  readonly #artifacts = new Map<string, string>();
+  #answered: string;
+  #end: RemoteEnd | undefined;
+
+  /**
+   * `answeredId` is the id of the message with which the agent asked what is answered now. A task that still has it is one from before the
+   * answer.
+   */
+  constructor(ids: { readonly taskId: string; readonly contextId: string }, answeredId = "") {
+    this.#taskId = ids.taskId;
+    this.#contextId = ids.contextId;
+    this.#answered = answeredId;
+  }
+
+  /** From now on, a question that was answered already is asked again. */
+  acceptRepeatedQuestion(): void {
+    this.#answered = "";
+  }
+
+  get taskId(): string {
+    return this.#taskId;
+  }
+
+  get contextId(): string {
+    return this.#contextId;
+  }
+
+  /** How the work ended. Undefined: it has not. */
+  get end(): RemoteEnd | undefined {
+    return this.#end;
+  }
+
+  /** Takes an event, and returns what the run shows of it. Throws a ModelFailure if the agent failed, or the event is not possible. */
+  take({ payload }: StreamResponse): readonly ModelPart[] {
+    if (this.#end !== undefined) return [];
+    switch (payload?.$case) {
+      case "task":
+        return this.#takeTask(payload.value);
+      case "message":
+        return this.#takeMessage(payload.value);
+      case "statusUpdate":
+        this.#assertTask(payload.value.taskId);
+        return this.#takeStatus(payload.value.status);
+      case "artifactUpdate": {
+        const { taskId, artifact, append } = payload.value;
+        this.#assertTask(taskId);
+        return artifact === undefined ? [] : this.#takeArtifact(artifact, append);
+      }
+      case undefined:
+        throw impossible("an event without content");
+    }
+  }
+
+  /** Takes a task as it is. */
+  takeTask(task: Task): readonly ModelPart[] {
+    return this.#takeTask(task);
+  }
+
+  #takeTask({ id, contextId, status, artifacts }: Task): readonly ModelPart[] {
+    if (id === "") throw impossible("a task without an id");
+    if (this.#taskId !== "" && this.#taskId !== id)
+      throw impossible("another task than that of the message");
+    this.#taskId = id;
+    this.#contextId = contextId;
+    this.#artifacts.clear();
+    const parts = artifacts.flatMap((each) => this.#takeArtifact(each, false));
+    return [{ kind: "remote_task", taskId: id, contextId }, ...parts, ...this.#takeStatus(status)];
+  }
+
+  /** An agent may answer at once, without a task. */
+  #takeMessage({ parts, contextId }: Message): readonly ModelPart[] {
+    this.#contextId = contextId === "" ? this.#contextId : contextId;
+    this.#end = { kind: "answer", text: bounded(textOf(parts)) };
+    return [];
+  }
+
+  #takeArtifact({ artifactId, parts }: Artifact, append: boolean): readonly ModelPart[] {
+    const text = textOf(parts);
+    const before = append ? (this.#artifacts.get(artifactId) ?? "") : "";
+    this.#artifacts.set(artifactId, bounded(before + text));
+    return text === "" ? [] : [{ kind: "reasoning", text }];
+  }
+
+  #takeStatus(status: TaskStatus | undefined): readonly ModelPart[] {
+    const said = status?.message === undefined ? "" : textOf(status.message.parts);
+    switch (status?.state) {
+      case TaskState.TASK_STATE_SUBMITTED:
+      case TaskState.TASK_STATE_WORKING:
+        return said === "" ? [] : [{ kind: "reasoning", text: `${said}\n` }];
+      case TaskState.TASK_STATE_COMPLETED: {
+        const artifacts = [...this.#artifacts.values()].filter((text) => text !== "").join("\n\n");
+        const answer = artifacts === "" ? said : artifacts;
+        const text =
+          answer === "" ? "The remote agent completed the task without an answer." : answer;
+        this.#end = { kind: "answer", text: bounded(text) };
+        return [];
+      }
+      case TaskState.TASK_STATE_INPUT_REQUIRED:
+        if (this.#answered !== "" && status.message?.messageId === this.#answered) return [];
+        this.#end = { kind: "question", question: questionOf(status.message) };
+        return [];
+      case TaskState.TASK_STATE_AUTH_REQUIRED:
+        throw new ModelFailure(
+          "unauthenticated",
+          named("AUTH_REQUIRED: it needs another authentication", said),
+        );
+      case TaskState.TASK_STATE_FAILED:
+        throw new ModelFailure("refused", named("the task failed", said));
+      case TaskState.TASK_STATE_CANCELED:
+        throw new ModelFailure("refused", named("the task was canceled there", said));
+      case TaskState.TASK_STATE_REJECTED:
+        throw new ModelFailure("refused", named("the task was rejected", said));
+      case TaskState.TASK_STATE_UNSPECIFIED:
+      case TaskState.UNRECOGNIZED:
+      case undefined:
+        throw impossible("a task without a known state");
+    }
+  }
+
+  #assertTask(taskId: string): void {
+    if (this.#taskId === "") throw impossible("an update before its task");
+    if (taskId !== this.#taskId) throw impossible("an update of another task");
+  }
+}
+
+const maxQuestion = 4_000;
+
+/** A Reeve says in data what it asks; everything else is a text. */
+function questionOf(message: Message | undefined): RemoteQuestion {
+  const parts = message?.parts ?? [];
+  const said = parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : []));
+  const text = said.join("\n\n").trim().slice(0, maxQuestion);
+  const request = parts.map(({ content }) => dataIn(content)).find((each) => each !== undefined);
+  const question = text === "" ? "The remote agent needs more information." : text;
+  return { text: question, request, messageId: message?.messageId ?? "" };
+}
+
+function dataIn(content: Part["content"]): JsonObject | undefined {
+  if (content?.$case !== "data") return undefined;
+  // The SDK parsed JSON.
+  const value = content.value as JsonValue;
+  const isRequest = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRequest && typeof value["approvalId"] === "string" ? value : undefined;
+}
+
+/** Returns the text of parts. A file is named: its bytes stay where they are. */
+function textOf(parts: readonly Part[]): string {
+  return parts.map(textOfPart).join("");
+}
+
+function textOfPart({ content, filename, mediaType }: Part): string {
+  const name = filename === "" ? "a file" : `the file ${filename}`;
+  switch (content?.$case) {
+    case "text":
+      return content.value;
+    case "data":
+      return JSON.stringify(content.value ?? null);
+    case "url":
+      return `[${name} (${mediaType}) at ${content.value}]`;
+    case "raw":
+      return `[${name} (${mediaType}), ${content.value.length} bytes, was not transferred]`;
+    case undefined:
+      return "";
+  }
+}
+
+function bounded(text: string): string {
+  if (text.length <= maxAnswer) return text;
+  const message = `the answer of the remote agent has more than ${maxAnswer} characters`;
+  throw new ModelFailure("malformed", message, { retryable: false });
+}
+
+function named(what: string, said: string): string {
+  return `the remote agent: ${what}${said === "" ? "" : `: ${said.slice(0, 1_000)}`}`;
+}
+
+function impossible(what: string): ModelFailure {
+  return new ModelFailure("malformed", `the remote agent sent ${what}`, { retryable: false });
+}

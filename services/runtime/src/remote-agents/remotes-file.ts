@@ -1,0 +1,81 @@
+import { readFile } from "node:fs/promises";
+import type { Environment } from "@reeve/platform/config";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
+import { z } from "zod";
+
+const remoteSchema = z.strictObject({
+  /** What errors call it. */
+  name: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, "has 1 to 63 lower-case letters, digits, and -"),
+  /** Agents whose URL begins with it may be called. */
+  url: z.url({ protocol: /^https?$/ }),
+  /** The tenants whose agents may call it. Default: all. */
+  tenants: z.array(z.string().min(1)).optional(),
+  /** The environment variable of the runtime with its bearer token. Default: requests have none. */
+  token_env: z.string().min(1).optional(),
+  /** Addresses and ranges that are permitted although they are of this host or of a private network. */
+  allow_addresses: z.array(z.string().min(1)).default([]),
+});
+
+const fileSchema = z.strictObject({ remotes: z.array(remoteSchema).max(1_000) });
+
+/** Agents elsewhere that this runtime may call. */
+export interface Remote {
+  readonly name: string;
+  /** What their addresses begin with; ends with `/`. */
+  readonly prefix: string;
+  /** Undefined: all. */
+  readonly tenants: readonly string[] | undefined;
+  readonly token: string | undefined;
+  readonly allowedAddresses: readonly string[];
+}
+
+/** Reads the file of the operator. Throws a Failure with every problem of an unusable one. */
+export async function readRemotes(
+  path: string,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<readonly Remote[]> {
+  const text = await readFile(path, { encoding: "utf8", signal });
+  const { remotes } = parseYamlFile(text, path, fileSchema);
+  return remotes.map(({ name, url, tenants, token_env: variable, allow_addresses }) => ({
+    name,
+    prefix: url.endsWith("/") ? url : `${url}/`,
+    tenants,
+    token: variable === undefined ? undefined : tokenIn(environment, name, variable),
+    allowedAddresses: allow_addresses,
+  }));
+}
+
+function tokenIn(environment: Environment, name: string, variable: string): string {
+  const token = environment[variable];
+  if (token !== undefined && token !== "") return token;
+  const message = `REEVE_A2A_REMOTES: the remote ${name} names the variable ${variable}, which is not set; set it, or remove token_env`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
+}
+
+/** Returns the entry that permits calls of a tenant to a URL: the most specific one. Undefined: none does. */
+export function remoteFor(
+  remotes: readonly Remote[],
+  tenant: string,
+  url: string,
+): Remote | undefined {
+  return remotes
+    .filter(
+      ({ prefix, tenants }) =>
+        isBelow(prefix, url) && (tenants === undefined || tenants.includes(tenant)),
+    )
+    .toSorted((a, b) => b.prefix.length - a.prefix.length)[0];
+}
+
+/** Whether a URL is a prefix, or below it. The URL is normalized first, so that `..` leads nowhere else. */
+export function isBelow(prefix: string, url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { href, username, password } = new URL(url);
+  if (username !== "" || password !== "") return false;
+  const base = new URL(prefix).href;
+  return href.startsWith(base) || `${href}/` === base;
+}
