@@ -6,6 +6,7 @@ import { msOf } from "../format/time.ts";
 import { nameOfApproval } from "../format/names.ts";
 import { resultLine, stateOfCall } from "./call-state.ts";
 import type { Frame, RunModel } from "./run-model.ts";
+import { whyWithheld } from "./withheld.ts";
 
 /** A subtask or a call that failed. */
 export interface Failure {
@@ -16,6 +17,8 @@ export interface Failure {
   readonly why: string;
   /** What a subtask has cost. 0: nothing is known, as of calls. */
   readonly costUsd: number;
+  /** Why the tool of a call was not allowed in the run. Undefined: it was. */
+  readonly withheld?: string;
   /** Whether it ended a part of the run, or the run. */
   readonly isEnd: boolean;
 }
@@ -74,12 +77,32 @@ export function failuresOf(run: RunModel): readonly Failure[] {
         why: resultLine(call, 300),
         costUsd: 0,
         isEnd: false,
+        ...withheldOf(run, call.call.name),
       },
     }));
   return [...subtasks, ...calls]
     .toSorted((one, other) => one.sequence - other.sequence)
     .map(({ failure }) => failure)
     .concat(failureOfRun(run));
+}
+
+function withheldOf(run: RunModel, tool: string): Pick<Failure, "withheld"> {
+  const withheld = whyWithheld(run, tool);
+  return withheld === undefined ? {} : { withheld };
+}
+
+/** Returns how many subtasks and calls failed inside of a frame, however deep. */
+export function failuresInside(frame: Frame, run: RunModel): number {
+  let count = 0;
+  for (const item of frame.items) {
+    if (item.kind !== "call") continue;
+    const { subtasks } = item;
+    if (subtasks.length === 0 && stateOfCall(item, run).tone === "bad") count++;
+    for (const each of subtasks) {
+      count += (each.state === "failed" ? 1 : 0) + failuresInside(each, run);
+    }
+  }
+  return count;
 }
 
 function failureOfRun({ status, error, statusMessage }: RunModel): readonly Failure[] {

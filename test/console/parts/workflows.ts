@@ -119,7 +119,8 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     const { agent } = await reeve.agents.getAgent({ agentId: "planned" });
     expect(agent?.spec?.workflow?.nodes.map(({ id }) => id)).toEqual(["in", "ask", "out"]);
     await page.getByRole("link", { name: "Show planned" }).click();
-    await page.getByRole("group", { name: /^ask, Model/ }).waitFor();
+    const canvas = page.getByRole("group", { name: "Canvas" });
+    await canvas.getByRole("group", { name: /^ask, Model/ }).click();
     await fixture().picture(shown, "workflow");
     await expectLayout(page);
     expect(shown.problems).toEqual([]);

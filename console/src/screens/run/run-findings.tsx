@@ -13,6 +13,7 @@ const maxListed = 50;
 export function RunFindings({ run }: { readonly run: RunModel }) {
   const failures = failuresOf(run);
   const decisions = decisionsOf(run);
+  const [decision] = decisions;
   const headline = decisiveFailure(failures) ?? failures.at(-1);
   if (failures.length === 0 && decisions.length === 0) return null;
   return (
@@ -25,17 +26,21 @@ export function RunFindings({ run }: { readonly run: RunModel }) {
           ]
             .filter((part) => part !== false)
             .join(", ")}
+          {headline === undefined &&
+            decision !== undefined &&
+            ` · ${decision.name} ${decision.state.name}${decision.by === "" ? "" : ` by ${decision.by}`}`}
           {headline !== undefined &&
             ` · ${[...headline.path, headline.name].join(" / ")}: ${headline.why}`}
         </span>
       }
     >
       <ul className="findings" aria-label="Failures">
-        {failures.slice(0, maxListed).map(({ key, path, name, why, costUsd }) => (
+        {failures.slice(0, maxListed).map(({ key, path, name, why, costUsd, withheld }) => (
           <li key={key}>
             {path.length > 0 && <span className="muted">{path.join(" / ")} / </span>}
             <strong>{name}</strong>
             {why !== "" && <span className="bad">: {why}</span>}
+            {withheld !== undefined && <span> It was not allowed: {withheld}.</span>}
             {costUsd > 0 && <span className="muted"> · {formatDollars(costUsd)}</span>}
           </li>
         ))}

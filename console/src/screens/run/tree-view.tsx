@@ -1,6 +1,7 @@
 import { formatDollars, plural } from "../../format/amounts.ts";
 import { formatDuration } from "../../format/time.ts";
 import { argsLine, resultLine, stateOfCall, stateOfFrame } from "../../run/call-state.ts";
+import { failuresInside } from "../../run/findings.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import type { TreeNode } from "../../run/tree-nodes.ts";
 import { treeNodesOf } from "../../run/tree-nodes.ts";
@@ -48,6 +49,7 @@ interface NodeProps {
 }
 
 function NodeHead({ node: { call, frame, children }, run }: NodeProps) {
+  const failed = frame === undefined ? 0 : failuresInside(frame, run);
   const state = call === undefined ? frame && stateOfFrame(frame, run) : stateOfCall(call, run);
   return (
     <span className="card-head">
@@ -57,6 +59,7 @@ function NodeHead({ node: { call, frame, children }, run }: NodeProps) {
       <span className="card-args muted">
         {children.length > 0 ? plural(children.length, "part") : ""}
       </span>
+      {failed > 0 && <span className="bad">{plural(failed, "failure")} inside</span>}
       {frame !== undefined && frame.costUsd > 0 && (
         <span className="muted tabular">{formatDollars(frame.costUsd)}</span>
       )}

@@ -7,6 +7,7 @@ import type { TypeOf } from "../../workflow/node-types.ts";
 import type { ShownState } from "./flow-parts.ts";
 import { flowParts } from "./flow-parts.ts";
 import { fitViewOptions, flowLabels, nodeTypes } from "./flow-settings.ts";
+import { FitOnResize } from "./fit-on-resize.tsx";
 import { useMeasured, withSize } from "./use-measured.ts";
 import "@xyflow/react/dist/base.css";
 import "../../styles/flow.css";
@@ -60,6 +61,7 @@ export function FlowView({ label, graph, typeOf, states, chosen, onChoose }: Flo
           maxZoom={1.5}
           proOptions={{ hideAttribution: true }}
         >
+          <FitOnResize />
           <Background />
           <Controls showInteractive={false} />
         </ReactFlow>

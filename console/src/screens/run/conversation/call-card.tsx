@@ -7,6 +7,7 @@ import { formatDuration, msOf } from "../../../format/time.ts";
 import { votersOf } from "../../../format/voters.ts";
 import { argsLine, resultLine, stateOfCall } from "../../../run/call-state.ts";
 import type { CallItem, RunModel } from "../../../run/run-model.ts";
+import { whyWithheld } from "../../../run/withheld.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Disclosure } from "../../../ui/disclosure.tsx";
 import { MessageParts } from "../../../ui/content/message-parts.tsx";
@@ -29,6 +30,8 @@ interface CallCardProps {
 export const CallCard = memo(function CallCard({ call, run, version, view }: CallCardProps) {
   const { result, progress, subtasks } = call;
   const approval = run.approvals.get(call.approvalId);
+  const isFailed = result !== undefined && !result.success;
+  const withheld = isFailed ? whyWithheld(run, call.call.name) : undefined;
   const line = result === undefined ? (progress?.message ?? "") : resultLine(call);
   return (
     <div className="card call" data-node={call.call.callId}>
@@ -59,6 +62,7 @@ export const CallCard = memo(function CallCard({ call, run, version, view }: Cal
           {approval.decision.reason !== "" && <>: {approval.decision.reason}</>}
         </p>
       )}
+      {withheld !== undefined && <p className="card-line">It was not allowed: {withheld}.</p>}
       {line !== "" && <p className="card-line mono">{line}</p>}
       <MessageParts parts={filesOf(call)} />
       <PlannedWorkflow call={call} run={run} />

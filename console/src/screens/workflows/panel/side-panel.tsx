@@ -34,7 +34,7 @@ interface SidePanelProps {
 }
 
 const names = {
-  nodes: "Add nodes",
+  nodes: "Nodes",
   chosen: "Chosen",
   settings: "Settings",
   yaml: "YAML",
