@@ -1,3 +1,4 @@
+import { GrantScope } from "@reeve/contracts/approval";
 import { runOfApproval } from "@reeve/run/approvals/approval-id";
 import { expect, test } from "vitest";
 import type { ConsoleFixture } from "../support/console-fixture.ts";
@@ -67,5 +68,22 @@ export function describeInbox(fixture: () => ConsoleFixture): void {
       await reeve.runs.cancelRun({ runId: runOfApproval(id) });
     }
     expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
+  });
+
+  test("lists the rules by which calls are approved, and revokes one", async () => {
+    const { approvals } = fixture().deployment.reeve;
+    const approvalId = await fixture().waiting("payer");
+    const grant = { scope: GrantScope.RUN, rule: "add_todo" };
+    await approvals.decideApproval({ approvalId, approved: true, grant });
+    await using shown = await fixture().open("/inbox");
+    const { page } = shown;
+    await page.getByRole("button", { name: "Rules in force" }).click();
+    await page.getByRole("cell", { name: "add_todo", exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("No rule is in force").waitFor();
+    const { grants } = await approvals.listGrants({});
+    expect(grants.map(({ revokedBy }) => revokedBy)).toEqual(["tester"]);
+    expect(shown.problems).toEqual([]);
   });
 }

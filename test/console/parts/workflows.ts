@@ -107,7 +107,7 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     const { page } = shown;
     await page.getByLabel("Message").fill("Build a greeting.");
     await page.keyboard.press("Enter");
-    await page.getByText("Nothing is stored yet").waitFor();
+    await page.getByText("Nothing is stored until").waitFor();
     await page.getByRole("group", { name: /^ask, Model/ }).waitFor();
     await expectAccessible(page);
     const before = await reeve.agents.getAgent({ agentId: "planned" });

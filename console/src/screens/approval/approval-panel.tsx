@@ -1,4 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
+import { waitTools } from "@reeve/agent/workflow/wait-tools";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
@@ -67,7 +68,8 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
         <h2>
           {question === undefined ? (
             <>
-              <span className="mono">{call?.name}</span> waits for {waitsFor(approval)}
+              <span className="mono">{call?.nodeId || call?.name}</span> waits for{" "}
+              {waitsFor(approval)}
             </>
           ) : (
             <>
@@ -87,6 +89,9 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
         </p>
       </header>
       {question !== undefined && <p className="question">{question.message}</p>}
+      {call?.name === waitTools.approval && typeof call.arguments?.["question"] === "string" && (
+        <p className="question">{call.arguments["question"]}</p>
+      )}
       {isAgentQuestion(approval) && isMine(approval) ? (
         <AnswerEditor schema={question?.schema} onChange={change} />
       ) : isEditing && isMine(approval) ? (

@@ -23,6 +23,8 @@ interface NextTurn {
   readonly agentId: string;
   readonly threadId: string;
   readonly requestId: string;
+  /** What becomes of a turn that is active. */
+  readonly onBusy: OnBusy;
 }
 
 interface ChatComposerProps {
@@ -62,18 +64,17 @@ export function ChatComposer(props: ChatComposerProps) {
         ...turn,
         input: text,
         parts,
-        onBusy: OnBusy.QUEUE,
         ...(isEditor && { chatContext }),
       });
     },
   });
   const cancel = useMutation(RunService.method.cancelRun);
   const agent = chosen ?? agentId ?? agents[0]?.spec?.id ?? "";
-  const onSend = () => {
-    const requestId = ids.idFor(threadId, agent, text, files);
+  const send = (onBusy: OnBusy) => {
+    const requestId = ids.idFor(threadId, agent, text, files, onBusy);
     const thread = threadId || `chat-${requestId.slice(0, 12)}`;
     start.mutate(
-      { agentId: agent, threadId: thread, requestId },
+      { agentId: agent, threadId: thread, requestId, onBusy },
       {
         onSuccess: () => {
           ids.answered();
@@ -119,6 +120,17 @@ export function ChatComposer(props: ChatComposerProps) {
             Stop
           </button>
         )}
+        {activeRunId !== "" && (
+          <button
+            type="button"
+            className="button"
+            disabled={start.isPending || text.trim() === ""}
+            title="Cancels the active turn and those that are queued, and sends the message"
+            onClick={() => send(OnBusy.INTERRUPT)}
+          >
+            Interrupt with the message
+          </button>
+        )}
         <span className="muted">
           {activeRunId === "" ? "" : "The next message is queued until this turn has ended."}
         </span>
@@ -129,7 +141,7 @@ export function ChatComposer(props: ChatComposerProps) {
         text={text}
         isBusy={start.isPending || agent === ""}
         onChange={setText}
-        onSend={onSend}
+        onSend={() => send(OnBusy.QUEUE)}
       />
       <FilePicker
         label="Pictures and PDF documents for the model"

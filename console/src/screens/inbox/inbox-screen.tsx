@@ -14,6 +14,7 @@ import { ProblemView } from "../../ui/problem-view.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { noticeOf } from "../approval/decision-notice.ts";
 import { ClosedApprovals } from "./closed-approvals.tsx";
+import { Grants } from "./grants.tsx";
 import { InboxFilters } from "./inbox-filters.tsx";
 import { filterOf } from "./inbox-search.ts";
 import { NamedApproval } from "./named-approval.tsx";
@@ -116,6 +117,7 @@ export function InboxScreen() {
           {more.isReadingMore ? "Searching …" : "Search further"}
         </button>
       )}
+      <Grants />
       <ClosedApprovals />
     </>
   );

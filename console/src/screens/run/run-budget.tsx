@@ -1,9 +1,12 @@
+import { toJson } from "@bufbuild/protobuf";
 import { Link } from "@tanstack/react-router";
+import { ResolutionPlanSchema } from "@reeve/contracts/agent";
 import { formatCount, formatDollars } from "../../format/amounts.ts";
 import { formatDuration } from "../../format/time.ts";
 import type { BudgetUse } from "../../run/budget-left.ts";
 import { budgetUse, maxWorkMs } from "../../run/budget-left.ts";
 import type { RunModel } from "../../run/run-model.ts";
+import { JsonView } from "../../ui/content/json-view.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 
 /** What is left of the budgets of a run, and what it was prepared with. */
@@ -63,6 +66,11 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
           <span className="muted"> No operator's policy applied to this run.</span>
         )}
       </p>
+      {prepared.plan !== undefined && (
+        <Disclosure name="plan" summary={<span className="muted">Resolved plan</span>}>
+          <JsonView value={toJson(ResolutionPlanSchema, prepared.plan)} label="Resolved plan" />
+        </Disclosure>
+      )}
       {prepared.warnings.map((warning) => (
         <p key={warning} className="note warn">
           {warning}

@@ -24,7 +24,7 @@ export function WorkflowPlan({ graph, run }: WorkflowPlanProps) {
         <strong>A planned workflow</strong>
         <span className="muted">
           {plural(graph.nodes.length, "node")}, {plural(graph.edges.length, "edge")}. Nothing is
-          stored yet.
+          stored until you apply it.
         </span>
       </p>
       {!isPending && <FlowView label="Graph of the plan" graph={graph} typeOf={typeOf} />}
