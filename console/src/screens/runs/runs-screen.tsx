@@ -32,8 +32,9 @@ export function RunsScreen() {
   const isByStatus = search.status !== undefined;
   const ofAnyStatus = useMemo(() => ({ ...filter, statuses: [] }), [filter]);
   const intervalMs = intervalOf(search);
-  const others = useRunCounts(ofAnyStatus, intervalMs);
-  const counts = useRunCounts(isByStatus ? filter : ofAnyStatus, intervalMs);
+  const options = { intervalMs, isListShown: !list.isPending };
+  const others = useRunCounts(ofAnyStatus, options);
+  const counts = useRunCounts(isByStatus ? filter : ofAnyStatus, options);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const choose = useCallback(
     (runId: string, isChosen: boolean) =>

@@ -1,4 +1,5 @@
-import { useMutation, useQuery } from "@connectrpc/connect-query";
+import { createConnectQueryKey, useMutation, useQuery } from "@connectrpc/connect-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Trigger } from "@reeve/contracts/trigger";
 import { TriggerService } from "@reeve/contracts/trigger";
@@ -17,6 +18,11 @@ import { draftOf, specOf } from "./trigger-draft.ts";
 import { TriggerForm } from "./trigger-form.tsx";
 import { hookAddress, nameOfState, sourceLine } from "./trigger-names.ts";
 
+const firingsKey = createConnectQueryKey({
+  schema: TriggerService.method.listFirings,
+  cardinality: "finite",
+});
+
 /** One trigger: what it does, when it fires next, and what became of its last firings. */
 export function TriggerView({ triggerId }: { readonly triggerId: string }) {
   const { data, error, refetch } = useQuery(
@@ -24,6 +30,7 @@ export function TriggerView({ triggerId }: { readonly triggerId: string }) {
     { triggerId },
     { refetchInterval: 5_000 },
   );
+  const client = useQueryClient();
   const trigger = data?.trigger;
   return (
     <>
@@ -39,7 +46,13 @@ export function TriggerView({ triggerId }: { readonly triggerId: string }) {
       {trigger !== undefined && (
         <>
           <Facts trigger={trigger} />
-          <TriggerActions trigger={trigger} onDone={() => void refetch()} />
+          <TriggerActions
+            trigger={trigger}
+            onDone={() => {
+              void refetch();
+              void client.invalidateQueries({ queryKey: firingsKey });
+            }}
+          />
           <Firings triggerId={triggerId} />
           <h2 className="section">What it does</h2>
           <Spec key={trigger.revision} trigger={trigger} onSaved={() => void refetch()} />

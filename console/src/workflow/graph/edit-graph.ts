@@ -103,14 +103,15 @@ export function changeEdge(graph: Workflow, index: number, ends: Partial<EdgeEnd
   return withParts(graph, graph.nodes, edges);
 }
 
-/** Whether a path leads from one node to another. */
-export function leadsTo({ edges }: Pick<Workflow, "edges">, from: string, to: string): boolean {
+/** Returns the nodes to which a path leads from a node, itself included. */
+export function reachedFrom({ edges }: Pick<Workflow, "edges">, from: string): ReadonlySet<string> {
+  const bySource = Map.groupBy(edges, ({ source }) => source);
   const reached = new Set([from]);
   // Also visits the ids that the loop adds.
   for (const id of reached) {
-    for (const { source, target } of edges) if (source === id) reached.add(target);
+    for (const { target } of bySource.get(id) ?? []) reached.add(target);
   }
-  return reached.has(to);
+  return reached;
 }
 
 function withParts(

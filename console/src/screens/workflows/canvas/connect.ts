@@ -1,10 +1,9 @@
 import { afterHandle } from "@reeve/agent/workflow/node-type";
 import type { Workflow } from "@reeve/contracts/extensions/workflow";
 import type { EdgeEnds } from "../../../workflow/graph/edit-graph.ts";
-import { leadsTo } from "../../../workflow/graph/edit-graph.ts";
+import { reachedFrom } from "../../../workflow/graph/edit-graph.ts";
 import type { NodePorts } from "../../../workflow/graph/node-ports.ts";
-import { otherHandle, wholeHandle } from "../../../workflow/graph/node-ports.ts";
-import { drawnEnds } from "../../../workflow/graph/node-ports.ts";
+import { drawnEnds, otherHandle, wholeHandle } from "../../../workflow/graph/node-ports.ts";
 import type { TypeOf } from "../../../workflow/node-types.ts";
 
 /** A connection of two connectors, as a person draws it. */
@@ -40,7 +39,7 @@ function newInputName(source: string, ports: NodePorts | undefined): string {
 
 /** Whether an edge can be drawn: it makes no cycle, and its input has no other edge unless it takes several. */
 export function mayConnect(graph: Workflow, ends: EdgeEnds, typeOf: TypeOf): boolean {
-  if (ends.source === ends.target || leadsTo(graph, ends.target, ends.source)) return false;
+  if (reachedFrom(graph, ends.target).has(ends.source)) return false;
   if (ends.targetHandle === afterHandle) return true;
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const target = byId.get(ends.target);

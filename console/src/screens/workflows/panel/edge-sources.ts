@@ -1,5 +1,5 @@
 import type { Workflow, WorkflowEdge } from "@reeve/contracts/extensions/workflow";
-import { leadsTo } from "../../../workflow/graph/edit-graph.ts";
+import { reachedFrom } from "../../../workflow/graph/edit-graph.ts";
 import type { NodePorts } from "../../../workflow/graph/node-ports.ts";
 import { drawnEnds, wholeHandle } from "../../../workflow/graph/node-ports.ts";
 import type { TypeOf } from "../../../workflow/node-types.ts";
@@ -25,8 +25,9 @@ export function sourcesFor(
   ports: ReadonlyMap<string, NodePorts>,
   whole = false,
 ): readonly EdgeSource[] {
+  const after = reachedFrom(graph, target);
   return graph.nodes
-    .filter(({ id }) => id !== target && !leadsTo(graph, target, id))
+    .filter(({ id }) => !after.has(id))
     .flatMap(({ id }) => [
       ...(whole ? [{ source: id, sourceHandle: "" }] : []),
       ...(ports.get(id)?.outputs.map(({ handle }) => ({ source: id, sourceHandle: handle })) ?? []),
