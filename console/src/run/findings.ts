@@ -73,7 +73,7 @@ export function failuresOf(run: RunModel): readonly Failure[] {
       failure: {
         key: call.key,
         path: pathOf(call.frame),
-        name: call.call.name,
+        name: call.call.nodeId || call.call.name,
         why: resultLine(call, 300),
         costUsd: 0,
         isEnd: false,
@@ -117,7 +117,7 @@ export function decisionsOf(run: RunModel): readonly Decided[] {
     .filter(({ state }) => state !== ApprovalState.PENDING)
     .map(({ approvalId, call, state, decision, votes }) => ({
       key: approvalId,
-      name: call?.name ?? approvalId,
+      name: call?.nodeId || (call?.name ?? approvalId),
       state: nameOfApproval(state),
       by: byOf(decision?.decidedBy, votes),
       reason: decision?.reason ?? "",
