@@ -18,6 +18,15 @@ export function reasonOfUnit(unit: Unit | undefined): IncompleteReason {
     : IncompleteReason.UNSPECIFIED;
 }
 
+/** Whether a unit is the start of an answer that the next turn continues. One that guards refused is no part of any answer. */
+export function isTruncatedPart(unit: Unit | undefined): boolean {
+  return (
+    unit?.kind === "turn" &&
+    unit.refusal === undefined &&
+    reasonOfUnit(unit) === IncompleteReason.TRUNCATED
+  );
+}
+
 /** Returns why the last answer of a frame is incomplete. */
 export function incompleteReason({ units }: Pick<Frame, "units">): IncompleteReason {
   return reasonOfUnit(units.newest?.value);
@@ -49,7 +58,7 @@ export function actionAfter(state: RunState, frame: Frame, reason: IncompleteRea
 function truncatedInARow({ units }: Frame): number {
   let count = 0;
   let entry = units.newest;
-  while (reasonOfUnit(entry?.value) === IncompleteReason.TRUNCATED) {
+  while (isTruncatedPart(entry?.value)) {
     count += 1;
     entry = entry?.before;
   }

@@ -12,6 +12,8 @@ type Spec = MessageInitShape<typeof AgentSpecSchema>;
 /** An answer of the model of a guarded run: its text, and the calls that it makes. */
 export interface ScriptedAnswer {
   readonly text?: string;
+  /** Default: `tool_calls` for an answer with calls, otherwise `stop`. */
+  readonly finish?: string;
   readonly calls?: readonly (readonly [name: string, args: string])[];
 }
 
@@ -77,14 +79,14 @@ export class GuardedRun {
       return;
     }
     this.requests.push(request);
-    const { text = "", calls = [] } = this.#answer(request);
+    const { text = "", calls = [], finish } = this.#answer(request);
     if (text !== "") yield { kind: "text", text };
     const made = calls.map(([name, argumentsText], index) => ({
       providerCallId: `p${this.requests.length}-${index}`,
       name,
       argumentsText,
     }));
-    const finishReason = made.length > 0 ? "tool_calls" : "stop";
+    const finishReason = finish ?? (made.length > 0 ? "tool_calls" : "stop");
     const messageJson = JSON.stringify({ text });
     yield {
       kind: "turn",

@@ -2,7 +2,7 @@ import type { SubtaskChanged } from "@reeve/contracts/run";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import { IncompleteReason } from "@reeve/contracts/run";
 import { approvedCall } from "../calls/approved-call.ts";
-import { incompleteMessage, reasonOfUnit } from "../incomplete-answer.ts";
+import { incompleteMessage, isTruncatedPart, reasonOfUnit } from "../incomplete-answer.ts";
 import type { Frame, Outcome, Unit } from "../state/frame.ts";
 
 /** Returns the key of a subtask's result in the memory of the run. */
@@ -42,7 +42,10 @@ function answerOf(frame: Frame): string {
   return frame.workflow === undefined ? lastText(frame) : frame.text;
 }
 
-/** Returns the last answer of the subtask: its last turn may have no text. The parts of a continued answer are one. */
+/**
+ * Returns the last answer of the subtask that guards did not refuse: its last turn may have no text. The parts of a continued answer
+ * are one.
+ */
 function lastText({ units }: Frame): string {
   let entry = units.newest;
   while (entry !== undefined && !isAnswer(entry.value)) entry = entry.before;
@@ -50,7 +53,7 @@ function lastText({ units }: Frame): string {
   do {
     if (entry?.value.kind === "turn") parts.push(entry.value.text);
     entry = entry?.before;
-  } while (reasonOfUnit(entry?.value) === IncompleteReason.TRUNCATED);
+  } while (isTruncatedPart(entry?.value));
   return parts.toReversed().join("");
 }
 
@@ -58,6 +61,7 @@ function lastText({ units }: Frame): string {
 function isAnswer(unit: Unit): boolean {
   return (
     unit.kind === "turn" &&
+    unit.refusal === undefined &&
     (unit.text.trim() !== "" || reasonOfUnit(unit) !== IncompleteReason.UNSPECIFIED)
   );
 }

@@ -2,10 +2,12 @@ import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
+import { appendExternal } from "@reeve/run/commands/append-external";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
 import { expect, test } from "vitest";
 import { asText, GuardedRun, guardrails } from "../../../test/support/guarded-run.ts";
 import { endOf } from "../../../test/support/plugins/plugin-bench.ts";
+import { key } from "../../../test/support/worker-bench.ts";
 import { retryOf } from "../../domain/retry/retry-of.ts";
 import { applyAll } from "../../domain/state/apply.ts";
 import { initialState } from "../../domain/state/run-state.ts";
@@ -39,6 +41,27 @@ test("later turns do not read an input that a guard stopped, or has not checked"
   for (const each of [events, beforeVerdict(events)]) {
     expect(read(each)).not.toContain(secret);
     expect(read(each)).toContain("[withheld");
+  }
+});
+
+// Requirement: RES-13
+test("later turns do not read the input of a run that ended before its guards were known", async () => {
+  const policy = { hasPolicy: true };
+  const cases = [
+    [guardrails({ input: guard("stop") }), {}, false],
+    [{}, policy, false],
+    [{}, {}, true],
+  ] as const;
+  for (const [spec, more, isRead] of cases) {
+    const run = new GuardedRun(hello);
+    await run.bench.create(spec, { input: secret, ...more });
+    const cancel = () => [
+      { case: "cancelRequested" as const, value: {} },
+      { case: "status" as const, value: { status: RunStatus.CANCELLED } },
+    ];
+    const { log, dispatch } = run.bench;
+    await appendExternal({ log, dispatch }, key, cancel, new AbortController().signal);
+    expect(read(await run.bench.events()).includes(secret)).toBe(isRead);
   }
 });
 

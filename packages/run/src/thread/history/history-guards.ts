@@ -1,7 +1,7 @@
 import { toJson } from "@bufbuild/protobuf";
 import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { Guard } from "@reeve/agent/guardrails/guard";
-import { guardListOf } from "@reeve/agent/guardrails/guardrails-section";
+import { guardListOf, guardrailsSectionName } from "@reeve/agent/guardrails/guardrails-section";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
 import type { GuardSection, RunEvent } from "@reeve/contracts/run";
 import type { ToolCall } from "@reeve/contracts/tool";
@@ -15,7 +15,10 @@ export interface HistoryGuards {
   checksResult(tool: string): boolean;
 }
 
-/** Returns what the guards of a run look at, by its whole log. */
+/**
+ * Returns what the guards of a run look at, by its whole log. A run that was never prepared has no guards yet, and may have been given
+ * some: its input counts as unchecked if its agent states guards, or if an operator's policy may.
+ */
 export function historyGuards(events: readonly RunEvent[]): HistoryGuards {
   const guards = events.flatMap(({ event }) =>
     event.case === "pluginsPinned"
@@ -31,7 +34,7 @@ export function historyGuards(events: readonly RunEvent[]): HistoryGuards {
     ({ event }) => event.case === "runCreated" && event.value.spec?.workflow !== undefined,
   );
   return {
-    checksInput: of("input").length > 0,
+    checksInput: of("input").length > 0 || mayLackGuards(events),
     // The answer of a workflow is recorded after its guards passed it.
     checksText: ofOutput.length > 0 && !isWorkflow,
     checksTurn(text, calls) {
@@ -45,6 +48,15 @@ export function historyGuards(events: readonly RunEvent[]): HistoryGuards {
       tool !== finishSubtaskName &&
       ofResults.some(({ tools }) => tools?.some((each) => each.matches(tool)) ?? true),
   };
+}
+
+function mayLackGuards(events: readonly RunEvent[]): boolean {
+  if (events.some(({ event }) => event.case === "runPrepared")) return false;
+  return events.some(
+    ({ event }) =>
+      event.case === "runCreated" &&
+      (event.value.hasPolicy || event.value.spec?.sections[guardrailsSectionName] !== undefined),
+  );
 }
 
 type KnownGuard = Pick<Guard, "targets" | "tools" | "check">;
