@@ -158,6 +158,7 @@ export class PlayedRun extends PlayedLog {
     answer: MessageInitShape<typeof RunHookResponseSchema> = {},
     error = "",
     guards: readonly MessageInitShape<typeof GuardVerdictSchema>[] = [],
+    checkedWhole = false,
   ): this {
     const value = {
       pluginId: due.pluginId,
@@ -166,6 +167,7 @@ export class PlayedRun extends PlayedLog {
       callId: due.point?.call?.call.callId ?? "",
       error,
       guards: [...guards],
+      checkedWhole,
       ...(error === "" && { answer }),
     };
     return this.append([fact(scope, { case: "pluginHookFinished", value })]);

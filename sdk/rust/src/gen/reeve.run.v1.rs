@@ -1022,6 +1022,10 @@ pub struct PluginHookFinished {
     /// needed because an earlier one had stopped the run or refused the text is not listed.
     #[prost(message, repeated, tag = "60")]
     pub guards: ::prost::alloc::vec::Vec<GuardVerdict>,
+    /// Whether the guards looked at the whole of a result of which the log has a part: at the answer of
+    /// a delegate, and at the artifact. If not, nothing of the run reads more than that part.
+    #[prost(bool, tag = "61")]
+    pub checked_whole: bool,
 }
 /// What a guard found.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -23,7 +23,7 @@ export function applyVerdicts(
   envelope: RunEvent,
   finished: PluginHookFinished,
 ): RunState {
-  const { guards, callId } = finished;
+  const { guards } = finished;
   const [first] = guards;
   const frame = frameOfEvent(state, envelope);
   if (first === undefined || frame === undefined) return state;
@@ -37,7 +37,7 @@ export function applyVerdicts(
     case GuardTarget.OUTPUT:
       return withFrame(state, withAnswer(state, frame, finished));
     case GuardTarget.RESULT:
-      return withResult(state, frame, callId, guards);
+      return withResult(state, frame, finished);
     default:
       return state;
   }

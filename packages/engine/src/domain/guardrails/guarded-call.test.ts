@@ -19,7 +19,7 @@ const redacted = create(GuardVerdictSchema, {
 const memory = { "task:c": "secret, and more", "task:c/0": "part", "task:c/1": "secret", own: "o" };
 
 /** The state after a verdict on a result that has a record, an artifact with the whole, and a file. */
-function after(verdict: typeof refused) {
+function after(verdict: typeof refused, checkedWhole = false) {
   const result = create(ToolResultSchema, {
     callId: "c",
     content: 'secret, "part"',
@@ -46,7 +46,7 @@ function after(verdict: typeof refused) {
   });
   const frame = { ...opened, calls: [call], pendingMemory: new Map(Object.entries(memory)) };
   const state = { ...initialState, offloaded: new Set(["art_whole", "art_other"]) };
-  const changed = withResult(state, frame, "c", [verdict]);
+  const changed = withResult(state, frame, { callId: "c", guards: [verdict], checkedWhole });
   const { calls, pendingMemory } = changed.frames.get(rootId) ?? frame;
   return { state: changed, result: calls[0]?.result, memory: Object.fromEntries(pendingMemory) };
 }
@@ -75,6 +75,14 @@ test("a result in which a guard replaces a part keeps only what was checked", ()
 // Requirement: RES-13
 test("a result that passed leaves in the memory what its guards have checked", () => {
   const { state, memory: kept } = after(passed);
-  expect(state.withheld.size).toBe(0);
+  expect([...state.withheld]).toEqual(["art_whole"]);
   expect(kept).toEqual({ ...memory, "task:c": 'secret, "part"' });
+});
+
+// Requirement: RES-13
+test("the whole of a result stays readable if its guards have passed the whole", () => {
+  const { state, memory: kept } = after(passed, true);
+  expect(state.withheld.size).toBe(0);
+  expect([...state.offloaded]).toContain("art_whole");
+  expect(kept).toEqual(memory);
 });

@@ -36,7 +36,7 @@ export interface RunState {
   readonly unansweredCalls: number;
   /** Ids of the artifacts that hold results too large for the log. */
   readonly offloaded: ReadonlySet<string>;
-  /** Ids of the artifacts of results that guards refused or changed: no tool of the run reads them. */
+  /** Ids of the artifacts of results that guards refused, changed, or checked only a part of: no tool of the run reads them. */
   readonly withheld: ReadonlySet<string>;
   /** The budget that is used up and ends the run. */
   readonly exceeded: BudgetExceeded | undefined;

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { PlayedRun } from "../../../test/support/run-player.ts";
 import { graph } from "../../../test/support/workflow/workflow-graph.ts";
 import { ends, errorOf, workflowRun } from "../../../test/support/workflow/workflow-run.ts";
+import { subjectAt } from "../guardrails/guard-subject.ts";
 import { phasesOf } from "../guardrails/guards-at.ts";
 import { nextEffects } from "../next-effects.ts";
 
@@ -25,11 +26,44 @@ const inner = graph(
 );
 
 /** Guards end their look at the result of the agent. */
-function checked(run: PlayedRun, action: GuardAction): PlayedRun {
+function checked(run: PlayedRun, action: GuardAction, whole = false): PlayedRun {
   const hook = nextEffects(run.state).find((effect) => effect.kind === "run_hook");
   if (hook === undefined) throw new Error("no guard looks at the result");
-  return run.hookEnds(hook, {}, "", [{ guard: "g", action, target: GuardTarget.RESULT }]);
+  const verdict = { guard: "g", action, target: GuardTarget.RESULT, ...redaction(action) };
+  return run.hookEnds(hook, {}, "", [verdict], whole);
 }
+
+/** A redaction in the whole answer of the agent, which follows the result among the texts. */
+function redaction(action: GuardAction) {
+  const redactions = [{ text: 1, start: 4000, end: 5000, label: "key" }];
+  return action === GuardAction.REDACT ? { redactions } : {};
+}
+
+// Requirement: WF-2, RES-13
+test.each([
+  [GuardAction.PASS, "x".repeat(5000)],
+  [GuardAction.REDACT, `${"x".repeat(4000)}[redacted: key]`],
+])(
+  "a node reads the whole answer of an agent of which guards have checked the whole",
+  (...given) => {
+    const [action, answer] = given;
+    const steps = graph(
+      { in: { type: "input" }, a: { type: "agent:finder" }, b: { type: "tool:search" } },
+      "in -> a.prompt",
+      "a -> b.q",
+    );
+    const run = workflowRun(steps, { budgets: { maxResultBytes: 1000 } }, "go", [guards]);
+    const model = nextEffects(run.state).find(({ kind }) => kind === "call_model");
+    run.says("x".repeat(5000), model?.frame).turnIn(model?.frame ?? "");
+    const hook = nextEffects(run.state).find((effect) => effect.kind === "run_hook");
+    if (hook?.due.point === undefined) throw new Error("no guard looks at the result");
+    expect(subjectAt(run.state, hook.due.point).texts.map((text) => text.length)).toEqual([
+      1000, 5000,
+    ]);
+    checked(run, action, true);
+    expect(run.all("toolCall").at(-1)).toMatchObject({ nodeId: "b", arguments: { q: answer } });
+  },
+);
 
 /** A node reads the long answer of an agent, which guards pass. Beside it runs a node of the given type. */
 function passed(other: string, target: string): PlayedRun {

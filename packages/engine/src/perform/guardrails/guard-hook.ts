@@ -10,6 +10,7 @@ import type { RunPorts } from "../../ports/run-ports.ts";
 import type { Outcome } from "../plugins/hook-outcome.ts";
 import type { GuardOutcome } from "./check-guards.ts";
 import { checkGuards } from "./check-guards.ts";
+import { isChecked, partOf, wholeResult, withOneRedaction } from "./whole-result.ts";
 
 /** Runs the guards of a point, and returns what the log records of them. An error of a guard fails the hook: nothing passes unchecked. */
 export async function guardHook(
@@ -21,7 +22,14 @@ export async function guardHook(
   try {
     const guards = guardsAt(state, point);
     const subject = subjectAt(state, point);
-    const outcome = await checkGuards(state, guards, subject, ports, signal);
+    const whole = await wholeResult(state, point, subject, ports, signal);
+    if (whole !== undefined) {
+      const outcome = await checkGuards(state, guards, whole.subject, ports, signal);
+      if (isChecked(outcome)) {
+        return { ...recorded(withOneRedaction(outcome, whole.artifactAt)), checkedWhole: true };
+      }
+    }
+    const outcome = await checkGuards(state, guards, partOf(subject), ports, signal);
     const isWorkflow = state.frames.get(point.frame)?.workflow !== undefined;
     return recorded(isWorkflow ? withReplacement(outcome, subject) : outcome);
   } catch (error) {

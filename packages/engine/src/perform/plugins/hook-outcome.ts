@@ -9,4 +9,6 @@ export interface Outcome {
   readonly attempts: number;
   /** What guards found. Absent: the plugin has none. */
   readonly guards?: readonly GuardVerdict[];
+  /** Whether guards looked at the whole of a result of which the log has a part. Default: they did not. */
+  readonly checkedWhole?: boolean;
 }

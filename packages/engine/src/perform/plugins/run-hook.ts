@@ -50,7 +50,7 @@ export async function* runHook(
       ? guardHook(current(), point, ports, signal)
       : outcomeOf(current, { due, pinned }, ports, signal),
   );
-  const { answer, error, attempts, guards = [] } = outcome;
+  const { answer, error, attempts, guards = [], checkedWhole = false } = outcome;
   if (error !== "") {
     ports.logger.warn(
       { runId, plugin: pluginId, hook: hookId, error },
@@ -66,6 +66,7 @@ export async function* runHook(
     error: truncateToBytes(error, maxErrorBytes),
     attempts,
     guards: [...guards],
+    checkedWhole,
   };
   yield [fact(scope, { case: "pluginHookFinished", value })];
 }

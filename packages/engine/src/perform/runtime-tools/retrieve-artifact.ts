@@ -20,7 +20,7 @@ export async function retrieveArtifact(
 ): Promise<{ readonly content: string; readonly isError: boolean }> {
   const artifactId = typeof args["artifact_id"] === "string" ? args["artifact_id"] : "";
   if (state.withheld.has(artifactId)) {
-    const content = `a guard withholds the artifact "${artifactId}": it has a result that the guard refused or changed`;
+    const content = `a guard withholds the artifact "${artifactId}": it has a result that the guard refused or changed, or checked only a part of`;
     return { content, isError: true };
   }
   const tenant = state.head.created?.tenant ?? "";

@@ -5008,7 +5008,10 @@ type PluginHookFinished struct {
 	Attempts uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// What each guard found, if the plugin is the built-in plugin `guardrails`. A guard that was not
 	// needed because an earlier one had stopped the run or refused the text is not listed.
-	Guards        []*GuardVerdict `protobuf:"bytes,60,rep,name=guards,proto3" json:"guards,omitempty"`
+	Guards []*GuardVerdict `protobuf:"bytes,60,rep,name=guards,proto3" json:"guards,omitempty"`
+	// Whether the guards looked at the whole of a result of which the log has a part: at the answer of
+	// a delegate, and at the artifact. If not, nothing of the run reads more than that part.
+	CheckedWhole  bool `protobuf:"varint,61,opt,name=checked_whole,json=checkedWhole,proto3" json:"checked_whole,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5097,6 +5100,13 @@ func (x *PluginHookFinished) GetGuards() []*GuardVerdict {
 		return x.Guards
 	}
 	return nil
+}
+
+func (x *PluginHookFinished) GetCheckedWhole() bool {
+	if x != nil {
+		return x.CheckedWhole
+	}
+	return false
 }
 
 // What a guard found.
@@ -6612,7 +6622,7 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
 	"GuardModel\x12\x1c\n" +
 	"\treference\x18\x01 \x01(\tR\treference\x12/\n" +
-	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\"\xb5\x02\n" +
+	"\x05model\x18\x02 \x01(\v2\x19.reeve.agent.v1.ModelSpecR\x05model\"\xda\x02\n" +
 	"\x12PluginHookFinished\x12\x1b\n" +
 	"\tplugin_id\x18\x01 \x01(\tR\bpluginId\x120\n" +
 	"\x05phase\x18\x02 \x01(\x0e2\x1a.reeve.plugin.v1.HookPhaseR\x05phase\x12\x17\n" +
@@ -6621,7 +6631,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x06answer\x18\x05 \x01(\v2 .reeve.plugin.v1.RunHookResponseR\x06answer\x12\x14\n" +
 	"\x05error\x18\x06 \x01(\tR\x05error\x12\x1a\n" +
 	"\battempts\x18\a \x01(\rR\battempts\x122\n" +
-	"\x06guards\x18< \x03(\v2\x1a.reeve.run.v1.GuardVerdictR\x06guards\"\x81\x03\n" +
+	"\x06guards\x18< \x03(\v2\x1a.reeve.run.v1.GuardVerdictR\x06guards\x12#\n" +
+	"\rchecked_whole\x18= \x01(\bR\fcheckedWhole\"\x81\x03\n" +
 	"\fGuardVerdict\x12\x14\n" +
 	"\x05guard\x18\x01 \x01(\tR\x05guard\x12\x1f\n" +
 	"\vpolicy_rule\x18\x02 \x01(\tR\n" +

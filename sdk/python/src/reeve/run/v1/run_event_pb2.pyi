@@ -869,7 +869,7 @@ class GuardModel(_message.Message):
     def __init__(self, reference: _Optional[str] = ..., model: _Optional[_Union[_model_spec_pb2.ModelSpec, _Mapping]] = ...) -> None: ...
 
 class PluginHookFinished(_message.Message):
-    __slots__ = ("plugin_id", "phase", "hook_id", "call_id", "answer", "error", "attempts", "guards")
+    __slots__ = ("plugin_id", "phase", "hook_id", "call_id", "answer", "error", "attempts", "guards", "checked_whole")
     PLUGIN_ID_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     HOOK_ID_FIELD_NUMBER: _ClassVar[int]
@@ -878,6 +878,7 @@ class PluginHookFinished(_message.Message):
     ERROR_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     GUARDS_FIELD_NUMBER: _ClassVar[int]
+    CHECKED_WHOLE_FIELD_NUMBER: _ClassVar[int]
     plugin_id: str
     phase: _plugin_pb2.HookPhase
     hook_id: str
@@ -886,7 +887,8 @@ class PluginHookFinished(_message.Message):
     error: str
     attempts: int
     guards: _containers.RepeatedCompositeFieldContainer[GuardVerdict]
-    def __init__(self, plugin_id: _Optional[str] = ..., phase: _Optional[_Union[_plugin_pb2.HookPhase, str]] = ..., hook_id: _Optional[str] = ..., call_id: _Optional[str] = ..., answer: _Optional[_Union[_plugin_pb2.RunHookResponse, _Mapping]] = ..., error: _Optional[str] = ..., attempts: _Optional[int] = ..., guards: _Optional[_Iterable[_Union[GuardVerdict, _Mapping]]] = ...) -> None: ...
+    checked_whole: bool
+    def __init__(self, plugin_id: _Optional[str] = ..., phase: _Optional[_Union[_plugin_pb2.HookPhase, str]] = ..., hook_id: _Optional[str] = ..., call_id: _Optional[str] = ..., answer: _Optional[_Union[_plugin_pb2.RunHookResponse, _Mapping]] = ..., error: _Optional[str] = ..., attempts: _Optional[int] = ..., guards: _Optional[_Iterable[_Union[GuardVerdict, _Mapping]]] = ..., checked_whole: _Optional[bool] = ...) -> None: ...
 
 class GuardVerdict(_message.Message):
     __slots__ = ("guard", "policy_rule", "agent_id", "target", "action", "reason", "redactions", "problem", "model", "usage")
