@@ -1,16 +1,28 @@
-import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import { defaultMapItems } from "./builtin-node-types.ts";
 import type { NodeCall } from "./node-call.ts";
 import { callOf } from "./node-call.ts";
 import type { NodeCatalog } from "./node-catalog.ts";
 import { calledTypeOf, itemInputOf } from "./node-catalog.ts";
+import type { NodeTarget } from "./node-target.ts";
 import { mapTargetOf } from "./node-target.ts";
+import { joinedProblem } from "./value-limits.ts";
 
-/** The calls of a map, in the order of its items, or why there are none. */
+/** The calls of a map, one for each item, or why there are none. */
 export type MapCalls =
-  | { readonly kind: "calls"; readonly calls: readonly NodeCall[] }
+  | {
+      readonly kind: "calls";
+      readonly count: number;
+      /** Builds the call of an item: all of them together may be much larger than the inputs. */
+      readonly callAt: (item: number) => MapCall;
+    }
   | { readonly kind: "failed"; readonly problem: string };
+
+/** The call of an item, or why it has none. */
+export type MapCall =
+  | { readonly call: NodeCall; readonly problem?: undefined }
+  | { readonly call?: undefined; readonly problem: string };
 
 /** Returns the calls that a map makes with its inputs. */
 export function mapCalls(
@@ -31,10 +43,24 @@ export function mapCalls(
   const called = calledTypeOf(node, catalog);
   const item = called && itemInputOf(node, called);
   if (target === undefined || item === undefined) return failed("no input takes its items");
-  const calls = items.flatMap(
-    (value: JsonValue) => callOf(target, node, { ...shared, [item]: value }) ?? [],
-  );
-  return { kind: "calls", calls };
+  const problem = joinedProblem(shared);
+  if (problem !== undefined) return failed(tooLarge(problem));
+  return {
+    kind: "calls",
+    count: items.length,
+    callAt: (index) => callWith(target, node, { ...shared, [item]: items[index] ?? null }),
+  };
+}
+
+function callWith(target: NodeTarget, node: WorkflowNode, inputs: JsonObject): MapCall {
+  const problem = joinedProblem(inputs);
+  if (problem !== undefined) return { problem: tooLarge(problem) };
+  const call = callOf(target, node, inputs);
+  return call === undefined ? { problem: "it calls nothing" } : { call };
+}
+
+function tooLarge(problem: string): string {
+  return `its inputs are too large or too deep: ${problem}`;
 }
 
 function maxItemsOf({ properties }: WorkflowNode): number {

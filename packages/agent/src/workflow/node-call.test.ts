@@ -67,12 +67,15 @@ describe("a node calls", () => {
       },
     });
     const catalog = { tools: [grep], agents: [] };
-    expect(mapCalls(map({}), { items: ["a", "b"], path: "x" }, catalog)).toEqual({
-      kind: "calls",
-      calls: [
-        { tool: "grep", args: { path: "x", pattern: "a" } },
-        { tool: "grep", args: { path: "x", pattern: "b" } },
-      ],
+    const planned = mapCalls(map({}), { items: ["a", "b"], path: "x" }, catalog);
+    expect(planned).toMatchObject({ kind: "calls", count: 2 });
+    expect(planned.kind === "calls" && [planned.callAt(0), planned.callAt(1)]).toEqual([
+      { call: { tool: "grep", args: { path: "x", pattern: "a" } } },
+      { call: { tool: "grep", args: { path: "x", pattern: "b" } } },
+    ]);
+    const large = "a".repeat(2_000_000);
+    expect(mapCalls(map({}), { items: ["a"], path: large }, catalog)).toMatchObject({
+      problem: expect.stringContaining("its inputs are too large or too deep"),
     });
     const million = Array.from({ length: 1_000_000 }, () => "a");
     expect(mapCalls(map({}), { items: million }, catalog)).toMatchObject({

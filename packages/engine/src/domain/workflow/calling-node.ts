@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
-import type { MapCalls } from "@reeve/agent/workflow/map-calls";
+import type { MapCall, MapCalls } from "@reeve/agent/workflow/map-calls";
 import { mapCalls } from "@reeve/agent/workflow/map-calls";
 import type { NodeCall } from "@reeve/agent/workflow/node-call";
-import { callOf } from "@reeve/agent/workflow/node-call";
+import { callOf, toolOf } from "@reeve/agent/workflow/node-call";
 import type { NodeTarget } from "@reeve/agent/workflow/node-target";
 import { mapTargetOf } from "@reeve/agent/workflow/node-target";
 import { joinedProblem } from "@reeve/agent/workflow/value-limits";
@@ -29,23 +29,29 @@ export function progressOfCalls(
   if (problem !== undefined) {
     return { kind: "failed", problem: `its inputs are too large or too deep: ${problem}` };
   }
-  if (call === undefined) return start(node, given, [[0, callOfNode(node, target, inputs)]]);
+  if (call === undefined) {
+    const first = callOfNode(node, target, inputs);
+    const start = first === undefined ? { problem: "it calls nothing" } : { call: first };
+    return starting(node, given, [[0, start]]);
+  }
   if (call.result === undefined) return running;
   return outcomeOfCall(given.frame, target, call, call.result, inputs);
 }
 
 const running: NodeProgress = { kind: "running", starts: [] };
 
-type Planned = readonly [item: number, call: NodeCall | undefined];
-
-function start(node: WorkflowNode, { plan }: GivenNode, planned: readonly Planned[]): NodeProgress {
+/** Returns the progress of a node that starts these calls. Builds none after one that has a problem. */
+function starting(
+  node: WorkflowNode,
+  { plan }: GivenNode,
+  planned: Iterable<readonly [item: number, call: MapCall]>,
+): NodeProgress {
   const position = plan.positions.get(node.id) ?? 0;
   const starts: NodeStart[] = [];
-  for (const [item, call] of planned) {
-    const problem = call === undefined ? "it calls nothing" : problemOf(call);
-    if (problem !== undefined) return { kind: "failed", problem };
-    if (call === undefined) continue;
-    starts.push({ nodeId: node.id, position, item, tool: call.tool, args: call.args });
+  for (const [item, { call, problem }] of planned) {
+    const found = problem ?? problemOf(call);
+    if (found !== undefined) return { kind: "failed", problem: found };
+    if (call !== undefined) starts.push({ nodeId: node.id, position, item, ...call });
   }
   return { kind: "running", starts };
 }
@@ -109,7 +115,8 @@ function progressOfMap(node: WorkflowNode, given: GivenNode, inputs: JsonObject)
   const planned = knownMapCalls(node, given, inputs);
   const target = mapTargetOf(node);
   if (planned.kind === "failed") return planned;
-  if (target === undefined || planned.calls.some(({ tool }) => isReservedTool(tool))) {
+  const tool = target && toolOf(target);
+  if (target === undefined || tool === undefined || isReservedTool(tool)) {
     return { kind: "failed", problem: "it names nothing that a map can call" };
   }
   const byItem = new Map(given.calls.map((call) => [call.call.itemIndex, call]));
@@ -126,25 +133,25 @@ function progressOfMap(node: WorkflowNode, given: GivenNode, inputs: JsonObject)
     } else return { kind: "failed", problem: `item ${item}: ${outcome.problem}` };
   }
   const isDone = given.calls.every(({ result }) => result !== undefined);
-  if (isDone && byItem.size === planned.calls.length) {
+  if (isDone && byItem.size === planned.count) {
     return { kind: "ended", outputs: new Map([["results", results]]), cutBy };
   }
-  return start(node, given, nextItems(node, given, planned.calls, byItem));
+  return starting(node, given, nextItems(node, given, planned, byItem));
 }
 
-/** Returns the next items, so that no more than the map permits are open. */
-function nextItems(
+/** Yields the next items with their calls, no more than the map permits to be open, and than there is room for. */
+function* nextItems(
   { properties = {} }: WorkflowNode,
-  { calls, parallelCalls }: GivenNode,
-  planned: readonly NodeCall[],
+  { calls, room }: GivenNode,
+  { count, callAt }: Extract<MapCalls, { readonly kind: "calls" }>,
   byItem: ReadonlyMap<number, Call>,
-): readonly Planned[] {
+): Generator<readonly [item: number, call: MapCall]> {
   const { max_parallel: own } = properties;
-  const maxOpen = typeof own === "number" ? Math.min(own, parallelCalls) : parallelCalls;
   const open = calls.filter(({ result }) => result === undefined).length;
-  const next: Planned[] = [];
-  for (let item = 0; item < planned.length && open + next.length < maxOpen; item++) {
-    if (!byItem.has(item)) next.push([item, planned[item]]);
+  let left = typeof own === "number" ? Math.min(own - open, room) : room;
+  for (let item = 0; item < count && left > 0; item++) {
+    if (byItem.has(item)) continue;
+    left -= 1;
+    yield [item, callAt(item)];
   }
-  return next;
 }

@@ -8,6 +8,7 @@ import type { WorkflowNode } from "@reeve/contracts/extensions/workflow";
 import type { Call, Frame, FrameWorkflow } from "../state/frame.ts";
 import { notExecuted } from "../stop/stopped-call.ts";
 import { errorOutputs } from "./call-value.ts";
+import { callsInProgress } from "./calls-in-progress.ts";
 import type { GivenNode, NodeProgress } from "./node-progress.ts";
 import type { NodeStart } from "./node-starts.ts";
 import type { WorkflowPlan } from "./plan-of.ts";
@@ -17,7 +18,7 @@ import { progressOfReady } from "./ready-node.ts";
 
 /** What follows from the calls of a workflow. */
 export interface Evaluation {
-  /** The calls that start now. None after a failure. */
+  /** The calls that may start now: some of them, as far as there is room. None after a failure. */
   readonly starts: readonly NodeStart[];
   /** Why the workflow fails, with the name of the node. Undefined: it does not. */
   readonly failure: string | undefined;
@@ -40,12 +41,13 @@ function evaluated(frame: Frame, workflow: FrameWorkflow, parallelCalls: number)
   const plan = planOf(frame, workflow);
   const calls = Map.groupBy(frame.calls, ({ call }) => call.nodeId);
   const before = new EndedNodes(plan);
+  const room = parallelCalls - callsInProgress(frame);
   const starts: NodeStart[] = [];
   const failures: string[] = plan.graph.cyclic.length === 0 ? [] : [cycleOf(plan)];
   for (const id of plan.graph.order) {
     const node = plan.graph.nodes.get(id);
     if (node === undefined) continue;
-    const given = { frame, workflow, plan, parallelCalls, calls: calls.get(id) ?? [] };
+    const given = { frame, workflow, plan, room, calls: calls.get(id) ?? [] };
     const progress = progressOf(node, given, before);
     if (progress.kind === "running") starts.push(...progress.starts);
     if (progress.kind === "ended") before.add(id, progress.outputs, progress.cutBy);
@@ -106,6 +108,8 @@ interface Found {
   readonly sources: readonly (NodeOutputs | undefined)[];
   readonly inputs: NodeInputs;
   readonly calls: readonly Call[];
+  /** For how many calls there was room. */
+  readonly room: number;
   readonly progress: NodeProgress;
 }
 
@@ -116,13 +120,16 @@ function progressOf(node: WorkflowNode, given: GivenNode, before: EndedNodes): N
   const ofPlan = latest.get(given.plan) ?? new Map<string, Found>();
   latest.set(given.plan, ofPlan);
   const last = ofPlan.get(node.id);
-  const { calls } = given;
+  const { calls, room } = given;
   const sources = before.sourcesOf(node.id);
   const hasSameInputs = last !== undefined && isSame(last.sources, sources);
-  if (hasSameInputs && isSame(last.calls, calls)) return last.progress;
+  if (hasSameInputs && isSame(last.calls, calls)) {
+    // What starts depends on the calls of other nodes, too.
+    if (last.progress.kind !== "running" || last.room === room) return last.progress;
+  }
   const inputs = hasSameInputs ? last.inputs : inputsOf(node, given.plan.graph, before);
   const progress = progressWith(node, given, inputs, before);
-  ofPlan.set(node.id, { sources, inputs, calls, progress });
+  ofPlan.set(node.id, { sources, inputs, calls, room, progress });
   return progress;
 }
 

@@ -25,6 +25,8 @@ const mapping = (properties: JsonObject = {}) =>
     "each -> out",
   );
 
+const list = (count: number) => Array.from({ length: count }, (_, index) => index);
+
 /** Expects an end in order, and returns how the run ended. */
 function endOf(run: PlayedRun): string | undefined {
   expectOrder(run.events);
@@ -64,8 +66,54 @@ describe("a map", () => {
     expect(errorOf(run)).toContain("its list has 3 items; the limit is 2");
   });
 
+  test("builds no calls before they start, and fails at once with inputs that are too large", () => {
+    const properties = { node_type: "agent:finder", max_items: 1000 };
+    const each = { type: "map", properties: { ...properties, inputs: { items: list(1000) } } };
+    const shared = (count: number) =>
+      Array.from({ length: count }, (_, index) => `in -> each.c${index}`);
+    const run = (count: number) =>
+      workflowRun(
+        graph({ in: { type: "input" }, each, out: output }, ...shared(count), "each -> out"),
+        { budgets: { maxParallel: 2 } },
+        "x".repeat(250_000),
+      );
+    const before = process.memoryUsage().rss;
+    expect(openNodes(run(1))).toEqual(["each", "each 1"]);
+    expect(errorOf(run(4))).toContain("the limit is 262144");
+    expect(errorOf(run(16))).toContain("its inputs are too large");
+    expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
+  });
+
+  test("gives other nodes their turn, and lets approvals and delays start without room", () => {
+    const steps = graph(
+      {
+        in: { type: "input", properties: { schema: { type: "array" } } },
+        each: { type: "map", properties: { node_type: "tool:search" } },
+        more: { type: "map", properties: { node_type: "tool:search" } },
+        ask: { type: "approval", properties: { question: "?" } },
+        wait: { type: "delay", properties: { seconds: 5 } },
+        b: { type: "tool:search" },
+      },
+      "in -> each.items",
+      "in -> more.items",
+      "in -> ask",
+      "in -> wait",
+      "in -> b.q",
+    );
+    const run = workflowRun(steps, { budgets: { maxParallel: 1 } }, "[1,2,3]");
+    expect(run.all("approval")).toHaveLength(1);
+    const started: string[] = [];
+    for (;;) {
+      const next = openNodes(run).find((node) => node !== "ask" && node !== "wait");
+      if (next === undefined) break;
+      started.push(next);
+      ends(run, next, { content: "r" });
+    }
+    expect(started).toEqual(["each", "more", "b", "each 1", "more 1", "each 2", "more 2"]);
+  });
+
   test("takes a long list", () => {
-    const items = JSON.stringify(Array.from({ length: 200 }, (_, index) => index));
+    const items = JSON.stringify(list(200));
     const budgets = { maxToolCalls: 300, maxParallel: 100 };
     const run = workflowRun(mapping({ max_items: 200 }), { budgets }, items);
     for (let open = openNodes(run); open.length > 0; open = openNodes(run)) {

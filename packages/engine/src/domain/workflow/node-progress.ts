@@ -23,7 +23,7 @@ export interface GivenNode {
   readonly frame: Frame;
   readonly workflow: FrameWorkflow;
   readonly plan: WorkflowPlan;
-  /** How many calls may run at the same time. */
-  readonly parallelCalls: number;
+  /** How many calls may start now, beside those in progress. */
+  readonly room: number;
   readonly calls: readonly Call[];
 }
