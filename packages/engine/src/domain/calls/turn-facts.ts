@@ -11,7 +11,7 @@ import { gateCall, isCleared } from "./gate-call.ts";
 import { nextStep } from "../next-step.ts";
 import { unansweredCalls } from "./unanswered-calls.ts";
 import { parallelCallLimit } from "./outgoing-calls.ts";
-import { awaitsAfterTool, awaitsStart } from "../plugins/call-hooks.ts";
+import { awaitsAnyAfterTool, awaitsStart } from "../plugins/call-hooks.ts";
 import { awaitsHooks, stepPoint } from "../plugins/hook-points.ts";
 import type { RefusalNow } from "./refusal-now.ts";
 import { refusalFact } from "./refusal-now.ts";
@@ -45,7 +45,7 @@ export function turnFacts(
   const ofCalls = callFacts(state, frame, nowMs, refusalNow);
   if (ofCalls.length > 0) return ofCalls;
   if (unansweredCalls(frame).length > 0) return [];
-  if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
+  if (awaitsAnyAfterTool(state, frame)) return [];
   if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_END))) return [];
   // The planner records no steps.
   return frame.id === plannerId ? nextStep(state, frame, nowMs) : [stepCompleted(frame)];

@@ -10,6 +10,7 @@ import type { Call, Frame } from "../state/frame.ts";
 import { plannerId } from "../state/frame.ts";
 import { withNewest } from "../state/units.ts";
 import type { RunState } from "../state/run-state.ts";
+import { withAwaitedResult, withoutPassedResults } from "./call-hooks.ts";
 import { gateRound, outcomesAt, phaseName } from "./hook-points.ts";
 import { rewriteAmong } from "./gate-verdict.ts";
 import type { HookOutcome, PendingAction, PluginState, PluginStop } from "./plugin-state.ts";
@@ -25,7 +26,9 @@ export function applyToPlugins(state: RunState, envelope: RunEvent): RunState {
   const { plugins } = state;
   if (plugins === undefined) return state;
   if (event.case === "runEnding") return { ...state, plugins: { ...plugins, ending: event.value } };
-  if (event.case === "pluginHookFinished") return finished(state, plugins, envelope, event.value);
+  if (event.case === "pluginHookFinished") {
+    return withoutPassedResults(finished(state, plugins, envelope, event.value));
+  }
   if (event.case === "step" && event.value.state === StepState.STARTED) {
     return { ...state, plugins: inNewStep(plugins, envelope) };
   }
@@ -39,8 +42,10 @@ export function applyToPlugins(state: RunState, envelope: RunEvent): RunState {
   }
   if (event.case === "toolResult") {
     const startEpochs = new Map(plugins.startEpochs);
-    startEpochs.delete(event.value.result?.callId ?? "");
-    return { ...state, plugins: { ...plugins, startEpochs } };
+    const callId = event.value.result?.callId ?? "";
+    startEpochs.delete(callId);
+    const frameId = envelope.phase === Phase.PLANNER ? plannerId : envelope.parentId;
+    return withAwaitedResult({ ...state, plugins: { ...plugins, startEpochs } }, frameId, callId);
   }
   return state;
 }
@@ -51,12 +56,13 @@ function inNewStep(plugins: PluginState, { parentId }: RunEvent): PluginState {
     ([, { frame, phase }]) =>
       (frame !== parentId && frame !== plannerId) || phase === HookPhase.RUN_START,
   );
-  return { ...withOutcomes(plugins, kept), ending: undefined };
+  const ofFrame = new Set([parentId, plannerId]);
+  return { ...awaitingNothing(withOutcomes(plugins, kept), ofFrame), ending: undefined };
 }
 
 function withoutFrame(plugins: PluginState, id: string): PluginState {
   const kept = [...plugins.outcomes].filter(([, { frame }]) => frame !== id);
-  return withOutcomes(plugins, kept);
+  return awaitingNothing(withOutcomes(plugins, kept), new Set([id]));
 }
 
 function withOutcomes(
@@ -66,6 +72,11 @@ function withOutcomes(
   const calls = new Set(kept.map(([, { callId }]) => callId));
   const versions = [...plugins.versions].filter(([callId]) => calls.has(callId));
   return { ...plugins, outcomes: new Map(kept), versions: new Map(versions) };
+}
+
+function awaitingNothing(plugins: PluginState, frames: ReadonlySet<string>): PluginState {
+  const kept = [...plugins.awaitedResults].filter(([, frame]) => !frames.has(frame));
+  return { ...plugins, awaitedResults: new Map(kept) };
 }
 
 function finished(

@@ -18,6 +18,8 @@ export interface PluginState {
   readonly scheduled: ReadonlyMap<string, number>;
   /** The number of the claim under which each call in progress started, by id of the call. */
   readonly startEpochs: ReadonlyMap<string, number>;
+  /** The calls whose results wait for hooks, with the id of their frame, by id of the call. */
+  readonly awaitedResults: ReadonlyMap<string, string>;
   /** The end of the run for which hooks have to run. Undefined: the run is not about to end. */
   readonly ending: RunEnding | undefined;
   /** Why a plugin ends the run. Undefined: none does. */
@@ -70,6 +72,7 @@ export function pluginState(pinned: readonly PinnedPlugin[]): PluginState {
     actions: [],
     scheduled: new Map(),
     startEpochs: new Map(),
+    awaitedResults: new Map(),
     ending: undefined,
     stop: undefined,
   };

@@ -4,7 +4,7 @@ import { ToolStatus } from "@reeve/contracts/tool";
 import { parallelCallsIn } from "../budget/frame-caps.ts";
 import { refuse } from "../calls/tool-result.ts";
 import { unansweredCalls } from "../calls/unanswered-calls.ts";
-import { awaitsAfterTool } from "../plugins/call-hooks.ts";
+import { awaitsAnyAfterTool } from "../plugins/call-hooks.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Frame, FrameWorkflow } from "../state/frame.ts";
@@ -27,8 +27,7 @@ export function failureOf(
   const { failure } = evaluate(frame, workflow, parallelCallsIn(state, frame));
   if (failure === undefined) return undefined;
   // Plugins see a result before any node does, also one of a workflow that the frame calls.
-  const isChecked = !frame.calls.some((call) => awaitsAfterTool(state, frame, call));
-  return isChecked ? failure : undefined;
+  return awaitsAnyAfterTool(state, frame) ? undefined : failure;
 }
 
 /** Returns the refusals of the calls that have not started, and withdraws their approvals. Calls in progress still end: their effects are known then. */

@@ -104,6 +104,26 @@ test.each([
 });
 
 // Requirement: WF-2, RES-13
+test("only results that guards have not passed yet wait for them, however many there were", () => {
+  const steps = graph(
+    {
+      in: { type: "input", properties: { schema: { type: "array" } } },
+      each: { type: "map", properties: { node_type: "agent:finder" } },
+    },
+    "in -> each.items",
+  );
+  const run = workflowRun(steps, { budgets: { maxParallel: 2 } }, "[1,2,3]", [guards]);
+  const awaited = () => [...(run.state.plugins?.awaitedResults.values() ?? [])];
+  for (const node of ["each", "each 1", "each 2"]) {
+    ends(run, node, { content: "found" });
+    expect(awaited()).toEqual([""]);
+    checked(run, GuardAction.PASS);
+    expect(awaited()).toEqual([]);
+  }
+  expect(run.end).toBe("completed");
+});
+
+// Requirement: WF-2, RES-13
 test("a workflow in progress hears of the failure of its caller only after guards have seen it", () => {
   const asking = graph(
     { in: { type: "input" }, ask: { type: "approval", properties: { question: "?" } } },

@@ -8,7 +8,7 @@ import type { RefusalNow } from "../calls/refusal-now.ts";
 import { unansweredCalls } from "../calls/unanswered-calls.ts";
 import { callFacts } from "../calls/turn-facts.ts";
 import { stepCompleted } from "../end-frame.ts";
-import { awaitsAfterTool } from "../plugins/call-hooks.ts";
+import { awaitsAnyAfterTool } from "../plugins/call-hooks.ts";
 import { awaitsHooks, stepPoint } from "../plugins/hook-points.ts";
 import type { Fact } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
@@ -36,7 +36,7 @@ export function workflowFacts(
   const ofCalls = callFacts(state, frame, nowMs, refusalNow);
   if (ofCalls.length > 0) return ofCalls;
   // Plugins see a result before any node does.
-  if (frame.calls.some((call) => awaitsAfterTool(state, frame, call))) return [];
+  if (awaitsAnyAfterTool(state, frame)) return [];
   const evaluation = evaluate(frame, workflow, parallelCallsIn(state, frame));
   const failure = failureOf(state, frame, workflow);
   const moved = nextOfNodes(state, frame, evaluation, { failure, nowMs });
