@@ -27,6 +27,14 @@ test.each([
   expect(renderInput(input, { ...values, body })).toBe(expected);
 });
 
+test("numbers of a body stay as they are written", () => {
+  const body = '{"id":12345678901234567890,"list":[1e2,{"x":0.10}],"n":3}';
+  const input = "{{body.id}} {{body.list}} {{body.n}} {{body.list[1].x}}{{body.id.rawJSON}}";
+  expect(renderInput(input, { ...values, body })).toBe(
+    '12345678901234567890 [1e2,{"x":0.10}] 3 0.10',
+  );
+});
+
 test("a body that is no JSON is inserted as a whole, and has no members", () => {
   expect(renderInput("{{body}}|{{body.a}}", { ...values, body: "a=1" })).toBe("a=1|");
 });

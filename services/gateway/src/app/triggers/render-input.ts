@@ -1,4 +1,4 @@
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { Violation } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
@@ -88,16 +88,33 @@ function valueAt(root: JsonValue | undefined, path: string): JsonValue | undefin
   let value = root;
   for (const [, member, index] of path.matchAll(/\.([A-Za-z_][\w-]*)|\[(\d+)\]/g)) {
     if (Array.isArray(value)) value = index === undefined ? undefined : value[Number(index)];
-    else if (typeof value === "object" && value !== null && member !== undefined) {
+    else if (isRecord(value) && member !== undefined) {
       value = Object.hasOwn(value, member) ? value[member] : undefined;
     } else return undefined;
   }
   return value;
 }
 
+function isRecord(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !isRawJSON(value);
+}
+
 function textOf(value: JsonValue | undefined): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Functions of Node.js that the types of the language lack. */
+const { rawJSON, isRawJSON } = JSON as typeof JSON & {
+  rawJSON(text: string): unknown;
+  isRawJSON(value: unknown): boolean;
+};
+
+/** Keeps a number as it is written, if it would be written in another way: ids may have more digits than a number can hold. */
+function withDigits(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== "number" || source === undefined || String(value) === source) return value;
+  return rawJSON(source);
 }
 
 function parseJson(text: string): JsonValue | undefined {
@@ -106,7 +123,7 @@ function parseJson(text: string): JsonValue | undefined {
   }
   try {
     // What a JSON text holds is a JSON value.
-    return JSON.parse(text) as JsonValue;
+    return JSON.parse(text, withDigits) as JsonValue;
   } catch {
     return undefined;
   }

@@ -23,7 +23,7 @@ import { readRun } from "../read-run.ts";
 import { startRunAs } from "../start-run.ts";
 import { renderInput } from "./render-input.ts";
 import type { TriggerPorts } from "./trigger-ports.ts";
-import type { TriggerKey } from "./trigger-records.ts";
+import type { Added, TriggerKey } from "./trigger-records.ts";
 import { addFiring, hasRun, settleFiring, withdrawFiring } from "./trigger-records.ts";
 
 /** How long a run that is being started counts as one that has not ended, even if it is not found. */
@@ -104,8 +104,18 @@ export async function startFiring(
     const problem = `run ${open} of the trigger has not ended`;
     return ended(firing, { outcome: FiringOutcome.SKIPPED, problem, nowMs });
   };
-  const { kind, added } = await addFiring(ports, { key, uid, firing }, choose, signal);
+  const addition = await addFiring(ports, { key, uid, firing }, choose, signal);
+  const { kind, added } = addition;
   if (added.outcome !== FiringOutcome.STARTING) return added;
+  const overtaking = isSkipping(record)
+    ? await overtakingRun(ports, key, { addition, requestId: pending.requestId }, signal)
+    : undefined;
+  if (overtaking !== undefined) {
+    const problem = `run ${overtaking} of the trigger has not ended`;
+    const skipped = ended(added, { outcome: FiringOutcome.SKIPPED, problem, nowMs });
+    await settleFiring(ports, { key, uid, firing: skipped }, signal);
+    return skipped;
+  }
   let settled: Firing;
   try {
     settled = await start(ports, pending, added, { credential, nowMs, signal });
@@ -116,6 +126,19 @@ export async function startFiring(
   }
   if (kind !== "lost") await settleFiring(ports, { key, uid, firing: settled }, signal);
   return settled;
+}
+
+/** Returns the run of a later firing that has not ended, if an earlier attempt at the firing died before it started its own. */
+async function overtakingRun(
+  ports: TriggerPorts,
+  key: TriggerKey,
+  { addition, requestId }: { readonly addition: Added; readonly requestId: string },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (addition.kind !== "known" || !addition.isOvertaken) return undefined;
+  const own = { tenant: key.tenant, run: firingRunIdOf(key.tenant, requestId) };
+  if (await isStarted(ports.gateway, own, requestId, signal)) return undefined;
+  return await openRunOf(ports, key, addition.others, signal);
 }
 
 /** A firing that is decided to start no run. */

@@ -79,26 +79,39 @@ export interface FiringOfTrigger {
 /** What a firing finds when it is added to the history. */
 export type Added =
   | { readonly kind: "added" }
-  /** The firing is already there: a repeated request. */
-  | { readonly kind: "known" }
+  /** The firing is already there: a repeated request. `others` are the other firings, and whether any of them with a run came later. */
+  | {
+      readonly kind: "known";
+      readonly others: readonly Firing[];
+      readonly isOvertaken: boolean;
+    }
   /** The history had the firing, and dropped it since. */
   | { readonly kind: "lost" };
 
 /**
  * Adds a firing to the history of its trigger, once. `choose` sees the firings before it, and may throw; it returns undefined
- * for a firing that the history has lost, which is not added again. Between that and the addition no other firing is added.
+ * for a firing that the history has lost, which is not added again. Between that and the addition no other firing is added. Throws a
+ * Failure of kind `not_found` if the trigger was deleted, also if there is another one with its id.
  */
 export async function addFiring(
-  { firings }: Pick<TriggerPorts, "firings">,
+  { firings, records }: Pick<TriggerPorts, "firings" | "records">,
   { key, uid, firing }: FiringOfTrigger,
   choose: (before: readonly Firing[]) => Promise<Firing | undefined>,
   signal: AbortSignal,
 ): Promise<Added & { readonly added: Firing }> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const row = await firings.get(firingsKey({ ...key }), signal);
-    const before = row?.record.uid === uid ? row.record.firings : [];
-    const known = before.find(({ firingId }) => firingId === firing.firingId);
-    if (known !== undefined) return { kind: "known", added: known };
+    const isOwn = row?.record.uid === uid;
+    // The caller may know the trigger from before its deletion.
+    if (!isOwn) await assertExists({ records }, key, uid, signal);
+    const before = isOwn ? row.record.firings : [];
+    const index = before.findIndex(({ firingId }) => firingId === firing.firingId);
+    const known = before[index];
+    if (known !== undefined) {
+      const others = before.toSpliced(index, 1);
+      const isOvertaken = others.slice(index).some(hasRun);
+      return { kind: "known", added: known, others, isOvertaken };
+    }
     const added = await choose(before);
     if (added === undefined) return { kind: "lost", added: firing };
     const after = create(TriggerFiringsSchema, { uid, firings: lastOf([...before, added]) });
@@ -107,6 +120,17 @@ export async function addFiring(
     }
   }
   throw changedConcurrently(key.trigger);
+}
+
+/** Throws a Failure of kind `not_found` if the stored trigger is another one, or there is none. */
+async function assertExists(
+  ports: Pick<TriggerPorts, "records">,
+  key: TriggerKey,
+  uid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { record } = await readTrigger(ports, key, signal);
+  if (record.uid !== uid) throw triggerNotFound(key.trigger);
 }
 
 /** Returns the last firings. Among them is the last one with a run, however many were skipped since: its run may not have ended. */

@@ -46,6 +46,19 @@ export interface ReceivePorts extends FireDuePorts {
  * it arrives. Nothing distinguishes a trigger that does not exist from a signature that is not valid.
  */
 export async function receiveWebhook(
+  ...given: Parameters<typeof receiveSigned>
+): Promise<Received> {
+  try {
+    return await receiveSigned(...given);
+  } catch (error) {
+    // It was deleted after the view of this gateway, or meanwhile.
+    const isGone = error instanceof Failure && error.reason === ErrorReason.TRIGGER_NOT_FOUND;
+    if (isGone) return { kind: "refused" };
+    throw error;
+  }
+}
+
+async function receiveSigned(
   ports: ReceivePorts,
   key: TriggerKey,
   request: SignedRequest,

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { TriggerOwner, TriggerRecord, WebhookSecret } from "@reeve/contracts/trigger";
 import { WebhookSecretSchema } from "@reeve/contracts/trigger";
+import { withoutStarts } from "../stop-trigger.ts";
 
 /** The length of a key, in bytes. */
 const keyBytes = 32;
@@ -34,13 +35,16 @@ export function rotated(
 
 /**
  * Returns a trigger with its next owner. Secrets were issued to the owner of then: another person who has one would start runs of the
- * next owner, so none of them stays valid.
+ * next owner, so none of them stays valid. Firings that were decided for that owner, with the input of then, start no run.
  */
 export function ownedBy(record: TriggerRecord, owner: TriggerOwner): TriggerRecord {
-  const { trigger, secrets } = record;
+  const { trigger } = record;
   if (trigger === undefined) return record;
-  const isSame = trigger.owner?.subject === owner.subject;
-  return { ...record, trigger: { ...trigger, owner }, secrets: isSame ? secrets : [] };
+  const taken = { ...record, trigger: { ...trigger, owner } };
+  if (trigger.owner?.subject === owner.subject) return taken;
+  const nowMs = owner.confirmedAt === undefined ? 0 : timestampMs(owner.confirmedAt);
+  const problem = "the trigger has another owner since it was due";
+  return { ...taken, secrets: [], pending: withoutStarts(record.pending, problem, nowMs) };
 }
 
 /** Returns the keys that are valid now. */
