@@ -44,7 +44,8 @@ pub mod trigger_spec {
 pub struct Schedule {
     /// Cron expression with five fields: minute, hour, day of the month, month, day of the week. If both
     /// days are restricted, either of them suffices. Two times are at least a minute apart, or the minimum
-    /// of the deployment.
+    /// of the deployment. A local time that the clock skips fires right after the change if the expression
+    /// has one minute and one hour; with a list, a range, a step, or `*` in either field, it may not fire.
     #[prost(string, tag = "1")]
     pub cron: ::prost::alloc::string::String,
     /// Time zone of the expression, such as `Europe/Lisbon`. If empty, UTC.

@@ -103,7 +103,8 @@ export type Schedule = Message<"reeve.trigger.v1.Schedule"> & {
   /**
    * Cron expression with five fields: minute, hour, day of the month, month, day of the week. If both
    * days are restricted, either of them suffices. Two times are at least a minute apart, or the minimum
-   * of the deployment.
+   * of the deployment. A local time that the clock skips fires right after the change if the expression
+   * has one minute and one hour; with a list, a range, a step, or `*` in either field, it may not fire.
    *
    * @generated from field: string cron = 1;
    */

@@ -454,7 +454,8 @@ type Schedule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Cron expression with five fields: minute, hour, day of the month, month, day of the week. If both
 	// days are restricted, either of them suffices. Two times are at least a minute apart, or the minimum
-	// of the deployment.
+	// of the deployment. A local time that the clock skips fires right after the change if the expression
+	// has one minute and one hour; with a list, a range, a step, or `*` in either field, it may not fire.
 	Cron string `protobuf:"bytes,1,opt,name=cron,proto3" json:"cron,omitempty"`
 	// Time zone of the expression, such as `Europe/Lisbon`. If empty, UTC.
 	TimeZone string `protobuf:"bytes,2,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`

@@ -7,9 +7,9 @@ export interface CronTimes {
 }
 
 /**
- * Returns the times of a cron expression with five fields in a time zone. A local time that the clock skips comes right after
- * the change. One that the clock repeats counts once, at its first occurrence, if the expression has one minute and one hour; with
- * a list, a range, a step, or `*` in either field it counts twice. Throws an Error that says what is wrong with either.
+ * Returns the times of a cron expression with five fields in a time zone. If the expression has one minute and one hour, a local time that
+ * the clock skips comes right after the change, and one that the clock repeats counts once, at its first occurrence. With a list, a
+ * range, a step, or `*` in either field, the former may not count at all, and the latter counts twice. Throws an Error that says what is wrong with either.
  */
 export function cronTimes(cron: string, timeZone: string): CronTimes {
   const fields = cron.trim().split(/\s+/);

@@ -35,7 +35,7 @@ export interface FiringDecision {
 
 /**
  * Decides what a schedule does at a moment. Undefined: nothing is due. A pure function, so that all gateways decide the same;
- * after a jump of the clock to the past nothing is due, because the next time never decreases.
+ * after a jump of the clock to the past nothing is due, because the next time does not decrease.
  */
 export function decideFiring(schedule: DueSchedule, nowMs: number): FiringDecision | undefined {
   const { uid, times, nextMs, jitterMs, onMissed } = schedule;

@@ -7,6 +7,7 @@ import { triggerKeyOf } from "../trigger-records.ts";
 import type { FireDuePorts } from "./fire-due.ts";
 import { fireDue, isLeft } from "./fire-due.ts";
 import { isTimeOver } from "./next-firing.ts";
+import { isTimeAhead, repairTime } from "./repair-time.ts";
 
 /** Interval between looks at all triggers. */
 const roundMs = 1_000;
@@ -16,6 +17,8 @@ const maxDelayMs = 60_000;
 const concurrency = 16;
 /** How many of them may be those of one tenant. */
 const maxOfTenant = 4;
+/** Interval between two looks at the next time of a trigger that seems wrong. */
+const lookMs = 600_000;
 /** How long an attempt may take. */
 const maxAttemptMs = 60_000;
 
@@ -31,6 +34,8 @@ export async function fireTriggers(
   signal: AbortSignal,
 ): Promise<void> {
   const waiting = new Map<string, { readonly untilMs: number; readonly delayMs: number }>();
+  /** When the next times of triggers may be looked at again that a clock seems to have set that is ahead. */
+  const looked = new Map<string, number>();
   /** The attempts in progress, by trigger. */
   const firing = new Map<string, { readonly tenant: string; readonly ended: Promise<void> }>();
   /** The triggers that are due, by name, and not being fired. */
@@ -40,7 +45,11 @@ export async function fireTriggers(
     const triggerId = trigger?.spec?.triggerId ?? "";
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(maxAttemptMs)]);
-      await fireDue(ports, { tenant, trigger: triggerId }, limit);
+      const key = { tenant, trigger: triggerId };
+      await fireDue(ports, key, limit);
+      if (takeLook(name, clock.now()) && (await repairTime(ports, key, limit))) {
+        log.warn({ tenant, triggerId }, "the clock of a gateway is ahead; corrected the next time");
+      }
       waiting.delete(name);
     } catch (error) {
       if (signal.aborted) return;
@@ -54,6 +63,12 @@ export async function fireTriggers(
       waiting.set(name, { untilMs: clock.now() + delayMs, delayMs });
       log.warn({ err: error, tenant, triggerId }, "trigger did not fire; trying again later");
     }
+  };
+  /** Whether the time of a trigger is to be looked at now, which is counted. */
+  const takeLook = (name: string, nowMs: number) => {
+    if ((looked.get(name) ?? 0) > nowMs) return false;
+    looked.set(name, nowMs + lookMs);
+    return true;
   };
   const fireOne = async (name: string, record: TriggerRecord) => {
     await fire(name, record);
@@ -79,7 +94,8 @@ export async function fireTriggers(
       for (const record of ports.known()) {
         const name = nameOf(record);
         const isFree = !firing.has(name) && (waiting.get(name)?.untilMs ?? 0) <= nowMs;
-        if (isFree && isDue(record, nowMs)) due.set(name, record);
+        const isAhead = () => (looked.get(name) ?? 0) <= nowMs && isTimeAhead(record, nowMs);
+        if (isFree && (isDue(record, nowMs) || isAhead())) due.set(name, record);
       }
       fireNext();
       await clock.sleep(roundMs, signal);
