@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import type { StartRunRequest } from "@reeve/contracts/run";
+import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
+import { Failure } from "@reeve/platform/failure";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
@@ -16,6 +18,8 @@ const answers = new Map<string, string>();
 const requests = new Map<string, StartRunRequest>();
 /** The ids of the runs that are listed. */
 let recorded: readonly string[] = [];
+/** The id of a run that is listed, although it was deleted. */
+const deleted = "run_deleted";
 /** How many runs are open, and how many were at most. */
 const open = { now: 0, max: 0 };
 
@@ -34,6 +38,7 @@ beforeAll(async () => {
         return { run: { runId, agentId: request.agentId } };
       },
       async *watchRun({ runId }) {
+        if (runId === deleted) throw new Failure("not_found", ErrorReason.RUN_NOT_FOUND, "gone");
         const input = requests.get(runId)?.input ?? "";
         yield {
           events: [{ runId, sequence: 1, event: { case: "runCreated", value: { input } } }],
@@ -179,7 +184,7 @@ graders: [{ contains: 30 days }]
 test("the inputs of recorded runs are cases, each once, without those of evals", async () => {
   for (const input of ["a", "b", "c"]) answers.set(input, "30 days");
   const path = write("recorded.yaml", ofRuns);
-  recorded = [record("run_a", "a"), record("run_again", "a"), record("run_b", "b")];
+  recorded = [deleted, record("run_a", "a"), record("run_again", "a"), record("run_b", "b")];
   const results = join(folder, "recorded.json");
   const { code, stdout } = await evalRun(path, "--json", "--output", results);
   expect(code).toBe(0);

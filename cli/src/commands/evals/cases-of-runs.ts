@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Client, Run } from "@reeve/client";
-import { EventFamily, RunStatus } from "@reeve/client";
+import { EventFamily, ReeveError, RunStatus } from "@reeve/client";
 import type { EvalCase, SelectedRuns } from "./eval-file.ts";
 
 /** How many runs are listed. */
@@ -59,8 +59,14 @@ async function inputOf(
   runId: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  for await (const { event } of reeve.watch(runId, { families: [EventFamily.RECORD], signal })) {
-    if (event.case === "runCreated") return event.value.input;
+  try {
+    const families = [EventFamily.RECORD];
+    for await (const { event } of reeve.watch(runId, { families, signal })) {
+      if (event.case === "runCreated") return event.value.input;
+    }
+  } catch (error) {
+    // The list of runs follows deletions with a delay.
+    if (!(error instanceof ReeveError) || error.reason !== "RUN_NOT_FOUND") throw error;
   }
   return undefined;
 }
