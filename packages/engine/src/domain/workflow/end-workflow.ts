@@ -1,4 +1,4 @@
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { textOf } from "@reeve/agent/workflow/node-call";
 import { joinedProblem } from "@reeve/agent/workflow/value-limits";
 import { StepState } from "@reeve/contracts/run";
@@ -14,7 +14,7 @@ import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { evaluate } from "./evaluate.ts";
 import { failureOf } from "./fail-workflow.ts";
-import { byteLength, maxValueBytes } from "./node-starts.ts";
+import { byteLength, maxValueBytes, recordProblem } from "./node-starts.ts";
 
 /** Returns the facts that start the only step of a workflow, or end its frame after it. */
 export function stepOfWorkflow(
@@ -40,6 +40,11 @@ export function stepOfWorkflow(
     : failFrame(state, outsideSteps(frame), "node_failed", problem);
 }
 
+/** Whether an answer is a record, which the log has as the arguments of a call, too. */
+export function isRecord(answer: JsonValue): answer is JsonObject {
+  return typeof answer === "object" && answer !== null && !Array.isArray(answer);
+}
+
 const started = { case: "step", value: { state: StepState.STARTED } } as const;
 
 /** Returns why the log cannot have an answer. Undefined: it can. */
@@ -51,5 +56,5 @@ export function answerProblem(answer: JsonValue): string | undefined {
   if (bytes > maxValueBytes) {
     return `the answer of the workflow has ${bytes} bytes; the limit is ${maxValueBytes}; write it to a file or an artifact instead`;
   }
-  return undefined;
+  return isRecord(answer) ? recordProblem(answer) : undefined;
 }

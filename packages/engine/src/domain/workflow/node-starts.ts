@@ -1,7 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { Fact } from "../state/fact.ts";
-import { fact } from "../state/fact.ts";
+import { bytesOf, fact, rootScope } from "../state/fact.ts";
 import type { Frame } from "../state/frame.ts";
 import { scopeOf } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
@@ -17,8 +17,10 @@ export interface NodeStart {
   readonly args: JsonObject;
 }
 
-/** The inputs of one call, in bytes of JSON: each is a fact of the log. */
+/** The inputs of one call, in bytes of JSON. */
 export const maxValueBytes = 256 * 1024;
+/** The fact of one call, in bytes: a list of small numbers takes more in the log than as JSON. */
+const maxFactBytes = 512 * 1024;
 
 /** Returns why a call cannot have its arguments. Undefined: it can. */
 export function argumentsProblem(args: JsonObject): string | undefined {
@@ -28,7 +30,24 @@ export function argumentsProblem(args: JsonObject): string | undefined {
   if (bytes > maxValueBytes) {
     return `its inputs have ${bytes} bytes; the limit is ${maxValueBytes}; pass a file or an artifact instead`;
   }
+  const inLog = bytesInLog(args);
+  if (inLog > maxFactBytes) {
+    return `its inputs take ${inLog} bytes in the log; the limit is ${maxFactBytes}; pass a file, an artifact, or a text instead`;
+  }
   return undefined;
+}
+
+/** Returns how many bytes a value takes in the log, as the arguments of a call. */
+function bytesInLog(args: JsonObject): number {
+  return bytesOf(fact(rootScope, { case: "toolCall", value: { arguments: args } }));
+}
+
+/** Returns why the log cannot have an answer that is a record. Undefined: it can. */
+export function recordProblem(record: JsonObject): string | undefined {
+  const bytes = bytesInLog(record);
+  return bytes > maxFactBytes
+    ? `the answer of the workflow takes ${bytes} bytes in the log; the limit is ${maxFactBytes}; write it to a file or an artifact, or answer with a text`
+    : undefined;
 }
 
 export function byteLength(text: string): number {

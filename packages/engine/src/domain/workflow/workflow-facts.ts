@@ -20,7 +20,7 @@ import { evaluate } from "./evaluate.ts";
 import { failureOf, refuseWaiting } from "./fail-workflow.ts";
 import { admitStarts } from "./start-nodes.ts";
 import { startedNode } from "./node-starts.ts";
-import { answerProblem } from "./end-workflow.ts";
+import { answerProblem, isRecord } from "./end-workflow.ts";
 
 /**
  * Returns the facts that follow in the step of a workflow: those of its calls, the calls of the nodes that have their inputs, and when
@@ -83,8 +83,7 @@ function answerFacts(
   if (frame.text === "" && text !== "") {
     facts.push(fact(scopeOf(frame), { case: "text", value: { text } }));
   }
-  const isRecord = typeof answer === "object" && answer !== null && !Array.isArray(answer);
-  if (isRecord && !frame.calls.some(({ call }) => call.name === finishSubtaskName)) {
+  if (isRecord(answer) && !frame.calls.some(({ call }) => call.name === finishSubtaskName)) {
     const position = graph.nodes.findIndex((node) => targetOf(node)?.kind === "output");
     const nodeId = graph.nodes[position]?.id ?? "";
     facts.push(
