@@ -18,12 +18,15 @@ import { endStopped } from "./stop/end-stopped.ts";
 import { stopAfterTurn } from "./stop/stop-after-turn.ts";
 import { isFinished, requiresResult } from "./subtasks/finish-subtask.ts";
 import { stepOfWorkflow } from "./workflow/end-workflow.ts";
+import { callerFailure } from "./workflow/fail-workflow.ts";
 
 /** Returns the facts that start the next step of a frame, or end it when it is done or out of budget. */
 export function nextStep(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   if (frame.workflow !== undefined) return stepOfWorkflow(state, frame, frame.workflow, nowMs);
   const ended = isRefused(frame) ? endRefused(state, frame) : endIfDone(state, frame);
   if (ended.length > 0) return ended;
+  const failure = callerFailure(state, frame);
+  if (failure !== undefined) return failFrame(state, frame, "caller_failed", failure);
   const stop = stopAfterTurn(state, frame);
   const isAnswer = stop?.error === "" || (requiresResult(frame) && isFinished(frame));
   if (stop !== undefined && !(isAnswer && hasMessages(state, frame))) {

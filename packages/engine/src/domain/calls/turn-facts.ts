@@ -26,6 +26,7 @@ import { stopAfterTurn } from "../stop/stop-after-turn.ts";
 import { finishSubtask } from "../subtasks/finish-subtask.ts";
 import { startRemaining, spawnSubtasks } from "../subtasks/spawn-subtasks.ts";
 import { approvedNode } from "../workflow/approved-node.ts";
+import { callerFailure, refuseWaiting } from "../workflow/fail-workflow.ts";
 
 /** Returns the facts that follow in a step with a turn: those of its calls, and when all have results, the end of the step. */
 export function turnFacts(
@@ -42,6 +43,10 @@ export function turnFacts(
     const refused = refuseStopped(frame, stop, nowMs);
     if (refused.length > 0) return refused;
   }
+  // Calls in progress end, so that their effects are known.
+  const failure = callerFailure(state, frame);
+  const unneeded = failure === undefined ? [] : refuseWaiting(frame, failure, nowMs);
+  if (unneeded.length > 0) return unneeded;
   const ofCalls = callFacts(state, frame, nowMs, refusalNow);
   if (ofCalls.length > 0) return ofCalls;
   if (unansweredCalls(frame).length > 0) return [];

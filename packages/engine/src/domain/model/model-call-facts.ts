@@ -11,6 +11,7 @@ import { scopeOf } from "../state/frame.ts";
 import { modelOf } from "./model-of.ts";
 import { isRepeated } from "./retry-delay.ts";
 import type { RunState } from "../state/run-state.ts";
+import { callerFailure } from "../workflow/fail-workflow.ts";
 
 /**
  * Returns the facts that follow in a step without a turn. An attempt whose owner was lost is repeated at once, a permanent
@@ -19,7 +20,8 @@ import type { RunState } from "../state/run-state.ts";
 export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): readonly Fact[] {
   const call = frame.modelCall;
   if (call === undefined) {
-    return awaitsModelHooks(state, frame) ? [] : beforeModelCall(state, frame, nowMs);
+    if (awaitsModelHooks(state, frame)) return [];
+    return unneeded(state, frame) ?? beforeModelCall(state, frame, nowMs);
   }
   const { status, streamedFrom } = call;
   if (status === "in_progress") return [];
@@ -28,6 +30,8 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
     return [fact(scopeOf(frame), { case: "textVoided", value })];
   }
   if (status === "replaced") return [];
+  const ended = unneeded(state, frame);
+  if (ended !== undefined) return ended;
   const isSummary = call.purpose === ModelCallPurpose.SUMMARY;
   if (status === "due") {
     return isSummary
@@ -42,6 +46,12 @@ export function modelCallFacts(state: RunState, frame: Frame, nowMs: number): re
     if (smaller.length > 0) return smaller;
   }
   return failFrame(state, frame, reasonOf(status), messageOf(state, frame, call, status));
+}
+
+/** Returns the end of a frame before its next model call, if a workflow that called it has failed. Undefined: none has. */
+function unneeded(state: RunState, frame: Frame): readonly Fact[] | undefined {
+  const failure = callerFailure(state, frame);
+  return failure === undefined ? undefined : failFrame(state, frame, "caller_failed", failure);
 }
 
 /**

@@ -13,21 +13,27 @@ import type { RunState } from "../state/run-state.ts";
 import { notExecuted } from "../stop/stopped-call.ts";
 import { callerFailed, evaluate } from "./evaluate.ts";
 
-/** Returns why a workflow fails: because of a node of it, or of the workflow that called it, which needs it no more. Undefined: it does not. */
+/** Returns why a workflow fails: because of a node of it, or of a workflow above it, which needs it no more. Undefined: it does not. */
 export function failureOf(
   state: RunState,
   frame: Frame,
   workflow: FrameWorkflow,
 ): string | undefined {
-  const caller = state.frames.get(frame.subtask?.parent ?? frame.id);
-  if (caller?.workflow !== undefined && caller !== frame && caller.stepOpen) {
-    const outer = failureOf(state, caller, caller.workflow);
-    if (outer !== undefined) return `${callerFailed}${outer}`;
-  }
+  const outer = callerFailure(state, frame);
+  if (outer !== undefined) return outer;
   const { failure } = evaluate(frame, workflow, parallelCallsIn(state, frame));
   if (failure === undefined) return undefined;
   // Plugins see a result before any node does, also one of a workflow that the frame calls.
   return awaitsAnyAfterTool(state, frame) ? undefined : failure;
+}
+
+/** Returns why a frame is not needed any more: a workflow that called it, or one of its callers, has failed. Undefined: none has. */
+export function callerFailure(state: RunState, { subtask }: Frame): string | undefined {
+  const caller = subtask && state.frames.get(subtask.parent);
+  if (caller === undefined) return undefined;
+  if (caller.workflow === undefined || !caller.stepOpen) return callerFailure(state, caller);
+  const failure = failureOf(state, caller, caller.workflow);
+  return failure === undefined ? undefined : `${callerFailed}${failure}`;
 }
 
 /** Returns the refusals of the calls that have not started, and withdraws their approvals. Calls in progress still end: their effects are known then. */
