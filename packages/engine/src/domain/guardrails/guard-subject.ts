@@ -1,16 +1,15 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { GuardTarget } from "@reeve/agent/guardrails/guard";
 import { finishSubtaskName } from "@reeve/agent/tools/runtime-tools";
-import type { ToolResult } from "@reeve/contracts/tool";
 import { textsOf } from "@reeve/run/guardrails/redact-messages";
 import { approvedCall } from "../calls/approved-call.ts";
 import type { HookPoint } from "../plugins/hook-point.ts";
 import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { frameOf } from "../state/run-state.ts";
-import { taskKey } from "../subtasks/outcome.ts";
 import { asMessage, newMessages } from "./apply-verdicts.ts";
 import { targetAt } from "./guards-at.ts";
+import { resultTexts } from "./result-texts.ts";
 import { runInput } from "./run-input.ts";
 import { asSubject, workflowAnswer } from "./workflow-answer.ts";
 
@@ -54,26 +53,6 @@ export function subjectAt(state: RunState, point: HookPoint): GuardSubject {
       return { target, ...given, isAnswer: false };
     }
   }
-}
-
-/** The texts of a result, and the place of the whole answer of a subtask of which the result has a part. Undefined: there is none. */
-interface ResultTexts {
-  readonly texts: readonly string[];
-  readonly wholeAt: number | undefined;
-}
-
-/** Returns the texts of a result that models and nodes may read. */
-export function resultTexts(
-  { workflow, pendingMemory }: Pick<Frame, "workflow" | "pendingMemory">,
-  { callId, content, structured }: ToolResult,
-): ResultTexts {
-  // Models read the text alone, and nodes of workflows the record.
-  const json = workflow && structured && JSON.stringify(structured);
-  const texts = json === undefined || json === content ? [content] : [content, json];
-  const whole = pendingMemory.get(taskKey(callId));
-  return whole === undefined || texts.includes(whole)
-    ? { texts, wholeAt: undefined }
-    : { texts: [...texts, whole], wholeAt: texts.length };
 }
 
 /** Returns a turn as guards look at it. */

@@ -6,7 +6,7 @@ import type { Call, Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
 import { withNewest } from "../state/units.ts";
 import { taskKey } from "../subtasks/outcome.ts";
-import { resultTexts } from "./guard-subject.ts";
+import { resultTexts } from "./result-texts.ts";
 
 /** What guards said of a result. */
 export type ResultVerdicts = Pick<PluginHookFinished, "callId" | "guards" | "checkedWhole">;

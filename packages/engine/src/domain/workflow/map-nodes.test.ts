@@ -69,11 +69,13 @@ describe("a map", () => {
   test("builds no calls before they start, and fails at once with inputs that are too large", () => {
     const properties = { node_type: "agent:finder", max_items: 1000 };
     const each = { type: "map", properties: { ...properties, inputs: { items: list(1000) } } };
-    const shared = (count: number) =>
-      Array.from({ length: count }, (_, index) => `in -> each.c${index}`);
     const run = (count: number) =>
       workflowRun(
-        graph({ in: { type: "input" }, each, out: output }, ...shared(count), "each -> out"),
+        graph(
+          { in: { type: "input" }, each, out: output },
+          ...list(count).map((index) => `in -> each.c${index}`),
+          "each -> out",
+        ),
         { budgets: { maxParallel: 2 } },
         "x".repeat(250_000),
       );

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
+import type { ExternalFact } from "@reeve/run/commands/append-external";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { turnHistory } from "@reeve/run/thread/history/turn-history";
 import { expect, test } from "vitest";
@@ -44,6 +45,13 @@ test("later turns do not read an input that a guard stopped, or has not checked"
   }
 });
 
+function cancel(): readonly ExternalFact[] {
+  return [
+    { case: "cancelRequested", value: {} },
+    { case: "status", value: { status: RunStatus.CANCELLED } },
+  ];
+}
+
 // Requirement: RES-13
 test("later turns do not read the input of a run that ended before its guards were known", async () => {
   const policy = { hasPolicy: true };
@@ -55,10 +63,6 @@ test("later turns do not read the input of a run that ended before its guards we
   for (const [spec, more, isRead] of cases) {
     const run = new GuardedRun(hello);
     await run.bench.create(spec, { input: secret, ...more });
-    const cancel = () => [
-      { case: "cancelRequested" as const, value: {} },
-      { case: "status" as const, value: { status: RunStatus.CANCELLED } },
-    ];
     const { log, dispatch } = run.bench;
     await appendExternal({ log, dispatch }, key, cancel, new AbortController().signal);
     expect(read(await run.bench.events()).includes(secret)).toBe(isRead);
