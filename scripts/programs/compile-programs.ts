@@ -30,6 +30,8 @@ export async function compilePrograms({ programs, folder, place }: Compilation):
   const bundle = await rolldown({
     cwd: root,
     input: programs,
+    // It reads its own files. Programs import it only for the browser tools, and say what is missing without it.
+    external: ["playwright-core"],
     platform: "node",
     logLevel: "warn",
     // A package that is not installed would be missing only when a program imports it.

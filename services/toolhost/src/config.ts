@@ -76,6 +76,10 @@ export const toolhostConfig = z.object({
   REEVE_WEB_SEARCH_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Key of the search engine. Required for brave. */
   REEVE_WEB_SEARCH_KEY: z.string().min(8).optional(),
+  /** The browser of the browser tools. Absent: there are none. */
+  REEVE_BROWSER: z.enum(["chromium"]).optional(),
+  /** How many browsers run at a time, each with up to 1 GiB of memory. A tenant has at most half of them. */
+  REEVE_BROWSER_SESSIONS: z.coerce.number().int().min(1).max(32).default(2),
   /** How long a sandbox stays warm for another call in the same workspace. */
   REEVE_SANDBOX_IDLE_MS: z.coerce.number().int().min(0).max(3_600_000).default(60_000),
   /** How many sandboxes stay warm, over all workspaces. */

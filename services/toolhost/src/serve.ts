@@ -41,6 +41,7 @@ import { builtinTools } from "./tools/builtin.ts";
 import type { TriedSource } from "./tools/external-tools.ts";
 import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
 import { redactedTools } from "./tools/redacted-tool.ts";
+import { openBrowser } from "./tools/browser/open-browser.ts";
 import { webTools } from "./tools/web/web-tools.ts";
 import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
@@ -128,11 +129,10 @@ export async function startToolhost(
         codeRefusal: sandboxes.codeRefusal,
       })
     : [];
+  const browser = starting.use(openBrowser(config, { sandboxes, log }));
+  const ofNetwork = [...webTools(config, { credentials, lookups, log }), ...browser.tools];
   const toolbox = new HostToolbox(
-    redactedTools(
-      [...builtin, ...webTools(config, { credentials, lookups, log })],
-      processRedaction,
-    ),
+    redactedTools([...builtin, ...ofNetwork], processRedaction),
     [() => redactedTools(external.tools, processRedaction)],
     redactedTools([inspectFiles], processRedaction),
   );

@@ -1,0 +1,170 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import type { JsonObject } from "@bufbuild/protobuf";
+import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
+import { BubblewrapDriver } from "@reeve/sandbox/bubblewrap/driver";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
+import { Lookups } from "@reeve/sandbox/network/lookups";
+import { NetworkedDriver } from "@reeve/sandbox/network/networked-driver";
+import { skipReason } from "@reeve/sandbox/test/support/bubblewrap-here";
+import { recordingLog } from "@reeve/sandbox/test/support/recording-log";
+import { temporaryFolder } from "@reeve/sandbox/test/support/temporary-folder";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startBrowser } from "../src/tools/browser/browser-process.ts";
+import { BrowserSessions } from "../src/tools/browser/browser-sessions.ts";
+import { browserTools } from "../src/tools/browser/browser-tools.ts";
+import { findChromium } from "../src/tools/browser/chromium-command.ts";
+import type { PageTimes } from "../src/tools/browser/guarded-page.ts";
+import type { WebServer } from "./support/web/web-bench.ts";
+import { webContext, webServer } from "./support/web/web-bench.ts";
+
+const never = new AbortController().signal;
+/** A hostile page takes all of it. */
+const shortTimes = { navigationMs: 500, actionMs: 500, operationMs: 5_000, probeMs: 500 };
+const program = findChromium();
+const missing = program === undefined ? " (Chromium is not installed)" : skipReason;
+
+const pages: Readonly<Record<string, string>> = {
+  "/form": `<title>Form</title><h1>Ask</h1><form action="/answer"><label>Name <input name="name"></label></form>
+    <a href="/article">Article</a>`,
+  "/article": `<title>Article</title><p>${"Red pandas eat bamboo. ".repeat(4_000)}</p>`,
+  "/loop": "<title>Loop</title><p>a<script>for (;;);</script>",
+  "/alerts": "<title>Alerts</title><p>a<script>for (;;) alert(1);</script>",
+  "/polite": `<title>Polite</title><p>a<script>alert(1); confirm(2); open("/form"); console.log("x".repeat(5e6));
+    navigator.geolocation.getCurrentPosition(() => 0, () => document.title = "Denied");</script>`,
+  "/local": `<title>Local</title><a href="file:///etc/passwd">file</a><a href="data:text/html,a">data</a>
+    <a href="chrome://version">chrome</a><a href="/download">download</a>`,
+  "/memory": `<title>Memory</title><p>a<script>const kept = []; for (;;) kept.push(new Uint8Array(1e8).fill(1));</script>`,
+};
+
+function serve({ url = "" }: IncomingMessage, response: ServerResponse): void {
+  const { pathname, searchParams } = new URL(url, "http://a.test");
+  const to = searchParams.get("to");
+  if (to !== null) return void response.writeHead(302, { location: to }).end();
+  if (pathname === "/download") {
+    const headers = { "content-disposition": "attachment", "content-type": "application/zip" };
+    return void response.writeHead(200, headers).end("zip");
+  }
+  response.writeHead(200, { "content-type": "text/html" });
+  if (pathname === "/huge") return endless(response);
+  const name = searchParams.get("name") ?? "nobody";
+  response.end(pages[pathname] ?? `<title>Answer</title><p>Hello ${name}`);
+}
+
+/** Sends a page of 1 GB, as fast as it is read. */
+function endless(response: ServerResponse): void {
+  const chunk = "<div>a</div>".repeat(100_000);
+  let left = 1_000;
+  const more = () => {
+    while (left-- > 0 && response.write(chunk)) if (response.destroyed) return;
+    if (left <= 0) response.end();
+  };
+  response.on("drain", more);
+  more();
+}
+
+// Requirement: WEB-8
+describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
+  const resources = new AsyncDisposableStack();
+  const { log, logged } = recordingLog();
+  let server: WebServer;
+  let sessions: BrowserSessions;
+  let impatient: BrowserSessions;
+
+  beforeAll(async () => {
+    server = resources.use(await webServer(serve));
+    const { path } = resources.use(await temporaryFolder());
+    const identity = sandboxIdentity(64_017);
+    const root = workspaceRoot(path, identity);
+    const allow = ["a.test:*"].flatMap((text) => parseNetworkEntry(text, "operator") ?? []);
+    const driver = new NetworkedDriver(new BubblewrapDriver(identity), {
+      policy: { allow, ranges: ["127.0.0.1"], maxBytes: 100_000_000 },
+      identity,
+      folder: () => join(root, "network"),
+      lookups: new Lookups(async () => ["127.0.0.1"]),
+      log,
+    });
+    const folder = join(root, "browsers");
+    const options = { driver, identity, folder, program: program ?? "", log };
+    const open = (times?: PageTimes) =>
+      new BrowserSessions({
+        max: 2,
+        start: (network, signal) => startBrowser({ ...options, times }, network, signal),
+      });
+    sessions = resources.use(open());
+    impatient = resources.use(open(shortTimes));
+  });
+  afterAll(() => resources.disposeAsync());
+
+  async function called(name: string, args: JsonObject = {}, used = sessions) {
+    const tool = browserTools(used).find(({ descriptor }) => descriptor.name === name);
+    if (tool === undefined) throw new Error(`there is no tool ${name}`);
+    return await tool.call(webContext(args, [`a.test:${server.port}`]), never);
+  }
+
+  const at = (path: string) => `http://a.test:${server.port}${path}`;
+  const opened = async (path: string, used = sessions) =>
+    await called("browser_open", { url: at(path) }, used);
+  const refTo = (content: string, pattern: string): string =>
+    new RegExp(`${pattern}.*?\\[ref=(\\w+)\\]`).exec(content)?.[1] ?? "none";
+
+  test("opens a page, types, clicks, reads in parts, and takes a screenshot", async () => {
+    const form = await opened("/form");
+    expect(form).toMatchObject({ isError: false });
+    expect(form.content).toContain(`Form\n${at("/form")}`);
+    const typed = { element: refTo(form.content, "textbox"), text: "Ann", submit: true };
+    const answer = await called("browser_type", typed);
+    expect(answer.content).toContain("Hello Ann");
+    await opened("/form");
+    const { content } = await called("browser_read");
+    const article = await called("browser_click", { element: refTo(content, "Article") });
+    expect(article.content).toContain("Red pandas");
+    const [, next] = /browser_read with offset (\d+)/.exec(article.content) ?? [];
+    const rest = await called("browser_read", { offset: Number(next) });
+    expect(rest.content).toContain("bamboo");
+    const { attachments } = await called("browser_screenshot");
+    expect(attachments).toMatchObject([{ mediaType: "image/png" }]);
+    expect(sessions.count).toBe(1);
+    expect((await called("browser_click", { element: "e999" })).content).toMatch(
+      /no element e999 now/,
+    );
+  });
+
+  test("dismisses dialogs, opens no other page, and gives pages no permission", async () => {
+    const polite = await opened("/polite");
+    expect(polite.isError).toBe(false);
+    expect((await called("browser_read")).content).toContain(at("/polite"));
+  });
+
+  test("shows no page of a host that the agent may not reach, and nothing local", async () => {
+    for (const url of ["file:///etc/passwd", "chrome://version", "data:text/html,a"]) {
+      const { content } = await called("browser_open", { url });
+      expect(content).toBe("url: only http and https are supported");
+    }
+    const metadata = await opened(`/?to=${encodeURIComponent("http://169.254.169.254/latest")}`);
+    expect(metadata.content).toMatch(/169\.254\.169\.254:80 is not among the hosts/);
+    const local = await opened("/local");
+    for (const name of ["file", "data", "chrome", "download"]) {
+      const element = refTo(local.content, `"${name}"`);
+      const clicked = await called("browser_click", { element });
+      expect(clicked.content).not.toMatch(/root:|Chromium/);
+      expect((await called("browser_read")).content).toContain(at("/local"));
+    }
+    const outside = logged.filter(({ outcome }) => outcome === "allowed");
+    expect(new Set(outside.map(({ host }) => host))).toEqual(new Set(["a.test"]));
+  });
+
+  test.each(["/loop", "/alerts", "/memory"])("ends with the hostile page %s", async (path) => {
+    const { content, isError } = await opened(path, impatient);
+    expect(isError).toBe(true);
+    expect(content).toMatch(/does not respond|crashed|has ended/);
+    const next = await called("browser_read", {}, impatient);
+    expect(next.content).toMatch(/no open page: .*call browser_open/);
+    expect(impatient.count).toBe(0);
+  });
+
+  test("gives up a page of 1 GB", async () => {
+    expect((await opened("/huge", impatient)).isError).toBe(true);
+  });
+});
