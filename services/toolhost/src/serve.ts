@@ -129,7 +129,9 @@ export async function startToolhost(
         codeRefusal: sandboxes.codeRefusal,
       })
     : [];
-  const browser = starting.use(openBrowser(config, { sandboxes, log }));
+  const browser = starting.use(
+    await openBrowser(config, { driver: sandboxes.driver, log }, signal),
+  );
   const ofNetwork = [...webTools(config, { credentials, lookups, log }), ...browser.tools];
   const toolbox = new HostToolbox(
     redactedTools([...builtin, ...ofNetwork], processRedaction),

@@ -35,6 +35,9 @@ const pages: Readonly<Record<string, string>> = {
     navigator.geolocation.getCurrentPosition(() => 0, () => document.title = "Denied");</script>`,
   "/local": `<title>Local</title><a href="file:///etc/passwd">file</a><a href="data:text/html,a">data</a>
     <a href="chrome://version">chrome</a><a href="/download">download</a>`,
+  "/flood": `<title>Flood</title><p>a<script>setInterval(() => {
+    for (let count = 0; count < 9_000; count++) { console.log(count); fetch("data:text/plain,a").catch(() => 0); }
+  })</script>`,
   "/memory": `<title>Memory</title><p>a<script>const kept = []; for (;;) kept.push(new Uint8Array(1e8).fill(1));</script>`,
 };
 
@@ -62,6 +65,10 @@ function endless(response: ServerResponse): void {
   };
   response.on("drain", more);
   more();
+}
+
+function refTo(content: string, pattern: string): string {
+  return new RegExp(`${pattern}.*?\\[ref=(\\w+)\\]`).exec(content)?.[1] ?? "none";
 }
 
 // Requirement: WEB-8
@@ -106,8 +113,6 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
   const at = (path: string) => `http://a.test:${server.port}${path}`;
   const opened = async (path: string, used = sessions) =>
     await called("browser_open", { url: at(path) }, used);
-  const refTo = (content: string, pattern: string): string =>
-    new RegExp(`${pattern}.*?\\[ref=(\\w+)\\]`).exec(content)?.[1] ?? "none";
 
   test("opens a page, types, clicks, reads in parts, and takes a screenshot", async () => {
     const form = await opened("/form");

@@ -35,6 +35,7 @@ const owner = (runId: string, tenant = "acme", allow = ["a.test:443"]) => ({
   tenant,
   network: { allow, runId, callId: "c" },
 });
+const broken = () => Promise.reject(new Error("the call was cancelled"));
 const done = (): Promise<PageOutcome<string>> => Promise.resolve({ kind: "done", value: "a" });
 
 // Requirement: WEB-8
@@ -81,7 +82,6 @@ describe("the browsers of a toolhost", () => {
 
   test("end with an operation that was not finished, and with their toolhost", async () => {
     const { sessions, ended } = fakeBrowsers();
-    const broken = () => Promise.reject(new Error("the call was cancelled"));
     await expect(sessions.open(owner("run_1"), broken, never)).rejects.toThrow("cancelled");
     await sessions.open(owner("run_2"), done, never);
     await sessions[Symbol.asyncDispose]();

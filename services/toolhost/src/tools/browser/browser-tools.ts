@@ -79,8 +79,11 @@ export function browserTools(sessions: BrowserSessions): readonly Tool[] {
       properties: {},
       required: [],
       call: async (_, owner, signal) => {
-        const take = (page: Page, until: AbortSignal) => page.screenshot(until);
-        const outcome = await sessions.continue(owner, take, signal);
+        const outcome = await sessions.continue(
+          owner,
+          (page, until) => page.screenshot(until),
+          signal,
+        );
         if (outcome.kind === "failed") return failed(outcome.reason);
         const { url, title, png } = outcome.value;
         const attachments = [{ label: "screenshot", mediaType: "image/png", bytes: png }];

@@ -7,12 +7,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
-
-/** The largest message that the library gets: a larger answer ends the browser. */
-const maxAnswerBytes = 32 * 2 ** 20;
-/** Events are what a page makes happen at will. The library keeps some, so larger ones are dropped. */
-const maxEventBytes = 2 ** 18;
-const eventStart = Buffer.from('{"method":');
+import { DevtoolsMessages } from "./devtools-messages.ts";
 
 /** The DevTools protocol of a browser, as the library speaks it: over a WebSocket, which is on a Unix socket of this process. */
 export interface DevtoolsSocket extends AsyncDisposable {
@@ -46,7 +41,8 @@ export async function devtoolsSocket(): Promise<DevtoolsSocket> {
     socket.on("error", () => undefined);
     socket.on("close", () => commands.end());
     socket.on("message", (message) => {
-      if (commands.write(`${String(message)}\0`)) return;
+      // The default type of its messages is that of Node.
+      if (commands.write(`${(message as Buffer).toString()}\0`)) return;
       socket.pause();
       commands.once("drain", () => socket.resume());
     });
@@ -55,7 +51,7 @@ export async function devtoolsSocket(): Promise<DevtoolsSocket> {
   const file = join(folder, "devtools");
   server.listen(file);
   await once(server, "listening");
-  const messages = new Messages();
+  const messages = new DevtoolsMessages();
   const resources = opening.move();
   return {
     url: `ws+unix://${file}:${path}`,
@@ -70,31 +66,6 @@ export async function devtoolsSocket(): Promise<DevtoolsSocket> {
       await resources.disposeAsync();
     },
   };
-}
-
-/** Cuts the output of a browser into messages, each of which ends with a zero byte. */
-class Messages {
-  #parts: Uint8Array[] = [];
-  #size = 0;
-
-  /** Returns the messages that are complete now, without events that are too large. */
-  add(bytes: Uint8Array): readonly Buffer[] {
-    const complete: Buffer[] = [];
-    let start = 0;
-    for (let end = bytes.indexOf(0); end >= 0; end = bytes.indexOf(0, start)) {
-      const message = Buffer.concat([...this.#parts, bytes.subarray(start, end)]);
-      this.#parts = [];
-      this.#size = 0;
-      start = end + 1;
-      const isEvent = message.subarray(0, eventStart.length).equals(eventStart);
-      if (!isEvent || message.length <= maxEventBytes) complete.push(message);
-    }
-    const rest = bytes.subarray(start);
-    this.#parts.push(rest);
-    this.#size += rest.length;
-    if (this.#size > maxAnswerBytes) throw new Error("the browser has sent too much at once");
-    return complete;
-  }
 }
 
 async function sent(socket: WebSocket, message: Buffer): Promise<void> {

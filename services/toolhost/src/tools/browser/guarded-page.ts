@@ -188,7 +188,7 @@ export async function connectPage(
   options: PageOptions,
   signal: AbortSignal,
 ): Promise<GuardedPage> {
-  // The library takes long to load, and few toolhosts have browsers.
+  // Few toolhosts have browsers. Those that do have loaded it when they started.
   const { chromium } = await import("playwright-core");
   const over = options.ended.then((reason) => {
     throw unavailable(`the browser did not start: ${reason}`);

@@ -4,8 +4,8 @@ import { invalidConfig } from "@reeve/platform/process/json-config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
+import type { SandboxDriver } from "@reeve/sandbox/port";
 import type { ToolhostConfig } from "../../config.ts";
-import type { Sandboxes } from "../../workspaces/sandbox/open-sandboxes.ts";
 import { BrowserSessions } from "./browser-sessions.ts";
 import { browserTools } from "./browser-tools.ts";
 import { findChromium } from "./chromium-command.ts";
@@ -16,33 +16,44 @@ export interface OpenBrowser extends AsyncDisposable {
   readonly tools: readonly Tool[];
 }
 
+interface BrowserParts {
+  /** The sandboxes of this host, with their network. Undefined: there are none. */
+  readonly driver: SandboxDriver | undefined;
+  readonly log: Logger;
+}
+
 /**
  * Returns the tools of the browser; none if it is not configured. Throws a Failure if it is, and something that it needs is missing:
  * Chromium, its library, or sandboxes of bubblewrap with a limit for all of their memory.
  */
-export function openBrowser(
+export async function openBrowser(
   config: ToolhostConfig,
-  { sandboxes, log }: { readonly sandboxes: Sandboxes; readonly log: Logger },
-): OpenBrowser {
+  { driver, log }: BrowserParts,
+  signal: AbortSignal,
+): Promise<OpenBrowser> {
   if (config.REEVE_BROWSER === undefined) {
     return { tools: [], [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const { driver } = sandboxes;
   if (driver?.name !== "bubblewrap") {
     throw invalidConfig("REEVE_BROWSER", "needs REEVE_SANDBOX=bubblewrap, and bubblewrap to work");
+  }
+  const report = await driver.probe(signal);
+  if (!report.works || !report.bounds.memory) {
+    const problem = "needs a limit for the memory of a whole sandbox";
+    throw invalidConfig("REEVE_BROWSER", `${problem}: let the toolhost create control groups`);
   }
   const program = findChromium();
   if (program === undefined) {
     throw invalidConfig("REEVE_BROWSER", "needs Chromium: apt-get install chromium");
   }
-  assertLibrary();
+  await loadLibrary();
   const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
   // No tenant has a name with a dot.
   const folder = join(workspaceRoot(config.REEVE_DATA_DIR, identity), ".browser");
   const sessions = new BrowserSessions({
     max: config.REEVE_BROWSER_SESSIONS,
-    start: (network, signal) =>
-      startBrowser({ driver, identity, folder, program, log }, network, signal),
+    start: (network, until) =>
+      startBrowser({ driver, identity, folder, program, log }, network, until),
   });
   return {
     tools: browserTools(sessions),
@@ -50,9 +61,10 @@ export function openBrowser(
   };
 }
 
-function assertLibrary(): void {
+/** Loading it takes a second, in which no call should have to wait. */
+async function loadLibrary(): Promise<void> {
   try {
-    import.meta.resolve("playwright-core");
+    await import("playwright-core");
   } catch {
     throw invalidConfig("REEVE_BROWSER", "needs the package playwright-core beside the program");
   }
