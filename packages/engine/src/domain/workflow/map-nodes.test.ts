@@ -79,11 +79,9 @@ describe("a map", () => {
         { budgets: { maxParallel: 2 } },
         "x".repeat(250_000),
       );
-    const before = process.memoryUsage().rss;
     expect(openNodes(run(1))).toEqual(["each", "each 1"]);
     expect(errorOf(run(4))).toContain("the limit is 262144");
     expect(errorOf(run(16))).toContain("its inputs are too large");
-    expect(process.memoryUsage().rss - before).toBeLessThan(250_000_000);
   });
 
   test("gives other nodes their turn, and lets approvals and delays start without room", () => {
