@@ -86,7 +86,7 @@ export interface Frame {
 }
 
 /** A task of an agent at an endpoint. */
-export interface RemoteTask {
+interface RemoteTask {
   /** Empty: the last task has ended, and the next message begins another one in its context. */
   readonly taskId: string;
   readonly contextId: string;

@@ -13,6 +13,7 @@ import type { ApiSite } from "@reeve/platform/rpc/http/api-site";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
 import { reasonName } from "@reeve/platform/reason-name";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { refusedCode } from "../a2a-error.ts";
 import { agentCardOf } from "../agent-card.ts";
 import type { GatewayApi } from "../gateway-api.ts";
 import { gatewayApi } from "../gateway-api.ts";
@@ -24,7 +25,7 @@ import { answerRest } from "./rest.ts";
 import { sendFile } from "./send-file.ts";
 
 /** Which agents a gateway offers: those whose spec says so, or all. */
-export type Exposure = "marked" | "all";
+type Exposure = "marked" | "all";
 
 export interface A2aSiteOptions {
   readonly exposure: Exposure;
@@ -164,7 +165,7 @@ function refusal(failure: Failure, log: Logger): UniversalServerResponse {
   const error = new JsonRpcTransportError({
     jsonrpc: "2.0",
     id: null,
-    error: { code: -32000, message, data: [info] },
+    error: { code: refusedCode, message, data: [info] },
   });
   const seconds = Math.ceil((failure.retryAfterMs ?? 0) / 1_000);
   return jsonAnswer(status, error.errorResponse, {
