@@ -41,19 +41,17 @@ export function dueHooks(state: RunState): readonly DueHook[] {
   return [...duePoints(state).flatMap((point) => hooksAt(state, point)), ...dueActions(state)];
 }
 
-const phasesOfCalls: readonly HookPhase[] = [
-  HookPhase.TOOL_GATE,
-  HookPhase.BEFORE_TOOL,
-  HookPhase.AFTER_TOOL,
-];
-
 /** The hooks of a call at each of its points. */
-const hooksOfCall = new Map(
-  phasesOfCalls.map((phase) => [
+const hooksOfCall: ReadonlyMap<HookPhase, ReturnType<typeof onceForPhase>> = new Map(
+  [HookPhase.TOOL_GATE, HookPhase.BEFORE_TOOL, HookPhase.AFTER_TOOL].map((phase) => [
     phase,
-    onceForHooks((state, frame, call) => missingAt(state, stepPoint(frame, phase, call))),
+    onceForPhase(phase),
   ]),
 );
+
+function onceForPhase(phase: HookPhase) {
+  return onceForHooks((state, frame, call) => missingAt(state, stepPoint(frame, phase, call)));
+}
 
 function hooksAt(state: RunState, point: HookPoint): readonly DueHook[] {
   const frame = state.frames.get(point.frame);
@@ -141,5 +139,5 @@ function pointsOfCall(
 }
 
 function afterTool(state: RunState, frame: Frame, call: Call): readonly HookPoint[] {
-  return awaitsAfterTool(state, call) ? [stepPoint(frame, HookPhase.AFTER_TOOL, call)] : [];
+  return awaitsAfterTool(state, frame, call) ? [stepPoint(frame, HookPhase.AFTER_TOOL, call)] : [];
 }
