@@ -35,13 +35,11 @@ const budgets = {
   "text:20": {
     ...anyRun,
     "append to the log": 3,
-    "read of the log": 2,
     "write of the row": 2,
   },
   "tool-once": {
     ...anyRun,
     "append to the log": 5,
-    "read of the log": 2,
     "write of the row": 2,
     "append to the journal": 2,
   },
@@ -56,7 +54,12 @@ const queuedCall = {
 
 /** Where other processes write, too: each log and each journal is followed through the store, and an agent may have changed. */
 const otherWriters = {
-  "text:20": { "read of the agent": 1, subscription: 2, "end of a subscription": 2 },
+  "text:20": {
+    "read of the log": 2,
+    "read of the agent": 1,
+    subscription: 2,
+    "end of a subscription": 2,
+  },
   "tool-once": {
     "read of the agent": 1,
     subscription: 4,

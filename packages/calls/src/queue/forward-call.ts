@@ -1,5 +1,4 @@
 import { create } from "@bufbuild/protobuf";
-import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import { ForwardedToolCallSchema } from "@reeve/contracts/toolhost";
 import type { CallKey } from "@reeve/jetstream/log/call-journal";

@@ -34,6 +34,7 @@ export function confirmAbsence<Key, Event>(
   return {
     append: (...given) => log.append(...given),
     read: (key, tail, signal) => confirmed(() => log.read(key, tail, signal), signal),
+    ...(log.readHeld && { readHeld: async (...given) => await log.readHeld?.(...given) }),
     last: (key, signal) => confirmed(() => log.last(key, signal), signal),
     readPart: (key, tail, maxBytes, signal) =>
       confirmed(() => log.readPart(key, tail, maxBytes, signal), signal),

@@ -107,7 +107,19 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     return this.#reader.isReplicated;
   }
 
-  async append(
+  async append(...given: Parameters<Log<Key, Event>["append"]>): Promise<AppendOutcome> {
+    let isStored = false;
+    try {
+      const outcome = await this.#append(...given);
+      isStored = outcome.kind === "appended";
+      return outcome;
+    } finally {
+      // The log has, or may have, a batch that no writer of this process knows.
+      if (!isStored) this.#forget(given[0]);
+    }
+  }
+
+  async #append(
     key: Key,
     tail: Tail,
     events: readonly Event[],
@@ -154,6 +166,12 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
     const part = await this.readPart(key, tail, Infinity, signal);
     const { events, tail: end, batchTails, bytes } = part;
     return { events, tail: end, batchTails, ...(bytes !== undefined && { bytes }) };
+  }
+
+  async readHeld(key: Key, signal: AbortSignal): Promise<EventRange<Event> | undefined> {
+    const subject = this.#subject(key);
+    const batches = liveHubOf(this.#connection)?.written.get(subject);
+    return batches && (await this.#ranges.rangeOf(subject, emptyTail, batches, signal));
   }
 
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>> {
@@ -214,18 +232,32 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   async remove(key: Key, signal: AbortSignal): Promise<void> {
     const remove = () => this.#reader.remove(this.#subject(key));
-    await retryUnavailable(remove, this.#retryLimits, signal);
+    await this.#removed(key, () => retryUnavailable(remove, this.#retryLimits, signal));
   }
 
   async removeThrough(key: Key, revision: number, signal: AbortSignal): Promise<void> {
     const remove = () => this.#reader.removeThrough(this.#subject(key), revision);
-    await retryUnavailable(remove, this.#retryLimits, signal);
+    await this.#removed(key, () => retryUnavailable(remove, this.#retryLimits, signal));
   }
 
   /** Passes a stored batch to its followers in this process, if they wait for it there. */
   #passOn(key: Key, batch: StoredBatch): void {
     const hub = liveHubOf(this.#connection);
+    hub?.written.add(this.#subject(key), batch);
     hub?.pass(this.#channel.liveSubject(this.#definition.tokens(key)), batch);
+  }
+
+  #forget(key: Key): void {
+    liveHubOf(this.#connection)?.written.forget(this.#subject(key));
+  }
+
+  async #removed(key: Key, remove: () => Promise<void>): Promise<void> {
+    this.#forget(key);
+    try {
+      await remove();
+    } finally {
+      this.#forget(key);
+    }
   }
 
   #liveSource(key: Key): LiveSource {
@@ -235,13 +267,22 @@ export class NatsLog<Key, Event, Schema extends DescMessage>
 
   #followSource(key: Key, after: number | Tail, signal: AbortSignal) {
     const subject = this.#subject(key);
+    const isFromStart = (typeof after === "number" ? after : after.sequence) === 0;
+    const held = () =>
+      isFromStart ? liveHubOf(this.#connection)?.written.get(subject) : undefined;
+    const readFirst = () =>
+      typeof after === "number"
+        ? this.#ranges.readAfter(subject, after, signal)
+        : this.#ranges.readFollowed(subject, after, signal);
     return {
       ...this.#liveSource(key),
       expires: this.#channel.stream?.maxAge !== undefined,
-      readFirst: () =>
-        typeof after === "number"
-          ? this.#ranges.readAfter(subject, after, signal)
-          : this.#ranges.readFollowed(subject, after, signal),
+      readFirst: async () => {
+        const batches = held();
+        return batches === undefined
+          ? await readFirst()
+          : { batches, after: emptyTail, isComplete: true };
+      },
       read: (tail: Tail) => this.#ranges.readFollowed(subject, tail, signal),
       rangeOf: (tail: Tail, batches: readonly StoredBatch[]) =>
         this.#ranges.rangeOf(subject, tail, batches, signal),

@@ -65,6 +65,12 @@ export interface Log<Key, Event> {
   read(key: Key, tail: Tail, signal: AbortSignal): Promise<EventRange<Event>>;
 
   /**
+   * Returns a whole log that is in memory, because all of it was appended in this process. It may lack what was appended last. Undefined:
+   * it is not in memory. Optional: a log without it is read.
+   */
+  readHeld?(key: Key, signal: AbortSignal): Promise<EventRange<Event> | undefined>;
+
+  /**
    * Yields all events after a sequence, or after a tail that was read, each once and in order: first what is stored, then what
    * is appended. Yields committed events only, perhaps some time after their commit: whole batches of about `maxFollowedBytes`
    * at a time, and at least one. Repairs gaps from the store, and compares a quiet log with its stored tail every

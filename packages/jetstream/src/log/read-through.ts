@@ -5,14 +5,17 @@ import { emptyTail } from "./port.ts";
 
 /**
  * Reads a whole log that is known to have an event at `sequence`. Throws a Failure of kind `unavailable` when the store does not
- * have it: a server that lags, or has just become the leader, answers from an older state.
+ * have it: a server that lags, or has just become the leader, answers from an older state. A log that is in memory with that event is not
+ * read: the result may lack what was appended since, as with any read whose caller appends by compare-and-append.
  */
 export async function readThrough<Key, Event>(
-  log: Pick<Log<Key, Event>, "read">,
+  log: Pick<Log<Key, Event>, "read" | "readHeld">,
   key: Key,
   sequence: number,
   signal: AbortSignal,
 ): Promise<EventRange<Event>> {
+  const held = sequence > 0 ? await log.readHeld?.(key, signal) : undefined;
+  if (held !== undefined && held.tail.sequence >= sequence) return held;
   const range = await log.read(key, emptyTail, signal);
   if (range.tail.sequence >= sequence) return range;
   throw lagging(key, range, sequence);

@@ -13,6 +13,7 @@ export function withAppendObserver<Key, Event>(
       return outcome;
     },
     read: (key, tail, signal) => log.read(key, tail, signal),
+    ...(log.readHeld && { readHeld: async (...given) => await log.readHeld?.(...given) }),
     follow: (key, after, signal) => log.follow(key, after, signal),
     listen: (key) => listenTo(log, key),
   };

@@ -1,5 +1,7 @@
 import type { NatsConnection } from "@nats-io/transport-node";
+import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { StoredBatch } from "../stored-batch.ts";
+import { WrittenLogs } from "./written-logs.ts";
 
 type Receive = (batch: StoredBatch) => void;
 
@@ -9,6 +11,8 @@ type Receive = (batch: StoredBatch) => void;
  * a follower finds it in the store, after its next batch or after a quiet time.
  */
 export class LiveHub {
+  /** What the writers have stored of young logs. */
+  readonly written = new WrittenLogs();
   readonly #receivers = new Map<string, Set<Receive>>();
 
   /** Receives the batches of the log with this live subject, until the returned object is disposed. */
@@ -27,17 +31,22 @@ export class LiveHub {
 
   /** Passes a stored batch to those that receive its log now. */
   pass(liveSubject: string, batch: StoredBatch): void {
-    const receivers = this.#receivers.get(liveSubject);
-    if (receivers !== undefined) for (const receive of [...receivers]) receive(batch);
+    for (const receive of this.#receivers.get(liveSubject) ?? []) receive(batch);
   }
 }
 
 const hubs = new WeakMap<NatsConnection, LiveHub>();
 
-/** Says that these connections are the only ones that write logs. What one of them stores, followers get without a subscription. */
+/**
+ * Says that these connections are the only ones that write logs. What one of them stores, followers get without a subscription, and
+ * their first read of a young log needs no request.
+ */
 export function shareLiveBatches(connections: readonly NatsConnection[]): void {
   const hub = new LiveHub();
-  for (const connection of connections) hubs.set(connection, hub);
+  for (const connection of connections) {
+    hubs.set(connection, hub);
+    connectionStateOf(connection).onChange(() => hub.written.clear());
+  }
 }
 
 /** Returns the hub of a connection. Undefined: other processes write logs, too. */

@@ -4,7 +4,7 @@ import { RunEventSchema } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { EventRange, LogPart, Tail } from "@reeve/jetstream/log/port";
 import { emptyTail, maxFollowedBytes } from "@reeve/jetstream/log/port";
-import type { RunKey, RunPartReader, RunTailReader } from "@reeve/jetstream/log/run-log";
+import type { RunKey, RunLog, RunPartReader, RunTailReader } from "@reeve/jetstream/log/run-log";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import { endsRun, isRecord } from "../event-selection.ts";
@@ -15,6 +15,8 @@ import { assertSameHistory, resumeTokenAt, sequenceOfToken } from "./resume-toke
 const walkedBytes = 512 * 1024;
 
 export interface StartPorts {
+  /** The log as this process has it in memory, if it does. */
+  readonly log: Pick<RunLog, "readHeld">;
   readonly logEnds: RunTailReader;
   readonly logParts: RunPartReader;
   /** Limits how many clients that resume read logs at the same time, by tenant. */
@@ -56,7 +58,11 @@ export async function startWatch(
 ): Promise<WatchStart> {
   const { afterSequence, resumeToken } = request;
   if (afterSequence === 0 && resumeToken === "") {
-    const part = await ports.logParts.readPart(key, emptyTail, maxFollowedBytes, signal);
+    const held = await ports.log.readHeld?.(key, signal);
+    const part =
+      held === undefined
+        ? await ports.logParts.readPart(key, emptyTail, maxFollowedBytes, signal)
+        : { ...held, isComplete: true };
     if (part.events.length === 0) throw runNotFound(key.run);
     return startOf(new Walk(request).with(part), request);
   }
