@@ -80,6 +80,11 @@ describe(
         REEVE_SCRIPTS: join(import.meta.dirname, "support/scripts"),
         REEVE_MCP_CONFIG: mcpConfig,
       });
+      // The process is up before its MCP servers have answered.
+      const offered = async () => (await single.reeve.tools.listTools({})).tools;
+      const isOffered = async () =>
+        (await offered()).some(({ name }) => name === "mcp__srv__await_file");
+      await expect.poll(isOffered).toBe(true);
       await single.agent("await-file", "scripted:await-file", ["mcp__srv__await_file"]);
       const input = join(folder, "go");
       const { run } = await single.reeve.runs.startRun({ agentId: "await-file", input });
