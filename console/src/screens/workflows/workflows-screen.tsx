@@ -42,6 +42,9 @@ function WorkflowList() {
             Create a workflow
           </Link>
         </Permitted>
+        <Link to="/chat/{-$threadId}" params={{ threadId: undefined }} search={{ workflow: "" }}>
+          Have an agent plan one
+        </Link>
       </PageHead>
       {error !== null && <ProblemView problem={problemOf(error)} onRetry={() => void refetch()} />}
       {isPending && (
@@ -53,15 +56,7 @@ function WorkflowList() {
         <Empty title="No workflow yet">
           <p>
             A workflow is an agent whose next steps come from a graph instead of a model. Create one
-            here, let an agent{" "}
-            <Link
-              to="/chat/{-$threadId}"
-              params={{ threadId: undefined }}
-              search={{ workflow: "" }}
-            >
-              plan one in a chat
-            </Link>
-            , or store files:
+            here, have an agent plan one, or store files:
           </p>
           <pre className="code">reeve apply -f examples/workflow</pre>
         </Empty>
