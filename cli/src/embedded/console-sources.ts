@@ -8,6 +8,8 @@ const inputs = [
   "console/{public,src}/**/*",
   "packages/contracts/package.json",
   "packages/contracts/{gen,src}/**/*.ts",
+  "packages/agent/package.json",
+  "packages/agent/src/{permission,schema,tools,workflow}/**/*.ts",
   "package-lock.json",
 ];
 

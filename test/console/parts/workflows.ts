@@ -74,7 +74,7 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     expect(shown.problems).toEqual([]);
   });
 
-  test("shows the graph of a run with the states of its nodes, as it goes on", async () => {
+  test("shows the graph of a run with the states of its nodes, while it runs", async () => {
     await fixture().deployment.agent("lister", { model: "", workflow: graph });
     const runId = await fixture().started('["one", "two"]', "lister");
     await using shown = await fixture().open(`/runs/${runId}/graph`);

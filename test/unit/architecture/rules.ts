@@ -107,8 +107,11 @@ const pureImports = [
 /** What the client may import. It is published, and the packages of this repository are not. */
 const clientImports = ["sdk/typescript/", "#contracts/", "@bufbuild/", "@connectrpc/", "node:"];
 
-/** What the console may import of this repository: it runs in a browser, and uses the public API only. */
-const consoleImports = ["console/", "packages/contracts/"];
+/**
+ * What the console may import of this repository: it runs in a browser, and uses the public API only. The model of workflows is pure, and
+ * what it says of a node must be what the engine does.
+ */
+const consoleImports = ["console/", "packages/contracts/", "packages/agent/src/workflow/"];
 
 /** Returns the rule that an import breaks, or undefined. `file` and `target` are paths relative to the repository. */
 export function problemWith(file: string, target: string): string | undefined {
@@ -129,7 +132,9 @@ function orderProblem(file: string, target: string): string | undefined {
   }
   if (area === "console" && !consoleImports.some((prefix) => target.startsWith(prefix))) {
     const isLibrary = !/^(?:packages|services|cli|sdk|node:)/.test(target);
-    return isLibrary ? undefined : "the console depends only on the contracts and on libraries";
+    return isLibrary
+      ? undefined
+      : "the console depends only on the contracts, the model of workflows, and libraries";
   }
   if (area === "packages") {
     if (otherArea === "services" || otherArea === "cli") return "a package never imports a service";

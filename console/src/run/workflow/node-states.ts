@@ -116,7 +116,7 @@ function stateOfCalls(
 function failureOf(node: WorkflowNode, state: NamedTone, message: string): Found {
   if (node.properties?.["on_error"] !== "continue") return { state };
   const outputs = new Map<string, JsonValue>([[errorHandle, message]]);
-  return { state: { name: `${state.name}, went on`, tone: "wait" }, outputs };
+  return { state: { name: `${state.name}, continued`, tone: "wait" }, outputs };
 }
 
 function outputOfApproval(

@@ -20,8 +20,8 @@ export function usePlaces(agentId: string, graph: Workflow, typeOf: TypeOf): Pla
   const key = placesKey(agentId);
   const [given, setGiven] = useState(() => readPlaces(localStorage, key));
   const ports = useMemo(() => portsOf(graph, typeOf), [graph, typeOf]);
-  const laidOut = useMemo(() => placesOf(graph, ports), [graph, ports]);
-  const places = useMemo(() => new Map([...laidOut, ...given]), [laidOut, given]);
+  const automatic = useMemo(() => placesOf(graph, ports), [graph, ports]);
+  const places = useMemo(() => new Map([...automatic, ...given]), [automatic, given]);
   const move = useCallback(
     (moved: ReadonlyMap<string, Place>) => {
       setGiven((before) => {
