@@ -70,9 +70,11 @@ function GrantTable() {
               </td>
               <td>
                 {grant.grantedBy} <Ago ms={msOf(grant.grantedAt)} />{" "}
-                <Link to="/runs/$runId/{-$view}" params={{ runId: grant.runId }}>
-                  in a run
-                </Link>
+                <span className="hint">
+                  <Link to="/runs/$runId/{-$view}" params={{ runId: grant.runId }}>
+                    in a run
+                  </Link>
+                </span>
               </td>
               <td className="tabular">
                 {grant.uses.length} of {grant.maxUses}

@@ -53,7 +53,7 @@ export function ApplyPlan({ agentId, graph }: ApplyPlanProps) {
         {update.error !== null && <ProblemView problem={problemOf(update.error)} />}
       </Dialog>
       {saved !== undefined && (
-        <span role="status">
+        <span role="status" className="hint">
           Saved as revision {saved}.{" "}
           <Link to="/workflows/{-$agentId}" params={{ agentId }}>
             Show {agentId}

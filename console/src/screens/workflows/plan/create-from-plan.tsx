@@ -50,7 +50,7 @@ export function CreateFromPlan({ planner, graph }: CreateFromPlanProps) {
         {create.error !== null && <ProblemView problem={problemOf(create.error)} />}
       </Dialog>
       {created !== undefined && (
-        <span role="status">
+        <span role="status" className="hint">
           Created.{" "}
           <Link to="/workflows/{-$agentId}" params={{ agentId: created }}>
             Show {created}
