@@ -139,5 +139,5 @@ function pointsOfCall(
 }
 
 function afterTool(state: RunState, frame: Frame, call: Call): readonly HookPoint[] {
-  return awaitsAfterTool(state, frame, call) ? [stepPoint(frame, HookPhase.AFTER_TOOL, call)] : [];
+  return awaitsAfterTool(state, call) ? [stepPoint(frame, HookPhase.AFTER_TOOL, call)] : [];
 }
