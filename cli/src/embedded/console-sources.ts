@@ -9,7 +9,7 @@ const inputs = [
   "packages/contracts/package.json",
   "packages/contracts/{gen,src}/**/*.ts",
   "packages/agent/package.json",
-  "packages/agent/src/{permission,schema,tools,workflow}/**/*.ts",
+  "packages/agent/src/{media,permission,schema,tools,workflow}/**/*.ts",
   "package-lock.json",
 ];
 

@@ -1,27 +1,6 @@
-/** A text in everything that belongs to the owner. */
-export const secret = "text-of-the-owner";
-
-/** Ids of what belongs to the owner. The test sets them. */
-export const ids = {
-  run: "",
-  artifact: "",
-  document: "",
-  memory: "",
-  approval: "",
-  grant: "grt_theirs00-2-0",
-};
-
-/** A request, and the answers of the gateway to two tenants. */
-export interface TenantRequest {
-  /** The request: a message, or the messages of a stream. */
-  request(): object;
-  /** Why the stranger is refused. Undefined: the stranger gets an answer about its own tenant. */
-  readonly stranger?: string;
-  /** Why the owner is refused. Undefined: the owner gets an answer. */
-  readonly owner?: string;
-  /** Whether an answer is a stream that may stay silent, and then ends with its deadline. */
-  readonly isWatch?: true;
-}
+import { collectionRequests } from "./collection-requests.ts";
+import type { TenantRequest } from "./tenant-request.ts";
+import { ids, secret } from "./tenant-request.ts";
 
 /** An agent of the owner. */
 export const spec = { id: "theirs", name: "theirs", model: "known", instructions: secret };
@@ -33,14 +12,6 @@ export const triggerSpec = {
   input: secret,
   source: { case: "webhook", value: {} },
 } as const;
-
-const newText = { case: "content", value: Buffer.from("new") };
-
-/** A request for the collection of the owner. */
-function ofCollection(more: () => object = () => ({})): TenantRequest {
-  const request = () => ({ collectionId: "theirs", ...more() });
-  return { request, stranger: "COLLECTION_NOT_FOUND" };
-}
 
 /** Every method, in the order in which the owner can call them. */
 export const table: Readonly<Record<string, TenantRequest>> = {
@@ -133,18 +104,7 @@ export const table: Readonly<Record<string, TenantRequest>> = {
   "ArtifactService/ListArtifacts": { request: () => ({}) },
   "IdentityService/GetCaller": { request: () => ({}) },
   "AuditService/ListAuditEvents": { request: () => ({}) },
-  "KnowledgeService/CreateCollection": { request: () => ({ collectionId: "new" }) },
-  "KnowledgeService/GetCollection": ofCollection(),
-  "KnowledgeService/UpdateCollection": ofCollection(),
-  "KnowledgeService/ListCollections": { request: () => ({}) },
-  "KnowledgeService/AddDocument": ofCollection(() => ({ name: "new.md", source: newText })),
-  "KnowledgeService/ListDocuments": ofCollection(),
-  "KnowledgeService/SearchCollections": {
-    request: () => ({ collectionIds: ["theirs"], query: secret }),
-    stranger: "COLLECTION_NOT_FOUND",
-  },
-  "KnowledgeService/DeleteDocument": ofCollection(() => ({ documentId: ids.document })),
-  "KnowledgeService/DeleteCollection": ofCollection(),
+  ...collectionRequests,
   "MemoryService/CreateMemory": { request: () => ({ text: "new" }) },
   "MemoryService/ListMemories": { request: () => ({}) },
   "MemoryService/RecallMemories": { request: () => ({ query: secret }) },

@@ -10,13 +10,13 @@ import type {
 } from "@reeve/contracts/run";
 import { ModelCallPurpose, StepState } from "@reeve/contracts/run";
 import type { Message } from "@reeve/contracts/thread";
-import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { withMediaEnded, withMediaLost, withMediaStarted } from "../media/media-call.ts";
 import { withApproval } from "./call-approval.ts";
 import { afterChange } from "./client-call.ts";
 import { userUnit } from "./conversation.ts";
 import type { Call, Frame, ModelCall, TurnUnit } from "./frame.ts";
 import { plannerId } from "./frame.ts";
+import { amendModelCall, changeModel, failedCall, streaming } from "./model-call.ts";
 import { withNewest, withUnit } from "./units.ts";
 import { isStopped } from "../stop/stopped-call.ts";
 import { isFinished } from "../subtasks/finish-subtask.ts";
@@ -187,40 +187,6 @@ function openStep(frame: Frame, step: number, stepSequence: number): Frame {
   };
 }
 
-function failedCall(call: ModelCall, failure: ModelCallFailed, failedAtMs: number): ModelCall {
-  const isOfOutage = failure.reason !== "not_configured";
-  return {
-    ...call,
-    status: failure,
-    failedAtMs,
-    firstFailedAtMs: call.firstFailedAtMs ?? (isOfOutage ? failedAtMs : undefined),
-    failures: call.failures + 1,
-    providerFailures: call.providerFailures + (reachedProvider(failure) ? 1 : 0),
-    malformedAnswers: call.malformedAnswers + (failure.reason === "malformed" ? 1 : 0),
-    reservedUsd: 0,
-  };
-}
-
-/** Has the next model take over. What was counted for the previous one, and what it refused, does not hold for it. */
-function changeModel(frame: Frame): Frame {
-  const { modelCall } = frame;
-  const replaced: ModelCall | undefined =
-    modelCall?.streamedFrom === undefined
-      ? undefined
-      : { ...modelCall, status: "replaced", reservedUsd: 0 };
-  return {
-    ...frame,
-    fallback: frame.fallback + 1,
-    // Its window may be smaller.
-    isCompacted: false,
-    hasOverflowed: false,
-    measured: undefined,
-    counted: undefined,
-    scale: 1,
-    modelCall: replaced,
-  };
-}
-
 function beginModelCall(frame: Frame, started: ModelCallStarted, envelope: RunEvent): Frame {
   // The planner has no step events: a model call after a complete turn begins its next step.
   const isNextOfPlanner = frame.id === plannerId && (frame.step === 0 || frame.hasTurn);
@@ -257,10 +223,6 @@ function takeMessage(frame: Frame, message: Message | undefined): Frame {
     injected: frame.injected + 1,
     units: withUnit(frame.units, userUnit({ text, parts }, false)),
   };
-}
-
-function streaming(call: ModelCall, sequence: number): ModelCall {
-  return call.streamedFrom === undefined ? { ...call, streamedFrom: sequence } : call;
 }
 
 function takeTurn(frame: Frame, turn: ModelTurn): Frame {
@@ -305,12 +267,6 @@ function charged(frame: Frame, { inputTokens, estimated }: Usage): Frame {
   const ratio = estimated || counted === 0 ? 1 : inputTokens / counted;
   const released = amendModelCall(frame, (call) => ({ ...call, reservedUsd: 0 }));
   return ratio > 1 ? { ...released, scale: frame.scale * ratio } : released;
-}
-
-function amendModelCall(frame: Frame, amend: (call: ModelCall) => ModelCall): Frame {
-  if (frame.modelCall === undefined) return frame;
-  const modelCall = amend(frame.modelCall);
-  return modelCall === frame.modelCall ? frame : { ...frame, modelCall };
 }
 
 function amendCall(frame: Frame, callId: string | undefined, amend: (call: Call) => Call): Frame {

@@ -3,7 +3,7 @@ import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import { GuardActionSchema } from "@reeve/contracts/run";
 import { ResultExtent, ToolResultSchema } from "@reeve/contracts/tool";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
-import pino from "pino";
+import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { PlayedRun } from "../../../test/support/run-player.ts";
 import { toolResultFact } from "../../domain/calls/tool-result.ts";
@@ -19,7 +19,7 @@ const never = new AbortController().signal;
 /** A guard looks at a result of which the log has the first three bytes. Returns what it said, and what a model can read of the whole. */
 async function afterGuards(content: string, action: string) {
   const artifacts = new MemoryArtifactStore({ maxBytes: 2_000_000 });
-  const ports = { artifacts, logger: pino({ level: "silent" }) } as unknown as RunPorts;
+  const ports = { artifacts, logger: createLogger("test", "silent") } as unknown as RunPorts;
   const list = [{ name: "g", tools: ["search"], literals: ["secret"], on: "result", action }];
   const guards = {
     plugin: { pluginDescriptor: { id: "guardrails", phases: phasesOf(new Set(["result"])) } },

@@ -1,7 +1,7 @@
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { cachedTable } from "./cached-table.ts";
-import { MemoryTable } from "./memory.ts";
+import { MemoryTable } from "../memory.ts";
 
 interface Note {
   readonly text: string;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import { openLiveView } from "./live-view.ts";
-import { MemoryTable } from "./memory.ts";
-import type { Table } from "./port.ts";
+import { MemoryTable } from "../memory.ts";
+import type { Table } from "../port.ts";
 
 const log = { warn: () => undefined };
 

@@ -1,7 +1,7 @@
 import { IdleTimeout } from "@reeve/platform/async/idle-timeout";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Table } from "./port.ts";
+import type { Table } from "../port.ts";
 
 /** Delay before a broken watch is opened again. */
 const retryMs = 1_000;

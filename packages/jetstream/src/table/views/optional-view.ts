@@ -2,7 +2,7 @@ import { settledWithin } from "@reeve/platform/async/settled-within";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { LiveView } from "./live-view.ts";
 import { openLiveView } from "./live-view.ts";
-import type { Table } from "./port.ts";
+import type { Table } from "../port.ts";
 
 const defaultMaxWaitMs = 2_000;
 

@@ -1,6 +1,6 @@
 import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Row, Table, TableHistory } from "./port.ts";
+import type { Row, Table, TableHistory } from "../port.ts";
 
 /** How many rows are kept in memory: those that were read last. */
 const defaultMaxRows = 1_000;

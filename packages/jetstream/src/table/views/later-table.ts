@@ -1,5 +1,5 @@
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Change, ChangeBatch, ReadPosition, Row, Table, TablePosition } from "./port.ts";
+import type { Change, ChangeBatch, ReadPosition, Row, Table, TablePosition } from "../port.ts";
 import { abortable } from "@reeve/platform/async/abortable";
 import { settledWithin } from "@reeve/platform/async/settled-within";
 import { Failure } from "@reeve/platform/failure";
