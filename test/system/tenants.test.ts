@@ -40,8 +40,8 @@ import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ids, secret } from "./support/tenant-request.ts";
-import { spec, table, triggerSpec } from "./support/tenant-requests.ts";
+import { ids, secret } from "./support/tenants/tenant-request.ts";
+import { spec, table, triggerSpec } from "./support/tenants/tenant-requests.ts";
 
 const services = [
   IdentityService,

@@ -2,7 +2,6 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type {
   ContextChanged,
-  ModelCallFailed,
   ModelCallStarted,
   ModelTurn,
   RunEvent,
