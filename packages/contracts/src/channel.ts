@@ -32,6 +32,8 @@ export interface ChannelTemplate {
   readonly wildcards: readonly string[];
   /** The part of the messages that the channel has. Undefined: it has all of them. */
   readonly shard: Shard | undefined;
+  /** Further subjects of the stream, on which nobody publishes, so that no other stream can have them. */
+  readonly reserved: readonly string[];
 }
 
 /** One of the streams over which a store spreads the messages of a channel. */
@@ -55,7 +57,8 @@ export const channelOf: (schema: DescMessage) => ChannelTemplate = oncePerDescri
 
 /**
  * Returns the channel of one shard of a store with several. Its subjects and its stream differ from those of the whole channel; the
- * live subjects do not.
+ * live subjects do not. The first shard reserves the subjects of a store without shards: a version that knows no shards cannot create
+ * its stream beside them.
  */
 export function shardChannel(schema: DescMessage, shard: Shard): ChannelTemplate {
   const declared = declaredChannel(schema);
@@ -68,6 +71,7 @@ export function shardChannel(schema: DescMessage, shard: Shard): ChannelTemplate
       stream: { ...stream, name: `${stream.name}_${shard.index}` },
     }),
     shard,
+    reserved: shard.index === 0 ? [wildcardOf(subject)] : [],
   };
 }
 
@@ -95,6 +99,7 @@ function templateOf({ subject, liveSubject, stream, lanes }: Channel): ChannelTe
     liveTransform: live && transform(live),
     stream,
     shard: undefined,
+    reserved: [],
     lanes: lanes && {
       count: lanes.count,
       subject: (lane, tenant) => fill(lanes.subject, { lane: String(lane), tenant }),

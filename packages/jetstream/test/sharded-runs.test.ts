@@ -138,9 +138,29 @@ test("provisioning that was interrupted is completed by the next one", async () 
   expect(await names(nats)).toEqual(["RUNS_0", "RUNS_1", "RUNS_2", "RUNS_3"]);
 });
 
-test("logs are not opened when a process without shards has written beside them", async () => {
+test("a version without shards cannot create its stream beside them", async () => {
   const nats = await fresh(2);
   const { streams } = await jetstreamManager(nats.connection);
-  await streams.add({ name: "RUNS", subjects: ["run.*.*.log"] });
-  await expect(openRunLog(await bench.connect())).rejects.toMatchObject({ kind: "precondition" });
+  const former = streams.add({ name: "RUNS", subjects: ["run.*.*.log"] });
+  await expect(former).rejects.toThrow("subjects overlap");
+});
+
+test("a first shard that does not say how many there are is not taken for none", async () => {
+  const nats = await fresh(2);
+  const { streams } = await jetstreamManager(nats.connection);
+  await streams.update("RUNS_0", { description: "mine" });
+  await expect(openRunLog(await bench.connect())).rejects.toMatchObject({
+    kind: "precondition",
+    message: expect.stringContaining("RUNS_0") as unknown,
+  });
+});
+
+test("a store that has lost its first shard is not provisioned without shards", async () => {
+  const nats = await fresh(4);
+  const { streams } = await jetstreamManager(nats.connection);
+  await streams.delete("RUNS_0");
+  await expect(provisionStreams(nats, queues, signal)).rejects.toMatchObject({
+    kind: "precondition",
+    message: expect.stringContaining("RUNS has 4 shards, and 1 are requested") as unknown,
+  });
 });

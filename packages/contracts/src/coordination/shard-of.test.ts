@@ -40,3 +40,9 @@ test("the channel of a shard has its own subjects and stream, and the live subje
 test("a channel that declares no shards has none", () => {
   expect(() => shardChannel(ThreadBatchSchema, { index: 0, count: 2 })).toThrow("has no shards");
 });
+
+test("the first shard reserves the subjects of a store without shards", () => {
+  const shards = [0, 1].map((index) => shardChannel(RunBatchSchema, { index, count: 2 }));
+  expect(shards.map(({ reserved }) => reserved)).toEqual([["run.*.*.log"], []]);
+  expect(shards[0]?.wildcards).toEqual(["run.*.*.log.0"]);
+});

@@ -39,7 +39,7 @@ type Delivered = "batches" | "headers";
 const pullMs = 5_000;
 const pullRetryMs = 500;
 const maxPulledMessages = 128;
-/** How many bytes of batches a pull may bring: the server closes a connection for which it holds more than 64 MiB. */
+/** How many bytes of batches the pulls of a feed may bring together: the server closes a connection for which it holds more than 64 MiB. */
 const maxPulledBytes = 16 * 1024 * 1024;
 /** The header of a message that was delivered without its data. */
 const withheldSize = "Nats-Msg-Size";
@@ -82,16 +82,26 @@ async function openFeed<Key, Event, Schema extends DescMessage>(
   const manager = await openJetStreamManager(connection);
   const shards = await openShards(connection, definition.schema);
   const feedOf = (shard: OpenShard) =>
-    feedOfStream({ connection, manager }, definition, shard, delivered, options);
+    feedOfStream(
+      { connection, manager, share: maxPulledBytes / shards.length },
+      definition,
+      shard,
+      delivered,
+      options,
+    );
   return mergedFeed(shards.map(feedOf));
+}
+
+interface StreamReading {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  /** How many bytes of batches a pull may bring. */
+  readonly share: number;
 }
 
 /** Returns the feed of all logs of a stream. */
 function feedOfStream<Key, Event, Schema extends DescMessage>(
-  {
-    connection,
-    manager,
-  }: { readonly connection: NatsConnection; readonly manager: JetStreamManager },
+  { connection, manager, share }: StreamReading,
   definition: LogDefinition<Key, Event, Schema>,
   { channel, place }: OpenShard,
   delivered: Delivered,
@@ -103,7 +113,7 @@ function feedOfStream<Key, Event, Schema extends DescMessage>(
   const maxPulled =
     delivered === "headers"
       ? maxPulledMessages
-      : Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(connection)));
+      : Math.max(1, Math.floor(share / maxPayloadBytes(connection)));
   return {
     async *consume(name, kinds, signal) {
       const durable = {

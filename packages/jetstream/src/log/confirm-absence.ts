@@ -19,25 +19,26 @@ type Readable<Key, Event> = Log<Key, Event> &
  * before they return nothing of a log. A log that exists costs no more than without.
  */
 export function confirmAbsence<Key, Event>(
-  log: Readable<Key, Event> & SettledLog,
+  log: Readable<Key, Event> & SettledLog<Key>,
 ): Readable<Key, Event> {
   const confirmed = async <Range extends EventRange<Event>>(
+    key: Key,
     read: () => Promise<Range>,
     signal: AbortSignal,
   ): Promise<Range> => {
     const seen = await read();
     // A caller that read a part of the log has its tail: only an empty log has none.
     if (seen.tail.sequence > 0) return seen;
-    await log.settle(signal);
+    await log.settle(signal, key);
     return await read();
   };
   return {
     append: (...given) => log.append(...given),
-    read: (key, tail, signal) => confirmed(() => log.read(key, tail, signal), signal),
+    read: (key, tail, signal) => confirmed(key, () => log.read(key, tail, signal), signal),
     ...(log.readHeld && { readHeld: async (...given) => await log.readHeld?.(...given) }),
-    last: (key, signal) => confirmed(() => log.last(key, signal), signal),
+    last: (key, signal) => confirmed(key, () => log.last(key, signal), signal),
     readPart: (key, tail, maxBytes, signal) =>
-      confirmed(() => log.readPart(key, tail, maxBytes, signal), signal),
+      confirmed(key, () => log.readPart(key, tail, maxBytes, signal), signal),
     readBatches: (key, signal) => confirmedBatches(log, key, signal),
     follow: (key, after, signal) => {
       const follow = (from: number | Tail) => log.follow(key, from, signal);
@@ -58,7 +59,7 @@ export function confirmAbsence<Key, Event>(
 }
 
 async function* confirmedBatches<Key, Event>(
-  log: Readable<Key, Event> & SettledLog,
+  log: Readable<Key, Event> & SettledLog<Key>,
   key: Key,
   signal: AbortSignal,
 ): ReturnType<BatchReader<Key>["readBatches"]> {
@@ -68,7 +69,7 @@ async function* confirmedBatches<Key, Event>(
     yield batch;
   }
   if (!isEmpty) return;
-  await log.settle(signal);
+  await log.settle(signal, key);
   yield* log.readBatches(key, signal);
 }
 
@@ -82,7 +83,7 @@ interface Following<Key, Event> {
 
 /** Follows a log, also when a server says wrongly that the log was removed. */
 async function* confirmedEvents<Key, Event>(
-  log: Pick<Readable<Key, Event>, "last"> & SettledLog,
+  log: Pick<Readable<Key, Event>, "last"> & SettledLog<Key>,
   { key, after, first, follow }: Following<Key, Event>,
   signal: AbortSignal,
 ): ReturnType<Log<Key, Event>["follow"]> {
@@ -94,7 +95,7 @@ async function* confirmedEvents<Key, Event>(
       from = range.tail;
       yield range;
     }
-    await log.settle(signal);
+    await log.settle(signal, key);
     ranges = follow(from);
   } while ((await log.last(key, signal)).tail.sequence >= Math.max(1, reached()));
 }

@@ -17,7 +17,7 @@ export function openRunLog(
   { connection }: { readonly connection: NatsConnection },
   options: NatsLogOptions = {},
 ): Promise<
-  RunLog & RunTailReader & RunPartReader & RunBatchReader & LogRemover<RunKey> & SettledLog
+  RunLog & RunTailReader & RunPartReader & RunBatchReader & LogRemover<RunKey> & SettledLog<RunKey>
 > {
   return openLog(connection, runLogDefinition, options);
 }

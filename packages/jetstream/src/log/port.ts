@@ -129,15 +129,15 @@ export interface PartReader<Key, Event> {
 }
 
 /** Tells a log that does not exist from one that the answering server does not know. */
-export interface SettledLog {
+export interface SettledLog<Key = never> {
   /** Whether several servers keep the logs. With one server, every read sees every append. */
   readonly isReplicated: boolean;
   /**
    * Waits until reads see every append that was acknowledged before the call. Without it, a server that was cut off from the
    * others may answer for a moment that a log does not exist. Throws a Failure of kind `unavailable` when the store does not
-   * confirm it.
+   * confirm it. With `key`, reads of that log see it; others may not.
    */
-  settle(signal: AbortSignal): Promise<void>;
+  settle(signal: AbortSignal, key?: Key): Promise<void>;
 }
 
 /** Removes logs. */

@@ -178,14 +178,14 @@ type RequiredConfig = Partial<StreamConfig> & Pick<StreamConfig, "name" | "subje
 
 /** Returns the settings of the stream that a channel declares. */
 export function streamConfig(channel: ChannelTemplate): RequiredConfig {
-  const { stream, shard, wildcard, wildcards, liveTransform } = channel;
+  const { stream, shard, wildcard, wildcards, reserved, liveTransform } = channel;
   if (stream === undefined) throw new Error(`${wildcard} declares no stream`);
   const isWorkQueue = stream.retention === Retention.WORK_QUEUE;
   return {
     name: stream.name,
     // Streams of nats-server 2.9 have no metadata.
     description: `Reeve settings ${settingsVersion}${shard === undefined ? "" : `, ${describeShard(shard)}`}`,
-    subjects: [...wildcards],
+    subjects: [...wildcards, ...reserved],
     storage: StorageType.File,
     retention: isWorkQueue ? RetentionPolicy.Workqueue : RetentionPolicy.Limits,
     // A full store refuses new messages: it never drops what it accepted to make room.

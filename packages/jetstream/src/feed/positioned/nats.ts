@@ -25,7 +25,7 @@ import { StoredPosition } from "./stored-position.ts";
 
 /** How long after a lost connection the feed is read again. */
 const retryMs = 500;
-/** How many bytes of batches a pull may bring: the server closes a connection for which it holds more than 64 MiB. */
+/** How many bytes of batches the pulls of a feed may bring together: the server closes a connection for which it holds more than 64 MiB. */
 const maxPulledBytes = 16 * 1024 * 1024;
 /** A reader that ends stores its position in this time. */
 const endMs = 2_000;
@@ -63,8 +63,14 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
 ): Promise<Feed<Key, Event>> {
   const manager = await openJetStreamManager(connection);
   const shards = await openShards(connection, definition.schema);
+  const stores = { connection, manager, positions };
   const feedOf = (shard: OpenShard) =>
-    positionedFeed({ connection, manager, positions }, definition, shard, options);
+    positionedFeed(
+      { ...stores, share: maxPulledBytes / shards.length },
+      definition,
+      shard,
+      options,
+    );
   return mergedFeed(shards.map(feedOf));
 }
 
@@ -72,16 +78,18 @@ interface FeedStores {
   readonly connection: NatsConnection;
   readonly manager: JetStreamManager;
   readonly positions: Table<Projection>;
+  /** How many bytes a pull may bring. */
+  readonly share: number;
 }
 
 function positionedFeed<Key, Event, Schema extends DescMessage>(
-  { connection, manager, positions }: FeedStores,
+  { connection, manager, positions, share }: FeedStores,
   definition: LogDefinition<Key, Event, Schema>,
   { channel, place }: OpenShard,
   { ackWaitMs = 10_000, pullMs = 5_000, log = silent }: PositionedFeedOptions,
 ): Feed<Key, Event> {
   const messages = new StreamMessages(connection, place);
-  const maxPulled = Math.max(1, Math.floor(maxPulledBytes / maxPayloadBytes(connection)));
+  const maxPulled = Math.max(1, Math.floor(share / maxPayloadBytes(connection)));
   const opener = batchOpener(connection, definition, channel);
   const filterOf = (tenant: string) => channel.filter({ tenant });
   return {

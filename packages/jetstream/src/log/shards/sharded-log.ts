@@ -18,12 +18,12 @@ import type {
 
 /** Logs, with everything that a store can do with them. */
 export type LogStore<Key, Event> = Log<Key, Event> &
-  Required<Pick<Log<Key, Event>, "listen">> &
+  Required<Pick<Log<Key, Event>, "listen" | "readHeld">> &
   TailReader<Key, Event> &
   PartReader<Key, Event> &
   BatchReader<Key> &
   LogRemover<Key> &
-  SettledLog;
+  SettledLog<Key>;
 
 /** Logs that are spread over several stores, the shards. Each log is in one of them as a whole. */
 export class ShardedLog<Key, Event> implements LogStore<Key, Event> {
@@ -55,6 +55,10 @@ export class ShardedLog<Key, Event> implements LogStore<Key, Event> {
     return this.#of(key).read(key, tail, signal);
   }
 
+  readHeld(key: Key, signal: AbortSignal): Promise<EventRange<Event> | undefined> {
+    return this.#of(key).readHeld(key, signal);
+  }
+
   readPart(key: Key, tail: Tail, maxBytes: number, signal: AbortSignal): Promise<LogPart<Event>> {
     return this.#of(key).readPart(key, tail, maxBytes, signal);
   }
@@ -75,8 +79,9 @@ export class ShardedLog<Key, Event> implements LogStore<Key, Event> {
     return this.#of(key).listen(key);
   }
 
-  async settle(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#shards.map((shard) => shard.settle(signal)));
+  async settle(signal: AbortSignal, key?: Key): Promise<void> {
+    const asked = key === undefined ? this.#shards : [this.#of(key)];
+    await Promise.all(asked.map((shard) => shard.settle(signal)));
   }
 
   remove(key: Key, signal: AbortSignal): Promise<void> {

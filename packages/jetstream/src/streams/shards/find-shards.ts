@@ -16,7 +16,7 @@ export function channelsOfShards(schema: DescMessage, count: number): readonly C
 
 /**
  * Returns over how many streams a store spreads the messages of a schema; undefined if it has none of them yet. Throws a Failure of
- * kind `precondition` if the store has streams with shards and one without.
+ * kind `precondition` if the first shard does not say how many there are.
  */
 export async function findShards(
   streams: StreamAPI,
@@ -24,20 +24,21 @@ export async function findShards(
 ): Promise<number | undefined> {
   const { stream } = channelOf(schema);
   if (stream === undefined) throw new Error(`${schema.typeName} declares no stream`);
-  const first = stream.sharded ? await countOf(streams, `${stream.name}_0`) : undefined;
-  const whole = await configOfStream(streams, stream.name).catch(unlessForbidden);
-  if (first === undefined) return whole && 1;
-  if (whole === undefined) return first;
+  const { name } = stream;
+  const first = stream.sharded
+    ? await configOfStream(streams, `${name}_0`).catch(unlessForbidden)
+    : undefined;
+  if (first === undefined) {
+    const whole = await configOfStream(streams, name).catch(unlessForbidden);
+    return whole && 1;
+  }
+  const count = describedCount(first.description ?? "");
+  if (count !== undefined) return count;
   throw new Failure(
     "precondition",
     ErrorReason.INTERNAL,
-    `the store has the stream ${stream.name} and its ${first} shards ${stream.name}_0 to ${stream.name}_${first - 1}; a version without shards has written to ${stream.name}: end its processes, and restore the store from a backup or delete ${stream.name}`,
+    `the description of stream ${name}_0 does not say how many shards there are; let it end with "shard 0 of COUNT" again, as those of ${name}_1 and the others do`,
   );
-}
-
-async function countOf(streams: StreamAPI, name: string): Promise<number | undefined> {
-  const config = await configOfStream(streams, name).catch(unlessForbidden);
-  return config && describedCount(config.description ?? "");
 }
 
 /** The users of a store without shards may not look for them, and those of a store with shards not for the stream without. */

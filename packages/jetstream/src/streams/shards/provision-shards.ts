@@ -1,9 +1,11 @@
 import type { DescMessage } from "@bufbuild/protobuf";
+import type { StreamAPI } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { channelOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { ensureStream, openJetStreamManager } from "../ensure-stream.ts";
+import { describedCount } from "./describe-shard.ts";
 import { channelsOfShards, findShards } from "./find-shards.ts";
 
 /**
@@ -17,13 +19,26 @@ export async function provisionShards(
 ): Promise<readonly string[]> {
   const manager = await openJetStreamManager(connection);
   const existing = await findShards(manager.streams, schema);
-  if (existing !== undefined && existing !== count) throw otherCount(schema, existing, count);
+  const left = existing ?? (await countOfOthers(manager.streams, schema));
+  if (left !== undefined && left !== count) throw otherCount(schema, left, count);
   const names: string[] = [];
   // Processes find the shards by the first one, so it is the last to be created.
   for (const channel of channelsOfShards(schema, count).toReversed()) {
     names.push((await ensureStream(connection, manager, channel)).name);
   }
   return names;
+}
+
+/** Returns how many shards the others name when the first one is missing: provisioning was interrupted, or the stream was lost. */
+async function countOfOthers(streams: StreamAPI, schema: DescMessage): Promise<number | undefined> {
+  const prefix = `${channelOf(schema).stream?.name ?? ""}_`;
+  for await (const { config } of streams.list()) {
+    const count = config.name.startsWith(prefix)
+      ? describedCount(config.description ?? "")
+      : undefined;
+    if (count !== undefined) return count;
+  }
+  return undefined;
 }
 
 function otherCount(schema: DescMessage, existing: number, count: number): Failure {

@@ -243,7 +243,8 @@ export type Stream = Message<"reeve.bus.v1.Stream"> & {
    * Whether a store may spread the messages over several streams, the shards. A store without shards
    * has the stream `name` with the subjects of the channel. A store with `count` shards has the
    * streams `<name>_0` to `<name>_<count - 1>` instead. The subjects of shard `i` have `i` as one
-   * more token at their end, and the live subjects are the same. The shard of a message is the first
+   * more token at their end, and the live subjects are the same. `<name>_0` also has the subjects of
+   * the channel, on which nobody publishes. The shard of a message is the first
    * four bytes, as an unsigned big-endian number, of SHA-256 over the values of the placeholders of
    * its subject in UTF-8, joined by ".", modulo `count`. `reeve provision` chooses the count when it
    * creates the streams, and each description ends with "shard <i> of <count>". The count of a store
