@@ -70,6 +70,8 @@ export const toolhostConfig = z.object({
   REEVE_NETWORK_RANGES: addressRanges.prefault(""),
   /** How many bytes all connections of one call may transfer together. */
   REEVE_NETWORK_MAX_BYTES: z.coerce.number().int().min(1).default(268_435_456),
+  /** How many pages `fetch_page` reads at a time, each with up to 256 MiB of memory. A tenant has at most half of them, rounded up. */
+  REEVE_PAGE_READERS: z.coerce.number().int().min(1).max(64).default(2),
   /** The API of the search engine of `web_search`. Absent: there is no such tool. */
   REEVE_WEB_SEARCH: z.enum(["searxng", "brave"]).optional(),
   /** Address of the search engine. Required for searxng. Default for brave: its public API. */

@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
+import process from "node:process";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fetchPage } from "../src/tools/web/fetch-page.ts";
 import { PageReaders } from "../src/tools/web/page/page-readers.ts";
-import { readPage } from "../src/tools/web/page/read-page.ts";
+import { readerPermissions, readPage } from "../src/tools/web/page/read-page.ts";
 import type { WebServer } from "./support/web/web-bench.ts";
 import { testEgress, webContext, webServer } from "./support/web/web-bench.ts";
 
@@ -25,6 +28,15 @@ const pdf = (() => {
   return Buffer.from(`%PDF-1.4\n${objects.join("")}trailer\n<< /Size 6 /Root 1 0 R >>\n%%EOF\n`);
 })();
 
+/** An article of the maximum size, with a link in each of its paragraphs. */
+const largest = (() => {
+  const line = (index: number) =>
+    `<p>They live in <a href="/places/${index}">the mountains</a>, and eat bamboo.</p>\n`;
+  let html = "<html><head><title>All of it</title></head><body><article>";
+  for (let index = 0; html.length < 999_900; index++) html += line(index);
+  return `${html}</article></body></html>`;
+})();
+
 const pages: Readonly<Record<string, readonly [string, string | Buffer]>> = {
   "/article": ["text/html", article],
   "/latin1": [
@@ -35,6 +47,7 @@ const pages: Readonly<Record<string, readonly [string, string | Buffer]>> = {
   "/broken": ["application/pdf", "no pdf"],
   "/long": ["text/plain", "0123456789".repeat(12_000)],
   "/image": ["image/png", "a"],
+  "/largest": ["text/html", largest],
   "/huge": ["text/html", "<p>a".repeat(600_000)],
 };
 
@@ -80,7 +93,7 @@ describe("fetch_page", () => {
     expect(await fetched("/broken")).toMatchObject({ isError: true });
     expect((await fetched("/image")).content).toMatch(/of the type image\/png, which has no text/);
     expect((await fetched("/none")).content).toMatch(/has the status 404/);
-    expect((await fetched("/huge")).content).toMatch(/more than 2000000 bytes of HTML/);
+    expect((await fetched("/huge")).content).toMatch(/more than 1000000 bytes of HTML/);
   });
 
   // Requirement: WEB-6
@@ -91,6 +104,26 @@ describe("fetch_page", () => {
     expect((await fetched("/long", next)).structured?.["text"]).toHaveLength(49_000);
     expect((await fetched("/long", 98_000)).structured).not.toHaveProperty("next_offset");
     expect((await fetched("/long", 120_000)).content).toMatch(/only 120000 characters/);
+  });
+
+  // Requirement: WEB-6
+  test("reads an article of the maximum size", async () => {
+    const { structured } = await fetched("/largest");
+    expect(structured).toMatchObject({ title: "All of it" });
+    expect(structured?.["total_chars"]).toBeGreaterThan(700_000);
+  });
+
+  // Requirement: WEB-6
+  test("gives a reader no access to files, so not to the environment of the toolhost", async () => {
+    const script = (path: string) => `require("node:fs").readFileSync("${path}")`;
+    for (const path of [`/proc/${process.pid}/environ`, "/etc/hostname"]) {
+      const read = promisify(execFile)(process.execPath, [
+        ...readerPermissions(),
+        "-e",
+        script(path),
+      ]);
+      await expect(read).rejects.toThrow(/ERR_ACCESS_DENIED/);
+    }
   });
 
   // Requirement: WEB-6
@@ -114,7 +147,7 @@ describe("fetch_page", () => {
   // Requirement: WEB-6
   test("reads one page of a run at a time, and is busy to a tenant that has its share", async () => {
     const source = { kind: "html", html: "<p>a", url: "http://a.test/" } as const;
-    const readers = new PageReaders({ pages: 2, pagesPerTenant: 1, waitMs: 0 });
+    const readers = new PageReaders({ pages: 2, waitMs: 0 });
     const read = (tenant: string, runId: string) => readers.read(source, { tenant, runId }, never);
     const [first, sameRun, sameTenant, other] = await Promise.all([
       read("acme", "run_1"),

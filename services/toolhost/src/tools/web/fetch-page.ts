@@ -12,7 +12,7 @@ import { readBody } from "./read-body.ts";
 import { webRequest } from "./web-request.ts";
 
 const timeoutMs = 45_000;
-const maxHtmlBytes = 2_000_000;
+const maxHtmlBytes = 1_000_000;
 const maxTextBytes = 100_000;
 /** What a result has besides the text. */
 const frameBytes = 1_000;

@@ -45,10 +45,9 @@ export function webTools(config: ToolhostConfig, options: WebToolsOptions): read
   };
   const egress = new HostEgress({ policy, ...options });
   const search = searchTool(config, options);
+  const readers = new PageReaders({ pages: config.REEVE_PAGE_READERS });
   return [
-    ...(policy.allow.length === 0
-      ? []
-      : [httpRequest(egress), fetchPage(egress, new PageReaders())]),
+    ...(policy.allow.length === 0 ? [] : [httpRequest(egress), fetchPage(egress, readers)]),
     ...(search ? [search] : []),
   ];
 }

@@ -4,15 +4,14 @@ import type { ReadPage } from "./read-page.ts";
 import { readPage } from "./read-page.ts";
 
 interface PageReadersOptions {
-  /** How many pages are read at a time. */
-  readonly pages: number;
-  /** How many of them one tenant may have. */
-  readonly pagesPerTenant: number;
-  /** How long a page waits for its turn. */
-  readonly waitMs: number;
+  /** How many pages are read at a time. Default: 2. A tenant has at most half of them, rounded up. */
+  readonly pages?: number;
+  /** How long a page waits for its turn. Default: ten seconds. */
+  readonly waitMs?: number;
 }
 
-const defaults: PageReadersOptions = { pages: 4, pagesPerTenant: 2, waitMs: 10_000 };
+const defaultPages = 2;
+const defaultWaitMs = 10_000;
 const maxRuns = 10_000;
 const maxWaiting = 4;
 const busy: ReadPage = {
@@ -30,10 +29,10 @@ export class PageReaders {
   readonly #tenants: KeyedSemaphore;
   readonly #waitMs: number;
 
-  constructor({ pages, pagesPerTenant, waitMs }: PageReadersOptions = defaults) {
+  constructor({ pages = defaultPages, waitMs = defaultWaitMs }: PageReadersOptions = {}) {
     this.#tenants = new KeyedSemaphore({
       permits: pages,
-      permitsPerKey: pagesPerTenant,
+      permitsPerKey: Math.ceil(pages / 2),
       maxWaitingPerKey: maxWaiting,
     });
     this.#waitMs = waitMs;

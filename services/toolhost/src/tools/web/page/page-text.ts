@@ -20,6 +20,19 @@ export async function pageText(source: PageSource): Promise<PageText> {
 
 /** Returns the readable part of a document as Markdown; if there is none, all of it. Links are absolute. */
 function htmlText(html: string, url: string): PageText {
+  const document = usableDocument(html, url);
+  const title = document.title.trim();
+  // Nodes instead of their source: a second tree of a long article would need as much memory as the first.
+  const article = new Readability<Node>(document, { serializer: (node) => node }).parse();
+  const markdown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" })
+    .remove(["img", "picture", "video", "audio"])
+    // Looking for an article changes the document, so all of it is parsed again.
+    .turndown((article?.content ?? usableDocument(html, url).body) as HTMLElement);
+  return { title: article?.title ?? title, text: markdown };
+}
+
+/** Parses a document. It has absolute links, and nothing that is not text. */
+function usableDocument(html: string, url: string): Document {
   const { document } = parseHTML(wholeDocument(html));
   for (const each of document.querySelectorAll("script, style, noscript, template, iframe, svg")) {
     each.remove();
@@ -31,13 +44,7 @@ function htmlText(html: string, url: string): PageText {
     if (target === null || !/^https?:$/.test(target.protocol)) link.removeAttribute("href");
     else link.setAttribute("href", target.href);
   }
-  const title = document.title.trim();
-  const whole = document.body?.innerHTML ?? html;
-  const article = new Readability(document).parse();
-  const markdown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" })
-    .remove(["img", "picture", "video", "audio"])
-    .turndown(parseHTML(wholeDocument(article?.content ?? whole)).document.body);
-  return { title: article?.title ?? title, text: markdown };
+  return document;
 }
 
 /** The parser puts the content of a document without `<html>` beside its body. */

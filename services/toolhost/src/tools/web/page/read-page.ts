@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import type { ReaderAnswer, ReaderTask } from "./page-reader.ts";
@@ -20,12 +21,12 @@ export interface PageLimits {
   readonly memoryMiB: number;
 }
 
-const defaultLimits: PageLimits = { timeoutMs: 8_000, heapMiB: 160, memoryMiB: 256 };
+const defaultLimits: PageLimits = { timeoutMs: 15_000, heapMiB: 160, memoryMiB: 256 };
 const checkMs = 50;
 
 /**
- * Reads a page in a process of its own, with an empty environment and without permission to write files or to start programs. The
- * process ends with the page, the signal, this process, or at a limit, whatever it does then. Rejects if the signal aborts.
+ * Reads a page in a process of its own, with an empty environment and without permission to write files, to start programs, or
+ * to read anything but its own program, so not the environment of this process either. The process ends with the page, the signal, this process, or at a limit, whatever it does then. Rejects if the signal aborts.
  */
 export async function readPage(
   source: PageSource,
@@ -35,7 +36,7 @@ export async function readPage(
   signal.throwIfAborted();
   const reader = fork(programFile(), {
     env: {},
-    execArgv: ["--permission", "--allow-fs-read=*", "--allow-worker", "--no-warnings"],
+    execArgv: ["--no-warnings", ...readerPermissions()],
     serialization: "advanced",
     stdio: ["ignore", "ignore", "ignore", "ipc"],
   });
@@ -79,4 +80,18 @@ async function end(reader: ChildProcess): Promise<void> {
 function programFile(): string {
   const { filename } = import.meta;
   return join(dirname(filename), filename.endsWith(".ts") ? "page-reader.ts" : "page-reader.mjs");
+}
+
+/** The flags of Node that permit a reader its threads, the folder of its program, and, for sources, those of their packages. */
+export function readerPermissions(): readonly string[] {
+  const { filename } = import.meta;
+  const packages = filename.endsWith(".ts")
+    ? (createRequire(filename).resolve.paths("linkedom") ?? [])
+    : [];
+  const folders = [dirname(filename), ...packages];
+  return [
+    "--permission",
+    "--allow-worker",
+    ...folders.map((folder) => `--allow-fs-read=${folder}/*`),
+  ];
 }
