@@ -36,6 +36,9 @@ const pages: Readonly<
     response
       .writeHead(200, { "content-encoding": "gzip", "content-type": "text/plain" })
       .end(gzipSync("zipped")),
+  "/empty": (_, response) => response.writeHead(204, { "content-encoding": "gzip" }).end(),
+  "/cut": (_, response) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("zipped").subarray(0, 12)),
   "/bomb": (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb),
   "/large": (_, response) => {
     response.writeHead(200, { "content-length": 100_000_000 });
@@ -131,6 +134,19 @@ describe("http_request", () => {
     expect(await bodyAt("/zipped")).toBe("zipped");
     expect(await bodyAt("/latin1")).toBe("café");
     expect(await bodyAt("/wrong")).toBe("a\u{fffd}b");
+  });
+
+  // Requirement: WEB-1
+  test("expects no compressed body where there is none, and no part of one elsewhere", async () => {
+    expect(await asked({ url: at("/zipped"), method: "HEAD" })).toMatchObject({
+      isError: false,
+      structured: { status: 200, headers: { "content-encoding": "gzip" } },
+    });
+    expect(await asked({ url: at("/empty"), method: "DELETE" })).toMatchObject({
+      isError: false,
+      structured: { status: 204 },
+    });
+    expect((await asked({ url: at("/cut") })).content).toMatch(/broke off/);
   });
 
   // Requirement: WEB-1

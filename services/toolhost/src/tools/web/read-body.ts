@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { Readable, Transform } from "node:stream";
+import type { Transform } from "node:stream";
 import { pipeline } from "node:stream";
 import { createBrotliDecompress, createInflate, createGunzip } from "node:zlib";
 
@@ -11,22 +11,27 @@ export type Body =
   | { readonly kind: "read"; readonly bytes: Uint8Array }
   | { readonly kind: "failed"; readonly reason: string };
 
-/** Reads the body of a response, and decompresses it. Stops at the maximum size. Rejects if the signal aborts. */
+/**
+ * Reads the body of a response, and decompresses it. A response without a body, such as one to HEAD, has none in any encoding. Stops
+ * at the maximum size. Rejects if the signal aborts.
+ */
 export async function readBody(
   response: IncomingMessage,
   signal: AbortSignal,
   maxBytes: number = maxBodyBytes,
 ): Promise<Body> {
   const encoding = (response.headers["content-encoding"] ?? "").trim().toLowerCase();
-  const decoded = decodedBody(response, encoding);
-  if (decoded === undefined) {
-    response.destroy();
-    return { kind: "failed", reason: `the response has the unsupported encoding ${encoding}` };
-  }
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of decoded as AsyncIterable<Uint8Array>) {
+    const received = (response as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    const first = await received.next();
+    if (first.done === true) return { kind: "read", bytes: new Uint8Array() };
+    const decoded = decodedBody(joined(first.value, received), encoding);
+    if (decoded === undefined) {
+      return { kind: "failed", reason: `the response has the unsupported encoding ${encoding}` };
+    }
+    for await (const chunk of decoded) {
       size += chunk.byteLength;
       if (size > maxBytes) return { kind: "failed", reason: tooLarge(maxBytes) };
       chunks.push(chunk);
@@ -41,11 +46,23 @@ export async function readBody(
   }
 }
 
-function decodedBody(response: IncomingMessage, encoding: string): Readable | undefined {
+/** Returns the first part of a body, and what comes after it. */
+async function* joined(
+  first: Uint8Array,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+}
+
+function decodedBody(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string,
+): AsyncIterable<Uint8Array> | undefined {
   const decoder = decoders.get(encoding);
-  if (encoding === "" || encoding === "identity") return response;
+  if (encoding === "" || encoding === "identity") return body;
   // The reader sees the error of either stream.
-  return decoder && pipeline(response, decoder(), () => undefined);
+  return decoder && pipeline(body, decoder(), () => undefined);
 }
 
 const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
