@@ -42,6 +42,7 @@ import type { TriedSource } from "./tools/external-tools.ts";
 import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
 import { redactedTools } from "./tools/redacted-tool.ts";
 import { openBrowser } from "./tools/browser/open-browser.ts";
+import { requestedTool } from "./tools/web/requested-tool.ts";
 import { webTools } from "./tools/web/web-tools.ts";
 import type { Sandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
 import { openSandboxes } from "./workspaces/sandbox/open-sandboxes.ts";
@@ -132,7 +133,8 @@ export async function startToolhost(
   const browser = starting.use(
     await openBrowser(config, { driver: sandboxes.driver, log }, signal),
   );
-  const ofNetwork = [...webTools(config, { credentials, lookups, log }), ...browser.tools];
+  const web = [...webTools(config, { credentials, lookups, log }), ...browser.tools];
+  const ofNetwork = web.map((each) => requestedTool(each));
   const toolbox = new HostToolbox(
     redactedTools([...builtin, ...ofNetwork], processRedaction),
     [() => redactedTools(external.tools, processRedaction)],

@@ -17,6 +17,10 @@ export interface CallSettings {
   readonly network: readonly string[];
   /** Names of the credentials that the proxy of the sandbox uses for the call. Empty: none. */
   readonly networkCredentials: readonly string[];
+  /** Whether the agent asks for the tool of the class `network` that is called. */
+  readonly webTools: boolean;
+  /** The delegate that calls the tool. Empty: the agent of the run does. */
+  readonly delegateId: string;
 }
 
 const defaultTimeoutMs = 30_000;
@@ -40,6 +44,8 @@ export function callSettings(settings: ToolSettings | undefined): CallSettings {
     resultBytes: resultBytesOf(settings?.resultBytes ?? 0),
     network: [...(settings?.networkAllow ?? []), ...(settings?.networkAllowWithCredentials ?? [])],
     networkCredentials: settings?.networkCredentials ?? [],
+    webTools: settings?.webTools ?? false,
+    delegateId: settings?.delegateId ?? "",
   };
 }
 

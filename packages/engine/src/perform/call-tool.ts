@@ -9,6 +9,7 @@ import { listenTo } from "@reeve/jetstream/log/listen-to";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { cancelCall } from "@reeve/run/commands/cancel-call";
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
+import { missingOptIn } from "@reeve/agent/tools/opt-in";
 import { retrieveArtifactName } from "@reeve/agent/tools/runtime-tools";
 import { truncateToBytes } from "@reeve/agent/text/truncate-to-bytes";
 import { traceparentOf } from "@reeve/platform/telemetry/spans";
@@ -146,7 +147,8 @@ function requestFor(
 ): ToolCallRequest {
   const { created, runId } = state.head;
   const caller = frameOf(state, frame);
-  const toolkit = workingAgent(state, caller).spec?.deepAgent;
+  const { spec } = workingAgent(state, caller);
+  const toolkit = spec?.deepAgent;
   return create(ToolCallRequestSchema, {
     tenant: created?.tenant ?? "",
     runId,
@@ -159,6 +161,8 @@ function requestFor(
       resultBytes: resultBytesIn(state, caller),
       cannotRetrieve: !caller.tools.has(retrieveArtifactName),
       ...networkSettings(state, caller, policy),
+      webTools: spec !== undefined && missingOptIn(spec, tool) === undefined,
+      delegateId: caller.delegate?.agentId ?? "",
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),
       ...(toolkit?.codeTimeout && { codeTimeout: toolkit.codeTimeout }),

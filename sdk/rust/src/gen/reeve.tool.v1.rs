@@ -477,6 +477,14 @@ pub struct ToolSettings {
     pub network_allow_with_credentials: ::prost::alloc::vec::Vec<
         ::prost::alloc::string::String,
     >,
+    /// Whether the agent asks for the built-in tool of the class `network` that is called: it names the
+    /// class or the tool. These tools refuse calls without it, so that a runtime that does not know the
+    /// rule cannot give them to every agent.
+    #[prost(bool, tag = "11")]
+    pub web_tools: bool,
+    /// Id of the delegate that calls the tool. Empty: the agent of the run does.
+    #[prost(string, tag = "12")]
+    pub delegate_id: ::prost::alloc::string::String,
 }
 /// Journal of a call. The process that appends the first fact owns the call: the toolhost that
 /// starts it, or the runtime that cancels it before it has started.

@@ -2160,8 +2160,14 @@ type ToolSettings struct {
 	// The same as `network_allow`, for a call with credentials. `network_allow` is then empty, so that a
 	// toolhost that does not know credentials gives the call no network.
 	NetworkAllowWithCredentials []string `protobuf:"bytes,10,rep,name=network_allow_with_credentials,json=networkAllowWithCredentials,proto3" json:"network_allow_with_credentials,omitempty"`
-	unknownFields               protoimpl.UnknownFields
-	sizeCache                   protoimpl.SizeCache
+	// Whether the agent asks for the built-in tool of the class `network` that is called: it names the
+	// class or the tool. These tools refuse calls without it, so that a runtime that does not know the
+	// rule cannot give them to every agent.
+	WebTools bool `protobuf:"varint,11,opt,name=web_tools,json=webTools,proto3" json:"web_tools,omitempty"`
+	// Id of the delegate that calls the tool. Empty: the agent of the run does.
+	DelegateId    string `protobuf:"bytes,12,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ToolSettings) Reset() {
@@ -2262,6 +2268,20 @@ func (x *ToolSettings) GetNetworkAllowWithCredentials() []string {
 		return x.NetworkAllowWithCredentials
 	}
 	return nil
+}
+
+func (x *ToolSettings) GetWebTools() bool {
+	if x != nil {
+		return x.WebTools
+	}
+	return false
+}
+
+func (x *ToolSettings) GetDelegateId() string {
+	if x != nil {
+		return x.DelegateId
+	}
+	return ""
 }
 
 // Journal of a call. The process that appends the first fact owns the call: the toolhost that
@@ -2895,7 +2915,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xa2\x04\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xe0\x04\n" +
 	"\fToolSettings\x12C\n" +
 	"\x0fallowed_imports\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\x0eallowedImports\x12G\n" +
 	"\x11command_blacklist\x18\x02 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12<\n" +
@@ -2907,7 +2927,10 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fcannot_retrieve\x18\b \x01(\bR\x0ecannotRetrieve\x12/\n" +
 	"\x13network_credentials\x18\t \x03(\tR\x12networkCredentials\x12C\n" +
 	"\x1enetwork_allow_with_credentials\x18\n" +
-	" \x03(\tR\x1bnetworkAllowWithCredentials\"\xaa\x01\n" +
+	" \x03(\tR\x1bnetworkAllowWithCredentials\x12\x1b\n" +
+	"\tweb_tools\x18\v \x01(\bR\bwebTools\x12\x1f\n" +
+	"\vdelegate_id\x18\f \x01(\tR\n" +
+	"delegateId\"\xaa\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +

@@ -394,7 +394,7 @@ class WorkspaceFile(_message.Message):
     def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
 
 class ToolSettings(_message.Message):
-    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials", "network_allow_with_credentials")
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials", "network_allow_with_credentials", "web_tools", "delegate_id")
     ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
     COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -405,6 +405,8 @@ class ToolSettings(_message.Message):
     CANNOT_RETRIEVE_FIELD_NUMBER: _ClassVar[int]
     NETWORK_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     NETWORK_ALLOW_WITH_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
+    WEB_TOOLS_FIELD_NUMBER: _ClassVar[int]
+    DELEGATE_ID_FIELD_NUMBER: _ClassVar[int]
     allowed_imports: _struct_pb2.ListValue
     command_blacklist: _struct_pb2.ListValue
     code_timeout: _duration_pb2.Duration
@@ -415,7 +417,9 @@ class ToolSettings(_message.Message):
     cannot_retrieve: bool
     network_credentials: _containers.RepeatedScalarFieldContainer[str]
     network_allow_with_credentials: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ..., network_allow_with_credentials: _Optional[_Iterable[str]] = ...) -> None: ...
+    web_tools: bool
+    delegate_id: str
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ..., network_allow_with_credentials: _Optional[_Iterable[str]] = ..., web_tools: _Optional[bool] = ..., delegate_id: _Optional[str] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
     __slots__ = ("first_sequence", "facts", "previous_digest", "salt")
