@@ -31,8 +31,12 @@ const pages: Readonly<Record<string, string>> = {
   "/article": `<title>Article</title><p>${"Red pandas eat bamboo. ".repeat(4_000)}</p>`,
   "/loop": "<title>Loop</title><p>a<script>for (;;);</script>",
   "/alerts": "<title>Alerts</title><p>a<script>for (;;) alert(1);</script>",
-  "/polite": `<title>Polite</title><p>a<script>alert(1); confirm(2); open("/form"); console.log("x".repeat(5e6));
+  "/polite": `<title>Polite</title><p>a<script>alert(1); confirm(2); console.log("x".repeat(5e6));
+    document.querySelector("p").append(open("/form") ? " opened" : " refused");
     navigator.geolocation.getCurrentPosition(() => 0, () => document.title = "Denied");</script>`,
+  "/leaving": `<title>Bank</title><button onclick="leave(1e5)">Far</button><button onclick="leave(3e5)">Too far</button><script>
+    const leave = (size) => location.href = location.href.replace(/a.test(.*)/, "b.test$1?#") + "x".repeat(size);</script>`,
+  "/titled": `<p>a<script>document.title = "t".repeat(8e6)</script>`,
   "/local": `<title>Local</title><a href="file:///etc/passwd">file</a><a href="data:text/html,a">data</a>
     <a href="chrome://version">chrome</a><a href="/download">download</a>`,
   "/flood": `<title>Flood</title><p>a<script>setInterval(() => {
@@ -84,7 +88,7 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     const { path } = resources.use(await temporaryFolder());
     const identity = sandboxIdentity(64_017);
     const root = workspaceRoot(path, identity);
-    const allow = ["a.test:*"].flatMap((text) => parseNetworkEntry(text, "operator") ?? []);
+    const allow = ["*.test:*"].flatMap((text) => parseNetworkEntry(text, "operator") ?? []);
     const driver = new NetworkedDriver(new BubblewrapDriver(identity), {
       policy: { allow, ranges: ["127.0.0.1"], maxBytes: 100_000_000 },
       identity,
@@ -97,6 +101,7 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     const open = (times?: PageTimes) =>
       new BrowserSessions({
         max: 2,
+        isRunOver: async () => false,
         start: (network, signal) => startBrowser({ ...options, times }, network, signal),
       });
     sessions = resources.use(open());
@@ -107,7 +112,10 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
   async function called(name: string, args: JsonObject = {}, used = sessions) {
     const tool = browserTools(used).find(({ descriptor }) => descriptor.name === name);
     if (tool === undefined) throw new Error(`there is no tool ${name}`);
-    return await tool.call(webContext(args, [`a.test:${server.port}`]), never);
+    return await tool.call(
+      webContext(args, [`a.test:${server.port}`, `b.test:${server.port}`]),
+      never,
+    );
   }
 
   const at = (path: string) => `http://a.test:${server.port}${path}`;
@@ -139,7 +147,21 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
   test("dismisses dialogs, opens no other page, and gives pages no permission", async () => {
     const polite = await opened("/polite");
     expect(polite.isError).toBe(false);
-    expect((await called("browser_read")).content).toContain(at("/polite"));
+    const { content } = await called("browser_read");
+    expect(content).toContain(`Denied\n${at("/polite")}`);
+    expect(content).toContain("a refused");
+  });
+
+  test("shows the address of a document with it, however long it is, or neither", async () => {
+    const { content } = await opened("/leaving");
+    const far = await called("browser_click", { element: refTo(content, '"Far"') });
+    expect(far.content).toMatch(/^Bank\nhttp:\/\/b\.test:/);
+    const again = await opened("/leaving");
+    const tooFar = await called("browser_click", { element: refTo(again.content, '"Too far"') });
+    expect(tooFar).toMatchObject({ isError: true });
+    expect(tooFar.content).toMatch(/has ended: its address.* is too long/);
+    await opened("/titled");
+    expect((await called("browser_screenshot")).content.length).toBeLessThan(1_000);
   });
 
   test("shows no page of a host that the agent may not reach, and nothing local", async () => {
@@ -157,7 +179,7 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
       expect((await called("browser_read")).content).toContain(at("/local"));
     }
     const outside = logged.filter(({ outcome }) => outcome === "allowed");
-    expect(new Set(outside.map(({ host }) => host))).toEqual(new Set(["a.test"]));
+    expect(new Set(outside.map(({ host }) => host))).toEqual(new Set(["a.test", "b.test"]));
   });
 
   test.each(["/loop", "/alerts", "/memory"])("ends with the hostile page %s", async (path) => {

@@ -13,10 +13,18 @@ describe("the messages of a browser", () => {
     expect(textOf(messages.add(bytes(":1}", '{"id":2}')))).toEqual(['{"id":1}', '{"id":2}']);
   });
 
-  test("have no events of the console, and no large ones", () => {
-    const given = [event("Runtime.consoleAPICalled"), event("A.b", "x".repeat(300_000))];
+  test("have no events of the console, and no large ones of the network", () => {
+    const large = "x".repeat(300_000);
+    const given = [event("Runtime.consoleAPICalled", large), event("Network.a", large)];
     const messages = new DevtoolsMessages(() => 0);
     expect(textOf(messages.add(bytes(...given, event("A.b"))))).toEqual([event("A.b")]);
+  });
+
+  test("end with a large event that says what the page is", () => {
+    for (const method of ["Page.frameNavigated", "Target.targetInfoChanged", "A.b"]) {
+      const messages = new DevtoolsMessages(() => 0);
+      expect(() => messages.add(bytes(event(method, "x".repeat(300_000))))).toThrow(/is too long/);
+    }
   });
 
   test("end with an answer that is too large, or with too many events at once", () => {

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 
 /** The largest message that the library gets: a larger answer ends the browser. */
 const maxAnswerBytes = 32 * 2 ** 20;
-/** The library keeps some events, so larger ones are dropped. */
+/** The library keeps some events, so larger ones are dropped, or end the browser if they say what the page is. */
 const maxEventBytes = 2 ** 18;
 /** What a page may make the browser report, so that it cannot keep this process busy. */
 const maxEvents = 20_000;
@@ -13,6 +13,9 @@ const eventStart = Buffer.from('{"method":"');
 const dropped = ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"].map(
   (method) => Buffer.from(`${method}"`),
 );
+
+/** Events about requests. All others change what the library knows of the page, such as its address. */
+const network = Buffer.from("Network.");
 
 /** Cuts the output of a browser into messages, each of which ends with a zero byte, and leaves out what no tool needs. */
 export class DevtoolsMessages {
@@ -28,7 +31,7 @@ export class DevtoolsMessages {
     this.#countedMs = now();
   }
 
-  /** Returns the messages that are complete now. Throws if the browser sends too much at once, or too many events. */
+  /** Returns the messages that are complete now. Throws if the browser sends too much at once, too many events, or one that is too large and cannot be left out. */
   add(bytes: Uint8Array): readonly Buffer[] {
     const complete: Buffer[] = [];
     let start = 0;
@@ -50,7 +53,9 @@ export class DevtoolsMessages {
     if (!startsWith(message, eventStart, 0)) return true;
     if (dropped.some((method) => startsWith(message, method, eventStart.length))) return false;
     this.#countEvent();
-    return message.length <= maxEventBytes;
+    if (message.length <= maxEventBytes) return true;
+    if (startsWith(message, network, eventStart.length)) return false;
+    throw new Error("its address, or a text that the page reports, is too long");
   }
 
   #countEvent(): void {

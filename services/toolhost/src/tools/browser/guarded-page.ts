@@ -1,8 +1,9 @@
-import type { Browser, Locator, Page } from "playwright-core";
+import type { Browser, CDPSession, Locator, Page } from "playwright-core";
 import { ErrorReason } from "@reeve/contracts/error";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { withTimeLimit } from "../web/call-egress.ts";
+import { withDocument } from "./shown-document.ts";
 
 const connectMs = 20_000;
 
@@ -31,7 +32,9 @@ const maxProblemChars = 500;
 
 /** What a page shows: its text, in which elements that can be used have references such as `e12`. */
 export interface PageView {
+  /** The first part of its address. */
   readonly url: string;
+  /** The first part of its title. */
   readonly title: string;
   readonly text: string;
 }
@@ -55,12 +58,17 @@ export interface PageOptions {
 export class GuardedPage implements AsyncDisposable {
   readonly #browser: Browser;
   readonly #page: Page;
+  readonly #devtools: CDPSession;
   readonly #times: PageTimes;
   readonly #lost: Promise<string>;
 
-  constructor(browser: Browser, page: Page, { ended, times = defaultTimes }: PageOptions) {
+  constructor(
+    { browser, page, devtools }: PageParts,
+    { ended, times = defaultTimes }: PageOptions,
+  ) {
     this.#browser = browser;
     this.#page = page;
+    this.#devtools = devtools;
     this.#times = times;
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#lost = promise;
@@ -107,8 +115,9 @@ export class GuardedPage implements AsyncDisposable {
   /** Returns a PNG of the visible part of the page. */
   async screenshot(signal: AbortSignal): Promise<PageOutcome<PageView & { png: Uint8Array }>> {
     return await this.#perform(signal, async () => {
-      const png = await this.#page.screenshot({ type: "png" });
-      return { url: this.#page.url(), title: await this.#page.title(), text: "", png };
+      const take = () => this.#page.screenshot({ type: "png" });
+      const { taken: png, ...document } = await withDocument(this.#devtools, take);
+      return { ...document, text: "", png };
     });
   }
 
@@ -128,8 +137,9 @@ export class GuardedPage implements AsyncDisposable {
   }
 
   async #view(): Promise<PageView> {
-    const text = await this.#page.ariaSnapshot({ mode: "ai" });
-    return { url: this.#page.url(), title: await this.#page.title(), text };
+    const take = () => this.#page.ariaSnapshot({ mode: "ai" });
+    const { taken: text, ...document } = await withDocument(this.#devtools, take);
+    return { ...document, text };
   }
 
   async #settledView(signal: AbortSignal): Promise<PageView> {
@@ -138,7 +148,7 @@ export class GuardedPage implements AsyncDisposable {
     return await this.#view();
   }
 
-  async #perform<Value>(
+  async #perform<Value extends PageView>(
     signal: AbortSignal,
     operation: () => Promise<Value>,
   ): Promise<PageOutcome<Value>> {
@@ -146,7 +156,7 @@ export class GuardedPage implements AsyncDisposable {
     const performed = withTimeLimit(this.#times.operationMs, signal, operation).then(
       async (value): Promise<PageOutcome<Value>> => {
         if (value === undefined) return await this.#late("it takes too long");
-        const refusal = refusalOf(this.#page.url());
+        const refusal = refusalOf(value.url);
         if (refusal === undefined) return { kind: "done", value };
         await this.#page.goto("about:blank");
         return { kind: "failed", reason: refusal, isLost: false };
@@ -169,6 +179,13 @@ export class GuardedPage implements AsyncDisposable {
     if (alive === 1) return { kind: "failed", reason, isLost: false };
     return { kind: "failed", reason: "the page does not respond", isLost: true };
   }
+}
+
+interface PageParts {
+  readonly browser: Browser;
+  readonly page: Page;
+  /** The DevTools protocol of the page. */
+  readonly devtools: CDPSession;
 }
 
 interface StatusOf {
@@ -205,9 +222,10 @@ export async function connectPage(
   context.setDefaultTimeout(actionMs);
   context.setDefaultNavigationTimeout(navigationMs);
   const page = context.pages()[0] ?? (await context.newPage());
-  const devtools = await browser.newBrowserCDPSession();
-  await devtools.send("Browser.setDownloadBehavior", { behavior: "deny" });
-  return new GuardedPage(browser, page, options);
+  const ofBrowser = await browser.newBrowserCDPSession();
+  await ofBrowser.send("Browser.setDownloadBehavior", { behavior: "deny" });
+  const devtools = await context.newCDPSession(page);
+  return new GuardedPage({ browser, page, devtools }, options);
 }
 
 function unavailable(message: string): Failure {
