@@ -72,6 +72,11 @@ export interface SandboxSession extends AsyncDisposable {
    * of what the command does; throws a Failure if the command cannot be started.
    */
   exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent>;
+  /**
+   * Goes on with another call of the run for the command that is executed, whose connections are counted anew. Absent: the sandbox has
+   * no network.
+   */
+  renewNetwork?(use: NetworkUse): void;
   /** Resolves when the sandbox has cleaned up after its last command. Returns whether it can run another one. */
   settled(): Promise<boolean>;
 }

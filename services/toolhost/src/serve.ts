@@ -130,8 +130,11 @@ export async function startToolhost(
         codeRefusal: sandboxes.codeRefusal,
       })
     : [];
+  const liveness = askedLiveness(nats);
+  const overOf: CallPorts["isRunOver"] = (run, until) => isRunOver(liveness, run, until);
+  const { driver } = sandboxes;
   const browser = starting.use(
-    await openBrowser(config, { driver: sandboxes.driver, log }, signal),
+    await openBrowser(config, { driver, isRunOver: overOf, log }, signal),
   );
   const web = [...webTools(config, { credentials, lookups, log }), ...browser.tools];
   const ofNetwork = web.map((each) => requestedTool(each));
@@ -150,12 +153,11 @@ export async function startToolhost(
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
   const tried = external.connect(sources);
   const allTried = Promise.all(tried);
-  const liveness = askedLiveness(nats);
   const isLocal = config.REEVE_TOOL_CALL_PATH === "process";
   const localCalls = isLocal ? new LocalCalls({ pool: name, log }) : undefined;
   const ports: Work["ports"] = {
     journal: await openCallJournal(nats),
-    isRunOver: (run, until) => isRunOver(liveness, run, until),
+    isRunOver: overOf,
     requests,
     ...(localCalls && { local: localCalls }),
     routing: pool.routing,

@@ -17,7 +17,7 @@ export interface Target {
 
 /** Limits the network traffic of one call, logs one line for each connection, and ends all connections with the call. */
 export class CallTraffic implements Disposable {
-  readonly #use: NetworkUse;
+  #use: NetworkUse;
   readonly #maxBytes: number;
   readonly #log: Pick<Logger, "info">;
   readonly #open = new Set<Connection>();
@@ -54,6 +54,15 @@ export class CallTraffic implements Disposable {
     });
     this.#open.add(connection);
     return connection;
+  }
+
+  /**
+   * Counts connections anew, for another call of the same run that goes on with them. Bytes and open connections count for all calls
+   * together.
+   */
+  renew(use: NetworkUse): void {
+    this.#use = use;
+    this.#count = 0;
   }
 
   /** Returns why the call may open no further connection, whatever its target; undefined if it may. */

@@ -1,6 +1,7 @@
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type {
   ExecEvent,
+  NetworkUse,
   ProbeReport,
   SandboxCommand,
   SandboxDriver,
@@ -92,6 +93,10 @@ class NetworkedSession implements SandboxSession {
     using calls = new DisposableStack();
     if (command.network !== undefined) calls.use(this.#proxy.serve(command.network));
     yield* this.#session.exec(command, signal);
+  }
+
+  renewNetwork(use: NetworkUse): void {
+    this.#proxy.renew(use);
   }
 
   settled(): Promise<boolean> {

@@ -101,6 +101,11 @@ export class SandboxProxy implements AsyncDisposable {
     };
   }
 
+  /** Goes on with another call of the same run, for what the call that it serves has started. */
+  renew(use: NetworkUse): void {
+    this.#call?.traffic.renew(use);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#call?.traffic[Symbol.dispose]();
     const { promise, resolve } = Promise.withResolvers<void>();

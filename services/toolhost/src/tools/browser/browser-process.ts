@@ -44,6 +44,8 @@ export interface BrowserProcess extends AsyncDisposable {
   readonly page: GuardedPage;
   /** Resolves with the reason when the browser has ended. */
   readonly ended: Promise<string>;
+  /** Gives the browser the connections of another call. */
+  renewNetwork(network: NetworkUse): void;
 }
 
 /**
@@ -76,7 +78,12 @@ export async function startBrowser(
   void ended.then((reason) => log.info({ runId: network.runId, reason }, "browser ended"));
   const page = starting.use(await connectPage(socket.url, { ended, times }, signal));
   const resources = starting.move();
-  return { page, ended, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    page,
+    ended,
+    renewNetwork: (use) => session.renewNetwork?.(use),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
 /** Passes on what the browser writes, until it ends. Returns why it has ended. */

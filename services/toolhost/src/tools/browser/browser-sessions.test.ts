@@ -7,10 +7,18 @@ import type { GuardedPage, PageOutcome } from "./guarded-page.ts";
 
 const never = new AbortController().signal;
 
+interface FakeOptions {
+  readonly idleMs?: number;
+  readonly keptMs?: number;
+  /** The runs that are over. */
+  readonly over?: readonly string[];
+}
+
 /** Browsers without pages, which tell the runs for which they were started and ended. */
-function fakeBrowsers(idleMs?: number) {
+function fakeBrowsers({ idleMs, keptMs, over = [] }: FakeOptions = {}) {
   const started: string[] = [];
   const ended: string[] = [];
+  const renewed: string[] = [];
   const events = new EventTarget();
   const crashes = new Map<string, (reason: string) => void>();
   const start = ({ runId }: NetworkUse): Promise<BrowserProcess> => {
@@ -21,19 +29,27 @@ function fakeBrowsers(idleMs?: number) {
       // No operation of these tests uses it.
       page: {} as GuardedPage,
       ended: promise,
+      renewNetwork: ({ callId }) => void renewed.push(callId),
       [Symbol.asyncDispose]: async () => {
         ended.push(runId);
         events.dispatchEvent(new Event("ended"));
       },
     });
   };
-  const sessions = new BrowserSessions({ max: 4, start, ...(idleMs !== undefined && { idleMs }) });
-  return { sessions, started, ended, crashes, events };
+  const sessions = new BrowserSessions({
+    max: 4,
+    start,
+    isRunOver: ({ run }) => Promise.resolve(over.includes(run)),
+    ...(idleMs !== undefined && { idleMs }),
+    ...(keptMs !== undefined && { keptMs }),
+  });
+  return { sessions, started, renewed, ended, crashes, events };
 }
 
-const owner = (runId: string, tenant = "acme", allow = ["a.test:443"]) => ({
+const owner = (runId: string, tenant = "acme", allow = ["a.test:443"], delegateId = "") => ({
   tenant,
-  network: { allow, runId, callId: "c" },
+  delegateId,
+  network: { allow, runId, callId: `${runId}-call` },
 });
 const broken = () => Promise.reject(new Error("the call was cancelled"));
 const done = (): Promise<PageOutcome<string>> => Promise.resolve({ kind: "done", value: "a" });
@@ -63,7 +79,7 @@ describe("the browsers of a toolhost", () => {
   });
 
   test("end when they are idle, lost, or may reach other hosts", async () => {
-    const idle = fakeBrowsers(1);
+    const idle = fakeBrowsers({ idleMs: 1 });
     await idle.sessions.open(owner("run_1"), done, never);
     await once(idle.events, "ended");
     expect(idle.sessions.count).toBe(0);
@@ -78,6 +94,43 @@ describe("the browsers of a toolhost", () => {
     ).toMatchObject({ reason: expect.stringMatching(/other hosts than when/) as string });
     expect(ended).toEqual(["run_2", "run_3"]);
     expect(sessions.count).toBe(0);
+  });
+
+  test("make room for a run of the tenant when theirs is over, or does not use them", async () => {
+    const over = fakeBrowsers({ over: ["run_1"] });
+    for (const run of ["run_1", "run_2", "run_3"])
+      await over.sessions.open(owner(run), done, never);
+    expect(over.ended).toEqual(["run_1"]);
+    await expect(over.sessions.open(owner("run_4"), done, never)).rejects.toThrow(/^busy/);
+    const idle = fakeBrowsers({ keptMs: 0 });
+    for (const run of ["run_1", "run_2"]) await idle.sessions.open(owner(run), done, never);
+    await idle.sessions.continue(owner("run_1"), done, never);
+    await idle.sessions.open(owner("run_3"), done, never);
+    expect(idle.ended).toEqual(["run_2"]);
+  });
+
+  test("are not taken from a call, and count until they have ended", async () => {
+    const { sessions, ended } = fakeBrowsers({ keptMs: 0, over: ["run_1", "run_2"] });
+    const using = Promise.withResolvers<PageOutcome<string>>();
+    const first = sessions.open(owner("run_1"), () => using.promise, never);
+    const second = sessions.open(owner("run_2"), () => using.promise, never);
+    await expect(sessions.open(owner("run_3"), done, never)).rejects.toThrow(/^busy/);
+    using.resolve({ kind: "failed", reason: "it crashed", isLost: true });
+    await sessions.open(owner("run_3"), done, never);
+    await Promise.all([first, second]);
+    expect(ended).toEqual(["run_1", "run_2"]);
+  });
+
+  test("are not shared by an agent and its delegates, and each call has connections of its own", async () => {
+    const { sessions, started, renewed } = fakeBrowsers();
+    await sessions.open(owner("run_1"), done, never);
+    const delegate = owner("run_1", "acme", ["a.test:443"], "helper");
+    expect(await sessions.continue(delegate, done, never)).toMatchObject({
+      reason: expect.stringMatching(/no open page/) as string,
+    });
+    await sessions.open(delegate, done, never);
+    expect(started).toEqual(["run_1", "run_1"]);
+    expect(renewed).toEqual(["run_1-call", "run_1-call"]);
   });
 
   test("end with an operation that was not finished, and with their toolhost", async () => {

@@ -1,4 +1,5 @@
 import { ErrorReason } from "@reeve/contracts/error";
+import { abortable } from "@reeve/platform/async/abortable";
 import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Failure } from "@reeve/platform/failure";
 import type { NetworkUse } from "@reeve/sandbox/port";
@@ -6,10 +7,15 @@ import type { BrowserProcess } from "./browser-process.ts";
 import type { GuardedPage, PageOutcome } from "./guarded-page.ts";
 
 const defaultIdleMs = 5 * 60_000;
+const defaultKeptMs = 30_000;
+/** How long the question may take whether a run is over. */
+const askMs = 3_000;
 
-/** A run, and what its calls may reach. */
+/** An agent of a run, and what its calls may reach. */
 export interface SessionOwner {
   readonly tenant: string;
+  /** The delegate that works. Empty: the agent of the run does. */
+  readonly delegateId: string;
   readonly network: NetworkUse;
 }
 
@@ -18,30 +24,47 @@ export interface BrowserSessionsOptions {
   readonly max: number;
   /** How long a browser waits for the next call of its run. Default: five minutes. */
   readonly idleMs?: number;
+  /** How long an idle browser is kept from other runs of its tenant that need one. Default: 30 seconds. */
+  readonly keptMs?: number;
+  /** Whether nothing more happens for a run. */
+  isRunOver(
+    run: { readonly tenant: string; readonly run: string },
+    signal: AbortSignal,
+  ): Promise<boolean>;
   start(network: NetworkUse, signal: AbortSignal): Promise<BrowserProcess>;
 }
 
 interface Session {
+  readonly key: string;
   readonly tenant: string;
+  readonly run: string;
   readonly hosts: string;
   readonly mutex: Semaphore;
   readonly starting: Promise<BrowserProcess>;
   timer: NodeJS.Timeout | undefined;
+  /** How many calls use it, or wait for it. */
+  uses: number;
+  idleSinceMs: number;
+  ending: Promise<void> | undefined;
 }
 
 /**
- * The browsers of a toolhost: at most one for each run, and of no tenant more than half of them. One that is idle, lost, or whose run
- * may reach other hosts than before ends. Disposing ends all.
+ * The browsers of a toolhost: at most one for each agent of a run, and of no tenant more than half of them. One that is idle, lost, or
+ * whose agent may reach other hosts than before ends. If there are too many, so do those of runs that are over, or else the one of the
+ * tenant that has been idle for longest. Disposing ends all.
  */
 export class BrowserSessions implements AsyncDisposable {
   readonly #options: BrowserSessionsOptions;
+  /** Those that can be used. */
   readonly #sessions = new Map<string, Session>();
+  /** All whose processes may still exist. */
+  readonly #live = new Set<Session>();
 
   constructor(options: BrowserSessionsOptions) {
     this.#options = options;
   }
 
-  /** How many browsers run now. */
+  /** How many browsers can be used now. */
   get count(): number {
     return this.#sessions.size;
   }
@@ -53,9 +76,10 @@ export class BrowserSessions implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Outcome<Value>> {
     const known = this.#sessions.get(keyOf(owner));
-    if (known !== undefined && known.hosts !== hostsOf(owner)) await this.#end(keyOf(owner), known);
+    if (known !== undefined && known.hosts !== hostsOf(owner)) await this.#end(known);
+    if (!this.#sessions.has(keyOf(owner))) await this.#makeRoom(owner.tenant, signal);
     const session = this.#sessions.get(keyOf(owner)) ?? this.#start(owner, signal);
-    return await this.#use(keyOf(owner), session, use, signal);
+    return await this.#use(session, owner, { use, signal });
   }
 
   /** Uses the browser that a run has. */
@@ -65,74 +89,137 @@ export class BrowserSessions implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<Outcome<Value>> {
     const session = this.#sessions.get(keyOf(owner));
-    if (session === undefined) return lost("this run has no open page");
+    if (session === undefined) return lost("this agent of the run has no open page");
     if (session.hosts !== hostsOf(owner)) {
-      await this.#end(keyOf(owner), session);
+      await this.#end(session);
       return lost("the agent may reach other hosts than when the page was opened");
     }
-    return await this.#use(keyOf(owner), session, use, signal);
+    return await this.#use(session, owner, { use, signal });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#sessions].map(([key, session]) => this.#end(key, session)));
+    await Promise.all([...this.#live].map((session) => this.#end(session)));
+  }
+
+  #isFull(tenant: string): boolean {
+    const { max } = this.#options;
+    const ofTenant = [...this.#live].filter((each) => each.tenant === tenant);
+    return this.#live.size >= max || ofTenant.length >= Math.ceil(max / 2);
+  }
+
+  /** Ends browsers that nobody needs, if there are too many for another one of a tenant. */
+  async #makeRoom(tenant: string, signal: AbortSignal): Promise<void> {
+    if (!this.#isFull(tenant)) return;
+    await abortable(this.#endOver(signal), signal);
+    if (!this.#isFull(tenant)) return;
+    const { keptMs = defaultKeptMs } = this.#options;
+    const [oldest] = [...this.#live]
+      .filter((each) => each.tenant === tenant && each.uses === 0)
+      .filter(({ idleSinceMs }) => performance.now() - idleSinceMs >= keptMs)
+      .toSorted((one, other) => one.idleSinceMs - other.idleSinceMs);
+    if (oldest !== undefined) await abortable(this.#end(oldest), signal);
+  }
+
+  /** Ends the idle browsers of runs that are over, and waits for those that end already. */
+  async #endOver(signal: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([signal, AbortSignal.timeout(askMs)]);
+    const isOver = async ({ tenant, run }: Session): Promise<boolean> =>
+      await this.#options.isRunOver({ tenant, run }, until).catch(() => false);
+    const ended = [...this.#live].map(async (session) => {
+      if (session.ending !== undefined) return await session.ending;
+      if (session.uses > 0 || !(await isOver(session))) return;
+      // Whoever has begun to use it meanwhile knows better.
+      if (session.uses === 0) await this.#end(session);
+    });
+    await Promise.all(ended);
   }
 
   #start(owner: SessionOwner, signal: AbortSignal): Session {
-    const { max, start } = this.#options;
-    const ofTenant = [...this.#sessions.values()].filter(({ tenant }) => tenant === owner.tenant);
-    if (this.#sessions.size >= max || ofTenant.length >= Math.ceil(max / 2)) throw busy();
+    if (this.#isFull(owner.tenant)) throw busy();
     const session: Session = {
+      key: keyOf(owner),
       tenant: owner.tenant,
+      run: owner.network.runId,
       hosts: hostsOf(owner),
       mutex: new Semaphore(1),
-      starting: start(owner.network, signal),
+      starting: this.#options.start(owner.network, signal),
       timer: undefined,
+      uses: 0,
+      idleSinceMs: performance.now(),
+      ending: undefined,
     };
-    const key = keyOf(owner);
-    this.#sessions.set(key, session);
-    const end = () => void this.#end(key, session);
+    this.#sessions.set(session.key, session);
+    this.#live.add(session);
+    const end = () => void this.#end(session);
     session.starting.then(({ ended }) => ended.then(end), end);
     return session;
   }
 
   async #use<Value>(
-    key: string,
     session: Session,
-    use: Use<Value>,
-    signal: AbortSignal,
+    { network }: SessionOwner,
+    { use, signal }: Operation<Value>,
   ): Promise<Outcome<Value>> {
-    using _ = await session.mutex.acquire(signal);
     clearTimeout(session.timer);
+    session.uses++;
     try {
-      const { page } = await session.starting;
-      const outcome = await use(page, signal);
-      if (outcome.kind === "failed" && outcome.isLost) await this.#end(key, session);
-      return outcome;
-    } catch (error) {
-      // Whatever the page does then, no other call sees it.
-      await this.#end(key, session);
-      throw error;
+      using _ = await session.mutex.acquire(signal);
+      return await this.#operate(session, network, { use, signal });
     } finally {
-      if (this.#sessions.get(key) === session) {
+      session.uses--;
+      session.idleSinceMs = performance.now();
+      if (session.uses === 0 && session.ending === undefined) {
         const { idleMs = defaultIdleMs } = this.#options;
-        session.timer = setTimeout(() => void this.#end(key, session), idleMs).unref();
+        session.timer = setTimeout(() => void this.#end(session), idleMs).unref();
       }
     }
   }
 
-  async #end(key: string, session: Session): Promise<void> {
-    clearTimeout(session.timer);
-    if (this.#sessions.get(key) === session) this.#sessions.delete(key);
-    const process = await session.starting.catch(() => undefined);
-    await process?.[Symbol.asyncDispose]();
+  async #operate<Value>(
+    session: Session,
+    network: NetworkUse,
+    { use, signal }: Operation<Value>,
+  ): Promise<Outcome<Value>> {
+    try {
+      const { page, renewNetwork } = await session.starting;
+      renewNetwork(network);
+      const outcome = await use(page, signal);
+      if (outcome.kind === "failed" && outcome.isLost) await this.#end(session);
+      return outcome;
+    } catch (error) {
+      // Whatever the page does then, no other call sees it.
+      await this.#end(session);
+      throw error;
+    }
   }
+
+  async #end(session: Session): Promise<void> {
+    clearTimeout(session.timer);
+    if (this.#sessions.get(session.key) === session) this.#sessions.delete(session.key);
+    session.ending ??= this.#dispose(session);
+    await session.ending;
+  }
+
+  async #dispose(session: Session): Promise<void> {
+    try {
+      const process = await session.starting.catch(() => undefined);
+      await process?.[Symbol.asyncDispose]();
+    } finally {
+      this.#live.delete(session);
+    }
+  }
+}
+
+interface Operation<Value> {
+  readonly use: Use<Value>;
+  readonly signal: AbortSignal;
 }
 
 type Use<Value> = (page: GuardedPage, signal: AbortSignal) => Promise<PageOutcome<Value>>;
 type Outcome<Value> = PageOutcome<Value>;
 
-function keyOf({ tenant, network: { runId } }: SessionOwner): string {
-  return JSON.stringify([tenant, runId]);
+function keyOf({ tenant, delegateId, network: { runId } }: SessionOwner): string {
+  return JSON.stringify([tenant, runId, delegateId]);
 }
 
 function hostsOf({ network }: SessionOwner): string {
@@ -140,7 +227,7 @@ function hostsOf({ network }: SessionOwner): string {
 }
 
 function lost(why: string): Extract<PageOutcome<never>, { kind: "failed" }> {
-  const reason = `${why}: a browser ends when it is idle for five minutes, exceeds a limit, or its toolhost is lost; call browser_open`;
+  const reason = `${why}: a browser ends when it is idle for five minutes, exceeds a limit, is needed by another run, or its toolhost is lost; call browser_open`;
   return { kind: "failed", reason, isLost: false };
 }
 

@@ -7,7 +7,7 @@ import { Failure } from "@reeve/platform/failure";
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import type { BrowserSessions, SessionOwner } from "./browser-sessions.ts";
 import type { PageOutcome, PageView } from "./guarded-page.ts";
-import { partOfView } from "./part-of-view.ts";
+import { headOfView, partOfView } from "./part-of-view.ts";
 
 const elementProperty = {
   type: "string",
@@ -85,9 +85,9 @@ export function browserTools(sessions: BrowserSessions): readonly Tool[] {
           signal,
         );
         if (outcome.kind === "failed") return failed(outcome.reason);
-        const { url, title, png } = outcome.value;
+        const { png } = outcome.value;
         const attachments = [{ label: "screenshot", mediaType: "image/png", bytes: png }];
-        return { content: `${title}\n${url}`, isError: false, attachments };
+        return { content: headOfView(outcome.value).join("\n"), isError: false, attachments };
       },
     }),
   ];
@@ -121,9 +121,9 @@ function ownerOf({
   tenant,
   runId,
   callId,
-  settings: { network: allow },
+  settings: { network: allow, delegateId },
 }: CallContext): SessionOwner {
-  if (allow.length > 0) return { tenant, network: { allow, runId, callId } };
+  if (allow.length > 0) return { tenant, delegateId, network: { allow, runId, callId } };
   const message = "the agent has no network; name hosts in deep_agent.network.allow of the agent";
   throw new Failure("denied", ErrorReason.PERMISSION_DENIED, message);
 }

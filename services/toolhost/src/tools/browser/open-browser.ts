@@ -4,6 +4,7 @@ import { invalidConfig } from "@reeve/platform/process/json-config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
+import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { SandboxDriver } from "@reeve/sandbox/port";
 import type { ToolhostConfig } from "../../config.ts";
 import { BrowserSessions } from "./browser-sessions.ts";
@@ -19,6 +20,7 @@ export interface OpenBrowser extends AsyncDisposable {
 interface BrowserParts {
   /** The sandboxes of this host, with their network. Undefined: there are none. */
   readonly driver: SandboxDriver | undefined;
+  isRunOver(run: RunKey, signal: AbortSignal): Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -28,7 +30,7 @@ interface BrowserParts {
  */
 export async function openBrowser(
   config: ToolhostConfig,
-  { driver, log }: BrowserParts,
+  { driver, isRunOver, log }: BrowserParts,
   signal: AbortSignal,
 ): Promise<OpenBrowser> {
   if (config.REEVE_BROWSER === undefined) {
@@ -52,6 +54,7 @@ export async function openBrowser(
   const folder = join(workspaceRoot(config.REEVE_DATA_DIR, identity), ".browser");
   const sessions = new BrowserSessions({
     max: config.REEVE_BROWSER_SESSIONS,
+    isRunOver,
     start: (network, until) =>
       startBrowser({ driver, identity, folder, program, log }, network, until),
   });

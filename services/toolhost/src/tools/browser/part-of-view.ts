@@ -7,6 +7,11 @@ const minChars = 1_000;
 const frameBytes = 1_000;
 const maxTitleChars = 300;
 
+/** Returns the lines with which the text of a page begins. */
+export function headOfView({ title, url }: Pick<PageView, "title" | "url">): string[] {
+  return [title.slice(0, maxTitleChars).toWellFormed(), url.slice(0, 2 * minChars)].filter(Boolean);
+}
+
 /** Returns the part of the text of a page at an offset that a result may have. Its length is in UTF-16 code units. */
 export function partOfView(
   { url, title, text, status }: PageView & { readonly status?: number },
@@ -23,10 +28,10 @@ export function partOfView(
   const end = offset + part.length;
   const rest = text.length - end;
   const more = rest === 0 ? "" : `\n[${rest} characters follow: browser_read with offset ${end}]`;
-  const head = [title.slice(0, maxTitleChars).toWellFormed(), url.slice(0, 2 * minChars)];
+  const head = headOfView({ title, url });
   if (status !== undefined && status !== 200) head.push(`status ${status}`);
   return {
-    content: `${head.filter(Boolean).join("\n")}\n\n${part}${more}`,
+    content: `${head.join("\n")}\n\n${part}${more}`,
     isError: status !== undefined && status >= 400,
   };
 }
