@@ -51,6 +51,8 @@ export interface SessionSpec {
   readonly readOnly: boolean;
   readonly memoryBytes: number;
   readonly processes: number;
+  /** How many processors all of its processes may use together, after all others. Default: no limit. Only where the host can limit it. */
+  readonly cpus?: number;
   /** Hosts and ports that commands may reach, as in `deep_agent.network.allow`. Default: no network. */
   readonly network?: readonly string[];
   /** Folder of the host with the socket `proxy`, to mount as the only way to a network. */

@@ -68,3 +68,12 @@ test("a host without control groups, such as a network namespace with a new /sys
   expect(controlGroups(root)).toBeUndefined();
   expect(readdirSync(root)).toEqual([]);
 });
+
+test("on a host with version 1, only a group with a number of processors is limited in time", () => {
+  for (const each of ["memory", "pids", "cpu"]) mkdirSync(join(root, each));
+  const groups = controlGroups(root);
+  groups?.open("one", limits);
+  groups?.open("two", { ...limits, cpus: 1 });
+  expect(readdirSync(join(root, "cpu/reeve"))).toEqual(["two"]);
+  expect(groups?.list()).toEqual(expect.arrayContaining(["one", "two"]));
+});

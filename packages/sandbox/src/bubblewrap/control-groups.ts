@@ -7,10 +7,10 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { neverAborts } from "@reeve/platform/async/never-aborts";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
-import type { SandboxLimits } from "../port.ts";
+import type { SandboxLimits, SessionSpec } from "../port.ts";
 import { defaultLimits } from "../port.ts";
 
-type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes">;
+type GroupLimits = Pick<SandboxLimits, "memoryBytes" | "processes"> & Pick<SessionSpec, "cpus">;
 
 /** A group of processes whose memory and number the kernel limits together. */
 export interface ControlGroup {
@@ -36,11 +36,17 @@ interface Controller {
   readonly parent: string;
   readonly settings: (limits: GroupLimits) => readonly (readonly [file: string, value: number])[];
   readonly counter?: string;
+  /** Whether it limits only processor time, so that only some groups need it. Default: false. */
+  readonly isOptional?: boolean;
 }
 
 const defaultRoot = "/sys/fs/cgroup";
 const maxAttempts = 20;
 const retryMs = 50;
+/** Period in which a group may use its processor time, in microseconds. */
+const periodUs = 100_000;
+/** The default of the kernel is 100 with version 2, and 1,024 with version 1. */
+const lowWeight = { v1: 128, v2: 12 };
 
 /** Version 1 has a tree for each controller; version 2 has one for all. */
 function memoryV1(root: string): Controller {
@@ -61,13 +67,35 @@ function processesV1(root: string): Controller {
   };
 }
 
+function processorsV1(root: string): Controller {
+  return {
+    parent: join(root, "cpu/reeve"),
+    settings: ({ cpus }) =>
+      cpus === undefined
+        ? []
+        : [
+            ["cpu.cfs_period_us", periodUs],
+            ["cpu.cfs_quota_us", cpus * periodUs],
+            ["cpu.shares", lowWeight.v1],
+          ],
+    isOptional: true,
+  };
+}
+
 function unified(root: string): Controller {
   return {
     parent: join(root, "reeve"),
-    settings: ({ memoryBytes, processes }) => [
+    settings: ({ memoryBytes, processes, cpus }) => [
       ["memory.max", memoryBytes],
       ["memory.swap.max", 0],
       ["pids.max", processes],
+      ...(cpus === undefined
+        ? []
+        : ([
+            // The kernel keeps the period, which is that of version 1.
+            ["cpu.max", cpus * periodUs],
+            ["cpu.weight", lowWeight.v2],
+          ] as const)),
     ],
     counter: "memory.events",
   };
@@ -80,6 +108,7 @@ function unified(root: string): Controller {
 export function controlGroups(root = defaultRoot): ControlGroups | undefined {
   const isUnified = existsSync(join(root, "cgroup.controllers"));
   const controllers = isUnified ? [unified(root)] : [memoryV1(root), processesV1(root)];
+  const processors = isUnified ? undefined : usable(processorsV1(root));
   try {
     if (isUnified) delegateControllers(root);
     // Not recursive: on a /sys without control groups, that is an endless loop in Node.
@@ -89,6 +118,7 @@ export function controlGroups(root = defaultRoot): ControlGroups | undefined {
   } catch {
     return undefined;
   }
+  if (processors !== undefined) controllers.push(processors);
   const foldersOf = (name: string) => controllers.map(({ parent }) => join(parent, name));
   return {
     open: (name, limits) => openGroup(controllers, name, limits),
@@ -101,8 +131,23 @@ export function controlGroups(root = defaultRoot): ControlGroups | undefined {
   };
 }
 
-/** Makes the kernel apply limits to the children of a version 2 group. */
+/** Returns a controller that is not required, unless this process may not create its groups. */
+function usable(controller: Controller): Controller | undefined {
+  try {
+    if (!existsSync(controller.parent)) mkdirSync(controller.parent);
+    return controller;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes the kernel apply limits to the children of a version 2 group. Not every host lets this process limit processor time. */
 function delegateControllers(group: string): void {
+  try {
+    writeFileSync(join(group, "cgroup.subtree_control"), "+cpu");
+  } catch {
+    // A group without this controller has no file for the limit.
+  }
   writeFileSync(join(group, "cgroup.subtree_control"), "+memory +pids");
 }
 
@@ -111,10 +156,9 @@ function openGroup(
   name: string,
   limits: GroupLimits,
 ): ControlGroup {
-  const groups = controllers.map((controller) => ({
-    controller,
-    folder: join(controller.parent, name),
-  }));
+  const groups = controllers
+    .filter(({ isOptional = false }) => !isOptional || limits.cpus !== undefined)
+    .map((controller) => ({ controller, folder: join(controller.parent, name) }));
   for (const { controller, folder } of groups) {
     mkdirSync(folder);
     for (const [file, value] of controller.settings(limits)) {

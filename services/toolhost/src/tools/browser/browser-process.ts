@@ -15,6 +15,8 @@ const maxLifeMs = 30 * 60_000;
 const memoryBytes = 2 ** 30;
 /** Threads count. */
 const processes = 512;
+/** A page may compute also while no call uses it. */
+const cpus = 1;
 const limits: SandboxLimits = {
   timeoutMs: maxLifeMs,
   outputBytes: 2 ** 31,
@@ -61,7 +63,14 @@ export async function startBrowser(
   const own = starting.use(await ownedFolder(folder, identity));
   const workspaceDir = join(own.path, "files");
   makeWorkspaceDir(workspaceDir, identity);
-  const spec = { workspaceDir, readOnly: false, memoryBytes, processes, network: network.allow };
+  const spec = {
+    workspaceDir,
+    readOnly: false,
+    memoryBytes,
+    processes,
+    cpus,
+    network: network.allow,
+  };
   const session = starting.use(await driver.open(spec, signal));
   const socket = starting.use(await devtoolsSocket());
   const ending = new AbortController();
