@@ -1,6 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
-import { ToolDescriptorSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import {
+  PermissionClass,
+  ToolDescriptorSchema,
+  WorkspaceRecordSchema,
+} from "@reeve/contracts/tool";
 import { ToolhostPresenceSchema } from "@reeve/contracts/toolhost";
 import type { WorkspaceRecord } from "@reeve/contracts/tool";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
@@ -16,8 +20,8 @@ interface Situation {
   /** Hosts that have the tool `echo`. */
   readonly offering?: readonly string[];
   readonly deaf?: readonly string[];
-  /** Whether this host has the tool, and whether it works on files. */
-  readonly tool?: "files" | "plain" | "none" | "offline";
+  /** Whether this host has the tool, and whether it works on files, or on what is kept beside them. */
+  readonly tool?: "files" | "plain" | "web" | "browser" | "none" | "offline";
   readonly holder?: string;
   /** The storage of the files. Absent: there are none yet. */
   readonly place?: string;
@@ -40,8 +44,14 @@ async function routed(given: Situation) {
   const living = peers.map((peer) =>
     create(ToolhostPresenceSchema, { pool: "default", slots: 4, ...peer }),
   );
-  const source = tool === "files" ? "builtin" : "mcp:far";
-  const descriptor = create(ToolDescriptorSchema, { name: "echo", source });
+  const isBuiltin = ["files", "web", "browser"].includes(tool);
+  const isOfNetwork = ["web", "browser"].includes(tool);
+  const descriptor = create(ToolDescriptorSchema, {
+    name: "echo",
+    source: isBuiltin ? "builtin" : "mcp:far",
+    ...(isOfNetwork && { permissionClass: PermissionClass.NETWORK }),
+    ...(tool === "browser" && { exclusiveLock: tool }),
+  });
   const own = { ...answers, descriptor, isReachable: () => tool !== "offline" };
   const routing = {
     pool: "default",
@@ -110,9 +120,18 @@ describe("a call that works on files", () => {
   });
 });
 
-test("a call of a tool without files is executed by the host that took it", async () => {
-  const given = { tool: "plain", peers: [{ host: "b" }], holder: "b" } as const;
-  expect((await routed(given)).route).toEqual(here);
+test.each(["plain", "web"] as const)(
+  "a call of a tool without files (%s) is executed by the host that took it",
+  async (tool) => {
+    const given = { tool, peers: [{ host: "b" }], holder: "b" } as const;
+    expect((await routed(given)).route).toEqual(here);
+    expect((await routed({ tool, peers: [{ host: "b" }] })).holder).toBeUndefined();
+  },
+);
+
+test("a call of a browser goes to the host of the files, which has it", async () => {
+  const given = { tool: "browser", peers: [{ host: "b" }], holder: "b" } as const;
+  expect((await routed(given)).route).toEqual({ kind: "there", host: "b" });
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import type { ToolCallRequest, ToolDescriptor } from "@reeve/contracts/tool";
+import { PermissionClass } from "@reeve/contracts/tool";
 import type { ToolhostPresence } from "@reeve/contracts/toolhost";
 import { callableTool } from "../execute/callable-tool.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
@@ -47,9 +48,17 @@ export async function routeCall(
   return await toHolder(request, ports, signal);
 }
 
-/** Whether calls of the tool use the files of the run. Tools of MCP servers and providers have no access to them. */
-function needsWorkspace({ source }: Pick<ToolDescriptor, "source">): boolean {
-  return source === "builtin";
+/**
+ * Whether calls of the tool are executed where the files of the run are. Tools of MCP servers and providers have no access to them, and
+ * web tools use none; those with a lock use something else that the host of the files keeps for the run.
+ */
+function needsWorkspace({
+  source,
+  permissionClass,
+  exclusiveLock,
+}: Pick<ToolDescriptor, "source" | "permissionClass" | "exclusiveLock">): boolean {
+  if (source !== "builtin") return false;
+  return permissionClass !== PermissionClass.NETWORK || exclusiveLock !== "";
 }
 
 function toOffering(
