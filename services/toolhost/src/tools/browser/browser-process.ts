@@ -1,3 +1,4 @@
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Identity } from "@reeve/sandbox/host/identity";
@@ -72,7 +73,9 @@ export async function startBrowser(
     network: network.allow,
   };
   const session = starting.use(await driver.open(spec, signal));
-  const socket = starting.use(await devtoolsSocket());
+  const devtoolsDir = join(own.path, "devtools");
+  await mkdir(devtoolsDir, { mode: 0o700 });
+  const socket = starting.use(await devtoolsSocket(devtoolsDir));
   const ending = new AbortController();
   const command = {
     argv: chromiumCommand(program),

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import type { WebSocket } from "ws";
 import { WebSocketServer } from "ws";
@@ -19,11 +17,11 @@ export interface DevtoolsSocket extends AsyncDisposable {
   receive(bytes: Uint8Array): Promise<void>;
 }
 
-/** Listens on a socket that only this user can reach, for one client that knows its path. */
-export async function devtoolsSocket(): Promise<DevtoolsSocket> {
+/** Listens on a socket in a folder that only this user can reach, for one client that knows its path. */
+export async function devtoolsSocket(folder: string): Promise<DevtoolsSocket> {
   await using opening = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "reeve-browser-"));
-  opening.defer(() => rm(folder, { recursive: true, force: true }));
+  const handle = await open(folder, "r");
+  opening.defer(() => handle.close());
   const path = `/${randomBytes(16).toString("hex")}`;
   const server = createServer();
   const sockets = new WebSocketServer({ server, path, perMessageDeflate: false });
@@ -48,7 +46,8 @@ export async function devtoolsSocket(): Promise<DevtoolsSocket> {
     });
     connected.resolve(socket);
   });
-  const file = join(folder, "devtools");
+  // The path of a data folder may exceed the maximum length of a socket path.
+  const file = `/proc/self/fd/${handle.fd}/socket`;
   server.listen(file);
   await once(server, "listening");
   const messages = new DevtoolsMessages();

@@ -3,6 +3,7 @@ import type { Tool } from "@reeve/calls/ports/tool";
 import { invalidConfig } from "@reeve/platform/process/json-config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { sandboxIdentity } from "@reeve/sandbox/host/identity";
+import { sweepOwnedFolders } from "@reeve/sandbox/host/owned-folder";
 import { workspaceRoot } from "@reeve/sandbox/host/workspace-root";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import type { SandboxDriver } from "@reeve/sandbox/port";
@@ -33,6 +34,11 @@ export async function openBrowser(
   { driver, isRunOver, log }: BrowserParts,
   signal: AbortSignal,
 ): Promise<OpenBrowser> {
+  const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  // No tenant has a name with a dot.
+  const folderOf = () => join(workspaceRoot(config.REEVE_DATA_DIR, identity), ".browser");
+  // A toolhost that was killed has left the profiles of its browsers, which this one may not have.
+  if (driver?.name === "bubblewrap") await sweepOwnedFolders(folderOf());
   if (config.REEVE_BROWSER === undefined) {
     return { tools: [], [Symbol.asyncDispose]: () => Promise.resolve() };
   }
@@ -49,9 +55,7 @@ export async function openBrowser(
     throw invalidConfig("REEVE_BROWSER", "needs Chromium: apt-get install chromium");
   }
   await loadLibrary();
-  const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
-  // No tenant has a name with a dot.
-  const folder = join(workspaceRoot(config.REEVE_DATA_DIR, identity), ".browser");
+  const folder = folderOf();
   const sessions = new BrowserSessions({
     max: config.REEVE_BROWSER_SESSIONS,
     isRunOver,

@@ -23,16 +23,16 @@ function htmlText(html: string, url: string): PageText {
   const document = usableDocument(html, url);
   const title = document.title.trim();
   // Nodes instead of their source: a second tree of a long article would need as much memory as the first.
-  const article = new Readability<Node>(document, { serializer: (node) => node }).parse();
+  const article = new Readability(document, { serializer: (node) => node }).parse();
   const markdown = new TurndownService({ headingStyle: "atx", codeBlockStyle: "fenced" })
     .remove(["img", "picture", "video", "audio"])
     // Looking for an article changes the document, so all of it is parsed again.
-    .turndown((article?.content ?? usableDocument(html, url).body) as HTMLElement);
+    .turndown(article?.content ?? usableDocument(html, url).body);
   return { title: article?.title ?? title, text: markdown };
 }
 
 /** Parses a document. It has absolute links, and nothing that is not text. */
-function usableDocument(html: string, url: string): Document {
+function usableDocument(html: string, url: string): ReturnType<typeof parseHTML>["document"] {
   const { document } = parseHTML(wholeDocument(html));
   for (const each of document.querySelectorAll("script, style, noscript, template, iframe, svg")) {
     each.remove();
