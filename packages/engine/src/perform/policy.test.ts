@@ -215,6 +215,17 @@ describe("a call", () => {
     expect(sent).toEqual(["a.example.org:443"]);
   });
 
+  // Requirement: WEB-7
+  test("of a web tool says that its agent asks for it", async () => {
+    const sent: ToolSettings[] = [];
+    const bench = new WorkerBench(countingModel(1, [], "look"));
+    bench.policy = policyOf("rules: []");
+    bench.offers({ name: "look", permissionClass: PermissionClass.NETWORK, source: "builtin" });
+    await bench.create({ permissionClasses: ["network"] }, startedBy);
+    await driveAndSee(bench, (settings) => sent.push(settings));
+    expect(sent).toMatchObject([{ webTools: true, delegateId: "" }]);
+  });
+
   test("uses the credentials of its agent, and has no network at a toolhost that does not know them", async () => {
     expect(await networkUnder("rules: []")).toMatchObject({
       networkCredentials: ["tracker"],
