@@ -1,4 +1,5 @@
 import type {
+  LongRequestPricing,
   ModelCatalog,
   ModelSpec,
   Pricing,
@@ -7,15 +8,17 @@ import type {
 } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
 import type { Violation } from "@reeve/platform/failure";
+import { isMediaKind, mediaKinds } from "../media/media-kinds.ts";
 import { apiOf } from "./composite-catalog.ts";
 import { isPermittedOrigin } from "./permitted-origin.ts";
+import { reservedProviders } from "./reserved-providers.ts";
 
 const modelId = /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,62}$/;
 const maxNameBytes = 256;
 const maxCutoff = 64;
 const maxLongRequests = 16;
-/** Names that settings of the runtimes configure. */
-const reservedNames: readonly string[] = ["openai", "anthropic", "scripted"];
+/** The maximum number of partial images, as providers limit it. */
+const maxPartialImages = 3;
 
 /**
  * Returns what is wrong with a provider that is to be stored, given the local catalog. That the runtimes know its secret and its origin
@@ -30,8 +33,8 @@ export function providerProblems(
   const add = (name: string, reason: string, description: string) =>
     found.push({ field: `${field}.${name}`, description, reason });
   const { providerId, baseUrl, secret } = spec;
-  if (reservedNames.includes(providerId)) {
-    const names = reservedNames.join(", ");
+  if (reservedProviders.includes(providerId)) {
+    const names = reservedProviders.join(", ");
     add("provider_id", "RESERVED", `must not be ${names}: settings of the runtimes configure them`);
   }
   const rules = local.storedProviders;
@@ -99,13 +102,32 @@ export function modelProblems(
   if (spec.modalities.length > known.length) {
     add("modalities", "TOO_MANY", `must have at most ${known.length} entries`);
   }
+  for (const [index, each] of spec.generates.entries()) {
+    if (isMediaKind(each)) continue;
+    add(`generates[${index}]`, "UNKNOWN_MEDIA", `must be one of ${mediaKinds.join(", ")}`);
+  }
+  if (spec.generates.length > mediaKinds.length) {
+    add("generates", "TOO_MANY", `must have at most ${mediaKinds.length} entries`);
+  }
+  if (spec.partialImages > maxPartialImages) {
+    add("partial_images", "TOO_LARGE", `must be at most ${maxPartialImages}`);
+  }
   if (spec.pricing !== undefined) found.push(...pricingProblems(spec.pricing, `${field}.pricing`));
   return found;
 }
 
 function pricingProblems(pricing: Pricing, field: string): readonly Violation[] {
   const { source, asOf, longRequests } = pricing;
-  const found: Violation[] = [...priceProblems(pricing, field)];
+  const found: Violation[] = [
+    ...priceProblems(pricesOf(pricing), field),
+    ...priceProblems(
+      {
+        usd_per_image: pricing.usdPerImage ?? 0,
+        usd_per_million_characters: pricing.usdPerMillionCharacters ?? 0,
+      },
+      field,
+    ),
+  ];
   if (source + asOf !== "") {
     const description = "source and as_of belong to built-in prices; leave them out";
     found.push({ field, description, reason: "BUILT_IN_ONLY" });
@@ -122,29 +144,26 @@ function pricingProblems(pricing: Pricing, field: string): readonly Violation[] 
       found.push({ field: `${path}.above_input_tokens`, description, reason: "NOT_ASCENDING" });
     }
     before = each.aboveInputTokens;
-    found.push(...priceProblems(each, path));
+    found.push(...priceProblems(pricesOf(each), path));
   }
   return found;
 }
 
-/** A price that is negative or no number would break the cost cap of every agent. */
-function priceProblems(
-  prices: Pick<
-    Pricing,
-    | "inputUsdPerMillion"
-    | "outputUsdPerMillion"
-    | "cachedInputUsdPerMillion"
-    | "cacheWriteInputUsdPerMillion"
-  >,
-  field: string,
-): readonly Violation[] {
-  const named = {
+function pricesOf(prices: Pricing | LongRequestPricing): Readonly<Record<string, number>> {
+  return {
     input_usd_per_million: prices.inputUsdPerMillion,
     output_usd_per_million: prices.outputUsdPerMillion,
     cached_input_usd_per_million: prices.cachedInputUsdPerMillion ?? 0,
     cache_write_input_usd_per_million: prices.cacheWriteInputUsdPerMillion ?? 0,
   };
-  return Object.entries(named).flatMap(([name, price]) =>
+}
+
+/** A price that is negative or no number would break the cost cap of every agent. */
+function priceProblems(
+  prices: Readonly<Record<string, number>>,
+  field: string,
+): readonly Violation[] {
+  return Object.entries(prices).flatMap(([name, price]) =>
     Number.isFinite(price) && price >= 0
       ? []
       : [

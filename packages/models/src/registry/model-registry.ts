@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { z } from "zod";
 import { mediaKinds } from "@reeve/agent/media/media-kinds";
+import { settingProviders } from "@reeve/agent/registry/reserved-providers";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
@@ -9,7 +10,7 @@ import type { Violation } from "@reeve/platform/failure";
 import type { EmbeddingsSetting } from "../embeddings/embeddings-setting.ts";
 import { embeddingsSchema } from "../embeddings/embeddings-setting.ts";
 import type { RegisteredProvider } from "./registered-provider.ts";
-import { registeredProviderSchema, reservedNames } from "./registered-provider.ts";
+import { registeredProviderSchema } from "./registered-provider.ts";
 import type { StoredProviderSettings } from "./stored-providers.ts";
 import { storedProvidersSchema } from "./stored-providers.ts";
 
@@ -78,7 +79,7 @@ export function providerViolations({
   models,
   embeddings,
 }: Pick<ModelRegistry, "providers" | "models" | "embeddings">): readonly Violation[] {
-  const known = [...providers.map(({ name }) => name), ...reservedNames];
+  const known = [...providers.map(({ name }) => name), ...settingProviders];
   const ofModels = models.flatMap(({ id, provider }, index) => {
     if (known.includes(provider)) return [];
     const description = `model ${id} has the provider "${provider}", which does not exist; the providers are: ${known.join(", ")}`;

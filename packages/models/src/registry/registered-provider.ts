@@ -1,3 +1,4 @@
+import { reservedProviders } from "@reeve/agent/registry/reserved-providers";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
@@ -6,9 +7,6 @@ import { chatProvider } from "../chat/chat-provider.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
 import { withOwnFormat } from "./own-format.ts";
 import { hasOneSource, keySource, readKey } from "./provider-key.ts";
-
-/** Names that settings configure. Two providers with one name would hide each other. */
-export const reservedNames: readonly string[] = ["openai", "anthropic", "scripted"];
 
 /** The APIs that a server of the registry can speak. */
 export const registeredApis = ["chat", "responses", "anthropic"] as const;
@@ -22,8 +20,8 @@ export const registeredProviderSchema = z
       .string()
       .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, "must have at most 32 lowercase letters, digits, and -")
       .refine(
-        (name) => !reservedNames.includes(name),
-        `must not be ${reservedNames.join(", ")}: environment variables configure them`,
+        (name) => !reservedProviders.includes(name),
+        `must not be ${reservedProviders.join(", ")}: settings of the runtimes configure them`,
       )
       .describe("First part of a reference `provider:model`."),
     api: z
