@@ -150,6 +150,43 @@ describe("images", () => {
     expect(await failureOf()).toMatchObject(expected);
   });
 
+  test.each<[string, Answer, object]>([
+    [
+      "cut off within its body",
+      (response) => {
+        response.writeHead(200, { "content-type": "application/json" });
+        response.write('{"data":[{"b64_json":"AAAA', () => setImmediate(() => response.destroy()));
+      },
+      { reason: "unavailable", answerBegan: true, isUnprocessed: false },
+    ],
+    [
+      "cut off before its headers",
+      (response) => void response.destroy(),
+      { reason: "unavailable", answerBegan: false, isUnprocessed: false },
+    ],
+    ["a timeout of a proxy", json({}, 504), { reason: "unavailable", isUnprocessed: false }],
+    ["a server without capacity", json({}, 503), { reason: "unavailable", isUnprocessed: true }],
+    ["a provider that is busy", json({}, 429), { reason: "rate_limited", isUnprocessed: true }],
+  ])("say whether an answer may be billed: %s", async (_, given, expected) => {
+    answer = given;
+    expect(await failureOf()).toMatchObject(expected);
+  });
+
+  test("are not billed by a server that cannot be reached", async () => {
+    const closed = createServer();
+    closed.listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const { port } = closed.address() as AddressInfo;
+    closed.close();
+    await once(closed, "close");
+    const { media } = chatProvider({ apiKey: "k", baseUrl: `http://127.0.0.1:${port}/v1` });
+    const parts = media?.generate(image, never)[Symbol.asyncIterator]();
+    await expect(parts?.next()).rejects.toMatchObject({
+      reason: "unavailable",
+      isUnprocessed: true,
+    });
+  });
+
   test("that are too large are not read to their end", async () => {
     const chunk = Buffer.alloc(2 ** 20, "A");
     const { promise: isClosed, resolve } = Promise.withResolvers<void>();

@@ -152,6 +152,19 @@ test("a provider that is busy is asked again, and one that had begun is not", as
   expect(applyAll(initialState, broken).lostUsd).toBe(0.04);
 });
 
+// Requirement: TURN-4
+test("a provider whose connection is lost is not asked again, and its maximum cost counts", async () => {
+  const gone = new ModelFailure("unavailable", "test cannot be reached: other side closed");
+  const model = generating(failing(gone));
+  const runs = await new WorkerBench(model, [painter]).create(paintingAgent);
+  await runs.drive("w1");
+  const events = await runs.events();
+  expect(model.asked).toHaveLength(1);
+  const ended = events.find(({ event }) => event.case === "mediaCallEnded");
+  expect(ended?.event.value).toMatchObject({ failure: "unavailable", mayBeBilled: true });
+  expect(applyAll(initialState, events).lostUsd).toBe(0.04);
+});
+
 // Requirement: CAN-3
 test("a cancelled run stops the generation", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();

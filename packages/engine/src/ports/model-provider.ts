@@ -97,6 +97,8 @@ export interface ModelFailureOptions extends ErrorOptions {
   readonly retryable?: boolean | undefined;
   /** Default: false. */
   readonly answerBegan?: boolean | undefined;
+  /** Default: true, unless the answer began, or the reason is `unavailable` or `malformed`. */
+  readonly isUnprocessed?: boolean | undefined;
 }
 
 /** Thrown when a model gives no answer. Says why, and whether a retry may help. */
@@ -109,6 +111,8 @@ export class ModelFailure extends Error {
   readonly retryable: boolean;
   /** Whether the provider had begun to answer, also if that yielded no part, as with a tool call. */
   readonly answerBegan: boolean;
+  /** Whether it is certain that the provider did nothing for the request, and bills nothing. */
+  readonly isUnprocessed: boolean;
 
   constructor(reason: ModelFailureReason, message: string, options: ModelFailureOptions = {}) {
     super(message, options);
@@ -116,6 +120,9 @@ export class ModelFailure extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.retryable = options.retryable ?? temporary.has(reason);
     this.answerBegan = options.answerBegan ?? false;
+    this.isUnprocessed =
+      options.isUnprocessed ??
+      !(this.answerBegan || reason === "unavailable" || reason === "malformed");
   }
 }
 

@@ -24,7 +24,7 @@ export function chatProvider(options: ProviderOptions): ModelProvider {
   const failures = new ProviderFailures(descriptor.name, options.apiKey);
   return {
     descriptor,
-    media: openaiGenerator({ client, failures, provider: descriptor.name }),
+    media: openaiGenerator(options, { failures, provider: descriptor.name }),
     format: chatFormat,
     async *stream(request, signal) {
       try {

@@ -2,11 +2,16 @@ import type {
   ImageRequest,
   MediaGenerator,
   MediaPart,
+  MediaRequest,
   SpeechRequest,
 } from "@reeve/engine/ports/media-generator";
 import { maxFileBytes } from "@reeve/engine/ports/media-generator";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import type OpenAI from "openai";
+import { openaiClient } from "../wire/openai-client.ts";
 import type { ProviderFailures } from "../wire/provider-failures.ts";
+import type { ProviderOptions } from "../wire/provider-options.ts";
+import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
 import { readImages, readImageStream } from "./image-answer.ts";
 import { imageBody, isStreamed } from "./image-request.ts";
 import { assertType, readBounded } from "./read-bounded.ts";
@@ -17,35 +22,56 @@ export const openaiMedia = ["image", "speech"] as const;
 /** The voice of speech without one: the API requires it. */
 const defaultVoice = "alloy";
 
-/** The connection to a provider, and its name in messages. */
-interface MediaConnection {
-  readonly client: OpenAI;
+/** Without partial images, nothing is sent until all images are finished. The deadline of a generation ends before. */
+const minIdleTimeoutMs = 660_000;
+
+/** How a provider is named in messages, and how its failures are classified. */
+interface MediaNames {
   readonly failures: ProviderFailures;
   readonly provider: string;
 }
 
-/** Generates images and speech over the API of OpenAI, or of a compatible server. */
-export function openaiGenerator(connection: MediaConnection): MediaGenerator {
+/**
+ * Generates images and speech over the API of OpenAI, or of a compatible server. Each failure after the headers of an answer may be
+ * billed.
+ */
+export function openaiGenerator(
+  { idleTimeoutMs = defaultIdleTimeoutMs, ...options }: ProviderOptions,
+  names: MediaNames,
+): MediaGenerator {
+  const client = openaiClient({
+    ...options,
+    idleTimeoutMs: Math.max(idleTimeoutMs, minIdleTimeoutMs),
+  });
   return {
     async *generate(request, signal) {
+      let hasHeaders = false;
       try {
+        const response = await post(client, request, signal);
+        hasHeaders = true;
         yield* request.kind === "image"
-          ? images(connection, request, signal)
-          : speech(connection, request, signal);
+          ? images(response, request, names)
+          : speech(response, names);
       } catch (error) {
         signal.throwIfAborted();
-        throw connection.failures.ofException(error);
+        const failure = names.failures.ofException(error);
+        throw hasHeaders ? asBegun(failure) : failure;
       }
     },
   };
 }
 
+function asBegun(failure: unknown): unknown {
+  if (!(failure instanceof ModelFailure)) return failure;
+  const { reason, message, retryable, retryAfterMs, cause } = failure;
+  return new ModelFailure(reason, message, { retryable, retryAfterMs, cause, answerBegan: true });
+}
+
 async function* images(
-  { client, failures, provider }: MediaConnection,
+  response: Response,
   request: ImageRequest,
-  signal: AbortSignal,
+  { failures, provider }: MediaNames,
 ): AsyncIterable<MediaPart> {
-  const response = await post(client, "/images/generations", imageBody(request), signal);
   if (!isStreamed(request)) {
     assertType(response, provider, ["application/json"]);
     yield* readImages(response, request);
@@ -56,27 +82,34 @@ async function* images(
 }
 
 async function* speech(
-  { client, provider }: MediaConnection,
-  { model, text, voice = defaultVoice, instructions, format }: SpeechRequest,
-  signal: AbortSignal,
+  response: Response,
+  { provider }: Pick<MediaNames, "provider">,
 ): AsyncIterable<MediaPart> {
-  const body = {
+  assertType(response, provider, ["audio/", "application/octet-stream"]);
+  yield { kind: "file", bytes: await readBounded(response.body, maxFileBytes) };
+}
+
+/** Returns the body of `POST /audio/speech`. */
+function speechBody({
+  model,
+  text,
+  voice = defaultVoice,
+  instructions,
+  format,
+}: SpeechRequest): object {
+  return {
     model: model.upstreamName,
     input: text,
     voice,
     response_format: format,
     ...(instructions !== undefined && { instructions }),
   };
-  const response = await post(client, "/audio/speech", body, signal);
-  assertType(response, provider, ["audio/", "application/octet-stream"]);
-  yield { kind: "file", bytes: await readBounded(response.body, maxFileBytes) };
 }
 
-async function post(
-  client: OpenAI,
-  path: string,
-  body: object,
-  signal: AbortSignal,
-): Promise<Response> {
+async function post(client: OpenAI, request: MediaRequest, signal: AbortSignal): Promise<Response> {
+  const [path, body] =
+    request.kind === "image"
+      ? (["/images/generations", imageBody(request)] as const)
+      : (["/audio/speech", speechBody(request)] as const);
   return await client.post(path, { body, signal }).asResponse();
 }

@@ -29,7 +29,7 @@ export function responsesProvider(options: ResponsesOptions): ModelProvider {
   const failures = new ProviderFailures(descriptor.name, options.apiKey);
   return {
     descriptor,
-    media: openaiGenerator({ client, failures, provider: descriptor.name }),
+    media: openaiGenerator(options, { failures, provider: descriptor.name }),
     format: responsesFormat,
     async *stream(request, signal) {
       try {

@@ -32,7 +32,8 @@ export class ProviderFailures {
   ofException(error: unknown): unknown {
     if (isUnreachable(error)) {
       const message = `${this.#provider} cannot be reached: ${this.#withoutKey(causeOf(error))}`;
-      return new ModelFailure("unavailable", message, { cause: error });
+      const isUnprocessed = unsentCodes.has(codeOf(error));
+      return new ModelFailure("unavailable", message, { cause: error, isUnprocessed });
     }
     if (!(error instanceof APIError || error instanceof AnthropicError)) return error;
     const status = typeof error.status === "number" ? error.status : undefined;
@@ -68,6 +69,8 @@ export class ProviderFailures {
     return new ModelFailure(reason, `${answered}: ${this.#withoutKey(text)}`, {
       ...options,
       ...(isSpent(error) && { retryable: false }),
+      // Other errors of a server, and timeouts of proxies, may come after the work.
+      ...(status === 503 && { isUnprocessed: true }),
     });
   }
 
@@ -150,6 +153,22 @@ function isUnreachable(error: unknown): boolean {
   if (error instanceof APIConnectionError || error instanceof AnthropicConnectionError) return true;
   const isOfApi = error instanceof APIError || error instanceof AnthropicError;
   return error instanceof Error && !isOfApi && "code" in error;
+}
+
+/** Codes of connections over which no request was sent. */
+const unsentCodes: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+]);
+
+/** Returns the code of the innermost cause that has one. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const own = "code" in error && typeof error.code === "string" ? error.code : "";
+  return codeOf(error.cause) || own;
 }
 
 /** Returns the message of the innermost cause; the outer ones are generic. */

@@ -135,8 +135,8 @@ function failureOf(error: unknown, deadline: AbortSignal): Omit<FailedGeneration
     return { reason: "unavailable", message, mayBeBilled: true };
   }
   if (error instanceof ModelFailure) {
-    const { reason, message, answerBegan } = error;
-    return { reason, message, mayBeBilled: answerBegan };
+    const { reason, message, isUnprocessed } = error;
+    return { reason, message, mayBeBilled: !isUnprocessed };
   }
   if (!(error instanceof Failure)) throw error;
   const message = `the generated files cannot be stored: ${error.message}`;

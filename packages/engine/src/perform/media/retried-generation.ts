@@ -10,8 +10,8 @@ const delays = { firstDelayMs: 1_000, maxDelayMs: 30_000, jitter: 0.2 };
 const maxRetryAfterMs = 60_000;
 
 /**
- * Generates, and repeats what the provider refused before it began to answer: such a request is not billed. Waits at least as long as
- * the provider asks; fails at once if that is longer than a minute.
+ * Generates, and repeats what the provider certainly did not process: such a request is not billed. A request whose connection was lost
+ * is not repeated. Waits at least as long as the provider asks; fails at once if that is longer than a minute.
  */
 export async function* retriedGeneration(
   generator: MediaGenerator,
@@ -32,7 +32,7 @@ export async function* retriedGeneration(
       signal.throwIfAborted();
       if (!(error instanceof ModelFailure) || !error.retryable) throw error;
       const asked = error.retryAfterMs ?? 0;
-      if (hasBegun || error.answerBegan || retries >= maxRetries || asked > maxRetryAfterMs) {
+      if (hasBegun || !error.isUnprocessed || retries >= maxRetries || asked > maxRetryAfterMs) {
         throw error;
       }
       await clock.sleep(Math.max(asked, backoff.next()), signal);
