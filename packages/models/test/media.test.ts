@@ -106,6 +106,16 @@ describe("images", () => {
     });
   });
 
+  test("are asked for in another format than png, unless the model knows none", async () => {
+    answer = json({ data: [{ b64_json: b64 }] });
+    const formats: unknown[] = [];
+    for (const upstreamName of ["dall-e-3", "flux-1", "gpt-image-1"]) {
+      await partsOf({ ...image, model: modelOf({ upstreamName }), format: "webp" });
+      formats.push((sent.at(-1)?.body as { output_format?: string }).output_format);
+    }
+    expect(formats).toEqual([undefined, "webp", "webp"]);
+  });
+
   test("of a model that streams come after partial ones", async () => {
     const partial = event("image_generation.partial_image");
     const completed = event("image_generation.completed", { usage });

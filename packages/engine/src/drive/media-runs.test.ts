@@ -137,6 +137,17 @@ test.each([
   expect(kindsOf(events).filter((kind) => kind === "mediaCallEnded")).toHaveLength(1);
 });
 
+test("a file has the type of its bytes, whatever was asked for", async () => {
+  const [input, draw, ...rest] = paintingAgent.workflow.nodes;
+  const nodes = [input, { ...draw, properties: { format: "webp" } }, ...rest];
+  const workflow = { ...paintingAgent.workflow, nodes };
+  const events = await painted(file(png(64, 48)), { workflow });
+  expectWhole(events, RunStatus.COMPLETED);
+  expect(JSON.parse(outputOf(foldHead(emptyHead, events)))).toMatchObject({
+    artifacts: [{ name: "image-1.png", media_type: "image/png" }],
+  });
+});
+
 test("a provider that is busy is asked again, and one that had begun is not", async () => {
   let busy = 2;
   const events = await painted(async function* (request) {

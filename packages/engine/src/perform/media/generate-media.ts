@@ -17,7 +17,7 @@ import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "../models/model-access.ts";
 import { refusalOfCall } from "../policy-now.ts";
-import { mediaRequest, mediaTypeOf } from "./media-request.ts";
+import { formatOf, mediaRequest } from "./media-request.ts";
 import { retriedGeneration } from "./retried-generation.ts";
 import { storeMedia } from "./store-media.ts";
 
@@ -73,9 +73,10 @@ async function* generated(
   const generator = await generatorOf(model, ports, signal);
   const request = mediaRequest(media, model, args);
   const store = async (bytes: Uint8Array, label: string): Promise<FilePart> => {
+    const { ending, mediaType } = formatOf(request, bytes);
     const file = {
-      name: `${media}-${label}.${request.format}`,
-      mediaType: mediaTypeOf(request),
+      name: `${media}-${label}.${ending}`,
+      mediaType,
       bytes,
       key: `${callId}/${call.media?.attempt ?? 1}/${label}`,
     };

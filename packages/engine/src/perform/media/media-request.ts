@@ -1,6 +1,7 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { MediaKind } from "@reeve/agent/media/media-kinds";
 import type { ModelSpec } from "@reeve/contracts/agent";
+import { mediaTypeOf } from "@reeve/jetstream/objects/inspect-media";
 import { textArgument } from "../../domain/runtime-tools/runtime-tool-result.ts";
 import type { MediaRequest } from "../../ports/media-generator.ts";
 
@@ -24,8 +25,32 @@ export function mediaRequest(kind: MediaKind, model: ModelSpec, args: JsonObject
   };
 }
 
-/** Returns the media type of the files that a request asks for. */
-export function mediaTypeOf({ format }: Pick<MediaRequest, "format">): string {
-  if (format === "mp3") return "audio/mpeg";
-  return format === "wav" ? "audio/wav" : `image/${format}`;
+/** The media types of generated files, and the endings of their names. */
+const formats = {
+  image: [
+    { ending: "png", mediaType: "image/png" },
+    { ending: "jpeg", mediaType: "image/jpeg" },
+    { ending: "webp", mediaType: "image/webp" },
+  ],
+  speech: [
+    { ending: "mp3", mediaType: "audio/mpeg" },
+    { ending: "wav", mediaType: "audio/wav" },
+  ],
+} as const;
+
+/** The media type of a file, and the ending of its name. */
+export interface FileFormat {
+  readonly ending: string;
+  readonly mediaType: string;
+}
+
+/**
+ * Returns the format of a generated file by its first bytes: not every provider can be asked for a format. Returns the one that was asked
+ * for if the bytes are of no format of this kind of media.
+ */
+export function formatOf({ kind, format }: MediaRequest, bytes: Uint8Array): FileFormat {
+  const known: readonly FileFormat[] = formats[kind];
+  const actual = mediaTypeOf(bytes);
+  const asked = known.find(({ ending }) => ending === format) ?? formats[kind][0];
+  return known.find(({ mediaType }) => mediaType === actual) ?? asked;
 }

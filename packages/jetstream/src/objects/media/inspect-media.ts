@@ -19,7 +19,7 @@ export type MediaProblem = readonly [reason: string, description: string];
 
 /** Checks by the start of a file that it has its media type, and returns its size. Images are not decoded. */
 export function inspectMedia(head: Uint8Array, mediaType: string): MediaSize | MediaProblem {
-  const actual = typeOf(head);
+  const actual = mediaTypeOf(head);
   if (actual !== mediaType) {
     const found =
       actual === undefined ? "its content is of another type" : `its content is ${actual}`;
@@ -69,7 +69,8 @@ const riffForms: readonly (readonly [type: string, form: string])[] = [
   ["audio/wav", "WAVE"],
 ];
 
-function typeOf(head: Uint8Array): string | undefined {
+/** Returns the media type of a file by its first bytes. Undefined: it is none of those that models read and generate. */
+export function mediaTypeOf(head: Uint8Array): string | undefined {
   if (isAt(head, 0, "RIFF")) return riffForms.find(([, form]) => isAt(head, 8, form))?.[0];
   return signatures.find(([, start]) => isAt(head, 0, start))?.[0];
 }
