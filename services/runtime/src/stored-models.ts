@@ -7,6 +7,7 @@ import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { openOptionalView } from "@reeve/jetstream/table/optional-view";
 import type { Table } from "@reeve/jetstream/table/port";
+import { Failure } from "@reeve/platform/failure";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 
@@ -18,32 +19,36 @@ export class StoredModels {
   readonly #view: () => readonly ModelRegistry[];
   /** What was read before the view had it. */
   #read: ModelRegistry | undefined;
+  readonly #canRead: () => boolean;
+  readonly #log: Pick<Logger, "warn">;
   readonly #opened = new Map<string, OpenedProvider>();
 
   private constructor(
-    table: Pick<Table<ModelRegistry>, "get">,
+    { table, log, canRead = () => true }: StoredModelsOptions,
     view: () => readonly ModelRegistry[],
   ) {
     this.#table = table;
+    this.#log = log;
+    this.#canRead = canRead;
     this.#view = view;
   }
 
   /** Opens them on NATS. They follow the store until `signal` aborts. */
   static async open(nats: Nats, log: Pick<Logger, "warn">, signal: AbortSignal) {
     // The table may be missing, or closed to this runtime, while a deployment changes to this version.
-    const table = new LaterTable(bucketOf(ModelRegistrySchema).name, () =>
-      openTable(nats, ModelRegistrySchema, { usesReserve: false }),
-    );
-    return await StoredModels.of(table, log, signal);
+    let isOpen = false;
+    const table = new LaterTable(bucketOf(ModelRegistrySchema).name, async () => {
+      const opened = await openTable(nats, ModelRegistrySchema, { usesReserve: false });
+      isOpen = true;
+      return opened;
+    });
+    return await StoredModels.of({ table, log, canRead: () => isOpen }, signal);
   }
 
   /** As `open`, with a table. */
-  static async of(
-    table: Pick<Table<ModelRegistry>, "get" | "watch">,
-    log: Pick<Logger, "warn">,
-    signal: AbortSignal,
-  ): Promise<StoredModels> {
-    return new StoredModels(table, await openOptionalView(table, log, signal));
+  static async of(options: StoredModelsOptions, signal: AbortSignal): Promise<StoredModels> {
+    const view = await openOptionalView(options.table, options.log, signal);
+    return new StoredModels(options, view);
   }
 
   /** What is stored, as of a moment ago. Undefined: nothing ever was. */
@@ -56,10 +61,21 @@ export class StoredModels {
     return watched;
   }
 
-  /** Reads what was stored before the call. If it cannot be read, what is known stays. */
-  async refresh(signal: AbortSignal): Promise<void> {
-    const row = await this.#table.get(key, signal);
-    if (row !== undefined) this.#read = row.record;
+  /**
+   * Reads what was stored before the call. Returns false while the table is missing, or closed to this runtime: what is known stays. Throws
+   * a Failure of kind `unavailable` if a table that was open does not answer.
+   */
+  async refresh(signal: AbortSignal): Promise<boolean> {
+    try {
+      const row = await this.#table.get(key, signal);
+      if (row !== undefined) this.#read = row.record;
+      return true;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Failure) || this.#canRead()) throw error;
+      this.#log.warn({ err: error }, "stored models cannot be read");
+      return false;
+    }
   }
 
   /** Returns a stored provider, opened once for each version of it. Undefined: none has the name. */
@@ -77,6 +93,13 @@ export class StoredModels {
     this.#opened.set(name, { spec, provider });
     return provider;
   }
+}
+
+interface StoredModelsOptions {
+  readonly table: Pick<Table<ModelRegistry>, "get" | "watch">;
+  readonly log: Pick<Logger, "warn">;
+  /** Whether the table was ever open. Default: it is. */
+  readonly canRead?: () => boolean;
 }
 
 interface OpenedProvider {

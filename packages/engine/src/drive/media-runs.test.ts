@@ -1,8 +1,10 @@
+import { ErrorReason } from "@reeve/contracts/error";
 import type { RunEvent } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { png } from "@reeve/jetstream/test/support/files/png";
+import { Failure } from "@reeve/platform/failure";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { costSummaryOf } from "@reeve/run/head/ledger";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
@@ -12,6 +14,7 @@ import { applyAll } from "../domain/state/apply.ts";
 import { initialState } from "../domain/state/run-state.ts";
 import type { MediaPart } from "../ports/media-generator.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
 import { expectOrder } from "../../test/support/event-order.ts";
 import { generating, images, painter, paintingAgent } from "../../test/support/media-model.ts";
 import { expectWhole, key, WorkerBench } from "../../test/support/worker-bench.ts";
@@ -174,6 +177,81 @@ test("a provider whose connection is lost is not asked again, and its maximum co
   const ended = events.find(({ event }) => event.case === "mediaCallEnded");
   expect(ended?.event.value).toMatchObject({ failure: "unavailable", mayBeBilled: true });
   expect(applyAll(initialState, events).lostUsd).toBe(0.04);
+});
+
+test("no more files are stored than were asked for", async () => {
+  const events = await painted(async function* () {
+    for (let number = 0; number < 30; number++) yield { kind: "file", bytes: png(64, 48) };
+  });
+  expectWhole(events, RunStatus.COMPLETED);
+  const ended = events.find(({ event }) => event.case === "mediaCallEnded");
+  expect(ended?.event.value).toMatchObject({ files: 1, costUsd: 0.04 });
+});
+
+/** Drives a run whose ports differ. Returns the run, and what its worker returns. */
+async function drivenWith(change: (ports: RunPorts) => Partial<RunPorts>) {
+  const model = generating(images);
+  const runs = await new WorkerBench(model, [painter]).create(paintingAgent);
+  const ports = runs.ports("w1");
+  const driven = runs.drive("w1", 1, undefined, 1, { ...ports, ...change(ports) });
+  return { runs, model, driven };
+}
+
+const away = (what: string) => new Failure("unavailable", ErrorReason.UNAVAILABLE, what);
+
+/** A store that puts in another way. */
+const puttingBy = ({ artifacts }: RunPorts, put: RunPorts["artifacts"]["put"]) => ({
+  artifacts: {
+    get: artifacts.get.bind(artifacts),
+    getStored: artifacts.getStored.bind(artifacts),
+    read: artifacts.read.bind(artifacts),
+    put,
+  },
+});
+
+test("a store that is away for a moment loses no file that is paid for", async () => {
+  let failures = 2;
+  const { runs, driven } = await drivenWith((ports) =>
+    puttingBy(ports, async (...given) => {
+      if (failures-- > 0) throw away("NATS has no leader");
+      return await ports.artifacts.put(...given);
+    }),
+  );
+  await driven;
+  expectWhole(await runs.events(), RunStatus.COMPLETED);
+});
+
+// Requirement: CAN-3
+test("a cancelled run does not wait for a store that does not react", async () => {
+  const { promise: storing, resolve } = Promise.withResolvers<void>();
+  const { runs, driven } = await drivenWith((ports) =>
+    puttingBy(ports, async () => {
+      resolve();
+      return await new Promise<never>(() => undefined);
+    }),
+  );
+  await storing;
+  await cancelRun(runs, key, { requestedBy: "ann", reason: "enough" }, never);
+  await driven;
+  expectWhole(await runs.events(), RunStatus.CANCELLED);
+});
+
+test("a registry that cannot be read fails the call without a charge: nobody was asked", async () => {
+  const { runs, model, driven } = await drivenWith((ports) => {
+    const catalogs = ports.catalogs();
+    const models = catalogs.models.models.map((each) => ({ ...each, hasStoredProvider: true }));
+    return {
+      catalogs: () => ({ ...catalogs, models: { ...catalogs.models, models } }),
+      provider: () => undefined,
+      refreshModels: () => Promise.reject(away("the bucket is not open yet")),
+    };
+  });
+  await driven;
+  const events = await runs.events();
+  expect(model.asked).toEqual([]);
+  const ended = events.find(({ event }) => event.case === "mediaCallEnded");
+  expect(ended?.event.value).toMatchObject({ failure: "not_configured", mayBeBilled: false });
+  expect(errorOf(events)).toContain("the registry of models cannot be read");
 });
 
 // Requirement: CAN-3

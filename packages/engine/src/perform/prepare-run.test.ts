@@ -246,6 +246,7 @@ test("a model that a gateway stored, and this worker has not seen, is read befor
   const refreshModels = async () => {
     reads += 1;
     known.push({ id: "stored", provider: "test", upstreamName: "x" });
+    return true;
   };
   await bench.drive("w", 1, undefined, 1, { ...bench.ports("w"), ...latest(bench), refreshModels });
   expect(reads).toBe(1);

@@ -49,8 +49,11 @@ export interface RunPorts {
   /** Whether the owner of the run has confirmed moments ago that the run is open and its own. Each owner provides it. Default: no. */
   readonly isRunOpen?: () => boolean;
   catalogs(): Catalogs;
-  /** Reads what is stored of models and providers, so that `catalogs` has what a gateway knew before the call. Default: nothing is stored. */
-  refreshModels?(signal: AbortSignal): Promise<void>;
+  /**
+   * Reads what is stored of models and providers, so that `catalogs` has what a gateway knew before the call. Returns whether this process
+   * can read it at all. Throws a Failure of kind `unavailable` if it cannot for the moment. Default: nothing is stored.
+   */
+  refreshModels?(signal: AbortSignal): Promise<boolean>;
   /** The operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;
   provider(name: string): ModelProvider | undefined;

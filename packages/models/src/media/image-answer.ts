@@ -23,12 +23,11 @@ export async function* readImages(
   yield usageOf(answer);
 }
 
-/** Reads an answer in events: partial images, then the image and what it used. */
+/** Reads an answer in events: partial images, then the image and what it used. Reads nothing after the image. */
 export async function* readImageStream(
   { body }: { readonly body: AsyncIterable<Uint8Array> | null },
   failures: ProviderFailures,
 ): AsyncIterable<MediaPart> {
-  let isComplete = false;
   for await (const events of serverSentEvents(body ?? emptyBody())) {
     for (const { name, data, isCut } of events) {
       if (isCut || data === "[DONE]") continue;
@@ -39,12 +38,11 @@ export async function* readImageStream(
       }
       if (type.endsWith(".partial_image")) yield { kind: "partial", bytes: bytesOf(event) };
       if (!type.endsWith(".completed")) continue;
-      isComplete = true;
       yield { kind: "file", bytes: bytesOf(event) };
       yield usageOf(event);
+      return;
     }
   }
-  if (isComplete) return;
   const options = { retryable: false, answerBegan: true };
   throw new ModelFailure("unavailable", "the answer ended without an image", options);
 }

@@ -1,6 +1,7 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { FilePart } from "@reeve/contracts/content/parts";
 import { ToolStatus } from "@reeve/contracts/tool";
+import { retry } from "@reeve/platform/async/retry/retry";
 import { Failure } from "@reeve/platform/failure";
 import { approvedCall } from "../../domain/calls/approved-call.ts";
 import { refuse } from "../../domain/calls/tool-result.ts";
@@ -13,6 +14,7 @@ import { fact } from "../../domain/state/fact.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { frameOf } from "../../domain/state/run-state.ts";
 import type { MediaGenerator } from "../../ports/media-generator.ts";
+import type { ModelProvider } from "../../ports/model-provider.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "../models/model-access.ts";
@@ -23,6 +25,12 @@ import { storeMedia } from "./store-media.ts";
 
 /** How long a generation may take, with its retries. */
 const maxGenerationMs = 600_000;
+/** How often a registry is read that does not answer: within about ten seconds. */
+const registryReads = {
+  maxAttempts: 12,
+  backoff: { firstDelayMs: 100, maxDelayMs: 1_000, jitter: 0.5 },
+  isRetryable: (error: unknown) => error instanceof Failure && error.kind === "unavailable",
+};
 /** How many partial images of a call are stored. */
 const maxPartials = 12;
 
@@ -51,7 +59,8 @@ export async function* generateMedia(
   const deadline = AbortSignal.timeout(maxGenerationMs);
   try {
     const bounded = AbortSignal.any([signal, deadline]);
-    yield* generated(state, effect, assertKnown(model), ports, bounded);
+    const signals = { signal: bounded, stopped: signal };
+    yield* generated(state, effect, assertKnown(model), ports, signals);
   } catch (error) {
     signal.throwIfAborted();
     const failed = failureOf(error, deadline);
@@ -60,12 +69,19 @@ export async function* generateMedia(
   }
 }
 
+interface GenerationSignals {
+  /** Ends the generation: it is stopped, or takes too long. */
+  readonly signal: AbortSignal;
+  /** Ends the storing of what was generated, which is paid for, and has time of its own. */
+  readonly stopped: AbortSignal;
+}
+
 async function* generated(
   state: RunState,
   effect: GenerateMedia,
   model: ModelSpec,
   ports: RunPorts,
-  signal: AbortSignal,
+  { signal, stopped }: GenerationSignals,
 ): AsyncIterable<readonly Fact[]> {
   const { scope, call, media } = effect;
   const { callId, name, arguments: args = {} } = approvedCall(call);
@@ -80,8 +96,9 @@ async function* generated(
       bytes,
       key: `${callId}/${call.media?.attempt ?? 1}/${label}`,
     };
-    return await storeMedia(state, file, ports, signal);
+    return await storeMedia(state, file, ports, stopped);
   };
+  const maxFiles = request.kind === "image" ? request.count : 1;
   const files: FilePart[] = [];
   let partials = 0;
   let used = { inputTokens: 0, outputTokens: 0 };
@@ -91,6 +108,8 @@ async function* generated(
         used = part;
         break;
       case "file":
+        // The cost that was reserved is that of the files that were asked for.
+        if (files.length >= maxFiles) break;
         files.push(await store(part.bytes, String(files.length + 1)));
         break;
       case "partial": {
@@ -123,23 +142,36 @@ async function generatorOf(
   ports: RunPorts,
   signal: AbortSignal,
 ): Promise<MediaGenerator> {
-  const { media } = await providerOf(model, ports, signal);
+  const { media } = await registeredProvider(model, ports, signal);
   if (media !== undefined) return media;
   const message = `the provider ${model.provider} of worker ${ports.worker} generates no media`;
   throw new ModelFailure("unsupported", message);
 }
 
+/** As `providerOf`. A registry that cannot be read for longer than a moment is a ModelFailure: nobody was asked. */
+async function registeredProvider(
+  model: ModelSpec,
+  ports: RunPorts,
+  signal: AbortSignal,
+): Promise<ModelProvider> {
+  const { clock } = ports;
+  const find = () => providerOf(model, ports, signal);
+  try {
+    return await retry(find, { ...registryReads, clock }, signal);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const message = `the registry of models cannot be read: ${error.message}`;
+    throw new ModelFailure("not_configured", message, { cause: error });
+  }
+}
+
 /** Returns why a generation failed. Rethrows what is no failure of the provider or of the store. */
 function failureOf(error: unknown, deadline: AbortSignal): Omit<FailedGeneration, "model"> {
-  if (deadline.aborted) {
-    const message = `the generation did not end within ${maxGenerationMs / 1_000} s`;
-    return { reason: "unavailable", message, mayBeBilled: true };
-  }
   if (error instanceof ModelFailure) {
     const { reason, message, isUnprocessed } = error;
     return { reason, message, mayBeBilled: !isUnprocessed };
   }
-  if (!(error instanceof Failure)) throw error;
-  const message = `the generated files cannot be stored: ${error.message}`;
+  if (!deadline.aborted) throw error;
+  const message = `the generation did not end within ${maxGenerationMs / 1_000} s`;
   return { reason: "unavailable", message, mayBeBilled: true };
 }

@@ -25,13 +25,15 @@ export async function providerOf(
   if (provider !== undefined) return provider;
   if (hasStoredProvider && ports.refreshModels !== undefined) {
     // The worker that prepared the run may have seen more of the registry.
-    await ports.refreshModels(signal);
+    const isRead = await ports.refreshModels(signal);
     const found = ports.provider(name);
     if (found !== undefined) return found;
-    throw new ModelFailure(
-      "provider_removed",
-      `the stored provider ${name} was deleted; store it again, and retry the run`,
-    );
+    if (isRead) {
+      throw new ModelFailure(
+        "provider_removed",
+        `the stored provider ${name} was deleted; store it again, and retry the run`,
+      );
+    }
   }
   throw new ModelFailure(
     "not_configured",
