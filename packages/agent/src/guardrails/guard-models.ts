@@ -6,6 +6,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { CallerPolicy } from "../policy/caller-policy.ts";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
+import { textProblem } from "../resolve/text-problem.ts";
 import { assertModelAllowed } from "../policy/apply-policy.ts";
 import type { GuardList } from "./guard.ts";
 import { guardPlaces } from "./guard-schema.ts";
@@ -31,7 +32,12 @@ export function guardModelViolations(
 ): readonly Violation[] {
   return modelsInSection(sectionOf(spec, guardrailsSectionName)).flatMap(({ reference, field }) => {
     try {
-      const problem = priceProblem(resolveModel({ model: reference }, models, field), limits);
+      const resolved = resolveModel({ model: reference }, models, field);
+      const unable = textProblem(resolved);
+      if (unable !== undefined) {
+        return [{ field, description: unable, reason: "UNSUPPORTED_CAPABILITY" }];
+      }
+      const problem = priceProblem(resolved, limits);
       return problem === undefined ? [] : [{ field, description: problem, reason: "UNKNOWN_COST" }];
     } catch (error) {
       if (error instanceof Failure) return error.violations;
@@ -65,7 +71,7 @@ export function resolveGuardModels(
       found.get(reference)?.resolved ?? resolveModel({ model: reference }, models, field);
     if (!isOperators) assertModelAllowed(policy, field, resolved, models);
     if (found.has(reference)) continue;
-    const problem = priceProblem(resolved, limits);
+    const problem = textProblem(resolved) ?? priceProblem(resolved, limits);
     if (problem !== undefined) {
       throw new Failure("precondition", ErrorReason.INVALID_AGENT, `${field}: ${problem}`);
     }

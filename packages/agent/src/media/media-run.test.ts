@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { create } from "@bufbuild/protobuf";
+import { create, fromJson } from "@bufbuild/protobuf";
+import { ValueSchema } from "@bufbuild/protobuf/wkt";
 import type { ModelSpecSchema } from "@reeve/contracts/agent";
 import { AgentSpecSchema, ModelCatalogSchema } from "@reeve/contracts/agent";
 import { MediaGenerationSchema } from "@reeve/contracts/run";
@@ -95,6 +96,18 @@ test("an agent names only models that generate, and that have a price under a ca
   const capped = { model: "", workflow: drawing, media: { imageModel: "painter" }, budgets };
   expect(violationsOf(capped)).toEqual(["budgets.max_cost_usd UNKNOWN_COST"]);
   expect(violationsOf(capped, { pricing: { usdPerImage: 0.04 } })).toEqual([]);
+});
+
+// Requirement: CFG-11, TURN-4
+test("a model that generates media in place of text answers no agent and no guard", () => {
+  const input = [{ name: "g", model: { id: "painter", prompt: "Is it safe?" } }];
+  const guardrails = fromJson(ValueSchema, { input });
+  expect(
+    violationsOf({ model: "painter", planningEnabled: true, planningModel: "painter" }),
+  ).toEqual(["model UNSUPPORTED_CAPABILITY", "planning_model UNSUPPORTED_CAPABILITY"]);
+  expect(violationsOf({ sections: { guardrails } })).toContain(
+    "sections.guardrails.input[0].model.id UNSUPPORTED_CAPABILITY",
+  );
 });
 
 // Requirement: WF-1

@@ -68,15 +68,13 @@ test("a stored provider has no name that something else of the runtimes has", ()
   }
 });
 
+/** Returns an agent that a model paints for. Only what names models is read. */
+function paintedBy(isStored: boolean): ResolvedAgent {
+  const model = create(ModelSpecSchema, { ...painter, isStored });
+  const none = { fallbacks: [], guardModels: [], delegates: [] };
+  return { ...none, media: new Map([["image", { model, provider: {} }]]) } as never;
+}
+
 test("an agent whose media a stored model generates calls a stored model", () => {
-  const resolved = (isStored: boolean) => {
-    const model = create(ModelSpecSchema, { ...painter, isStored });
-    const none = { fallbacks: [], guardModels: [], delegates: [] };
-    // Only what names models is read.
-    return {
-      ...none,
-      media: new Map([["image", { model, provider: {} }]]),
-    } as never as ResolvedAgent;
-  };
-  expect([true, false].map((each) => callsStoredModels(resolved(each)))).toEqual([true, false]);
+  expect([true, false].map((each) => callsStoredModels(paintedBy(each)))).toEqual([true, false]);
 });

@@ -18,6 +18,7 @@ import { modelWarnings } from "./model-warnings.ts";
 import { assertRunnable } from "./remote-endpoint.ts";
 import { needsModel } from "../workflow/check/needs-model.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
+import { textProblem } from "./text-problem.ts";
 import { resolveModel } from "./resolve-model.ts";
 
 /** The models of an agent, and how they are called. */
@@ -71,6 +72,10 @@ export function lookupStage(
     if (problem !== undefined) throw invalidAgent(`fallback_models: ${problem}`);
   }
   const all = [executor, planner, ...fallback.permitted].filter((each) => each !== undefined);
+  for (const each of all) {
+    const unable = textProblem(each);
+    if (unable !== undefined) throw invalidAgent(unable);
+  }
   for (const { model } of all) {
     const problem = priceProblem(spec, model, limits);
     if (problem !== undefined) throw invalidAgent(`budgets.max_cost_usd: ${problem}`);

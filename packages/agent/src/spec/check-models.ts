@@ -5,6 +5,7 @@ import { answerProblem, fallbackProblem } from "../resolve/fallback-problem.ts";
 import { modelWarnings } from "../resolve/model-warnings.ts";
 import type { ResolvedModel } from "../resolve/resolve-model.ts";
 import { resolveModel } from "../resolve/resolve-model.ts";
+import { textProblem } from "../resolve/text-problem.ts";
 import { limitsFor } from "./limits.ts";
 import { priceProblem } from "./price-problem.ts";
 
@@ -22,10 +23,17 @@ export function checkModels(
 ): { readonly violations: readonly Violation[]; readonly warnings: readonly string[] } {
   const named = namedModels(spec, models);
   const resolved = named.flatMap(({ found }) => ("model" in found ? [found] : []));
+  const unable = named.flatMap(({ field, found }) => {
+    const description = "model" in found ? textProblem(found) : undefined;
+    return description === undefined
+      ? []
+      : [{ field, description, reason: "UNSUPPORTED_CAPABILITY" }];
+  });
   const warnings = resolved.flatMap((model) => modelWarnings(spec, model));
   return {
     violations: [
       ...named.flatMap(({ field, found }) => ("model" in found ? [] : renamed(found, field))),
+      ...unable,
       ...fallbackViolations(named),
       ...answerViolations(spec, named),
       ...priceViolations(spec, resolved, models),

@@ -66,7 +66,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "usage":
       return chargeUsage(spent, event.value);
     case "mediaCallEnded":
-      return event.value.failure === "" ? chargeMedia(spent, event.value) : spent;
+      return countsMedia(event.value) ? chargeMedia(spent, event.value) : spent;
     case "approval":
       return chargeReview(spent, event.value.approval);
     case "pluginHookFinished":
@@ -124,7 +124,7 @@ export function costAfter(before: number | undefined, { event }: RunEvent): numb
     case "usage":
       return sumOf(before, event.value.costUsd);
     case "mediaCallEnded":
-      return event.value.failure === "" ? sumOf(before, event.value.costUsd) : before;
+      return countsMedia(event.value) ? sumOf(before, event.value.costUsd) : before;
     case "approval": {
       const { approval } = event.value;
       return costOf(before, approval === undefined ? [] : newReviewUsage(approval));
@@ -157,6 +157,11 @@ function withRetrieval<Cost extends number | undefined>(
 
 function sumOf(before: number, costUsd: number | undefined): number | undefined {
   return costUsd === undefined ? undefined : before + costUsd;
+}
+
+/** Whether a generation counts in the cost. A failed one without a cost was not billed, or nobody knows. */
+function countsMedia({ failure, costUsd }: MediaCallEnded): boolean {
+  return failure === "" || costUsd !== undefined;
 }
 
 function chargeMedia(

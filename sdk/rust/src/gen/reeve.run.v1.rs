@@ -915,14 +915,14 @@ pub struct MediaCallEnded {
     /// Number of output tokens, if the provider reports tokens.
     #[prost(uint32, tag = "6")]
     pub output_tokens: u32,
-    /// Cost in US dollars. Unset if the model has no price, or if the attempt failed.
+    /// Cost in US dollars. Of a failed attempt that may be billed, its maximum cost. Unset if neither is known, or if nothing is billed.
     #[prost(double, optional, tag = "7")]
     pub cost_usd: ::core::option::Option<f64>,
     /// Constant that identifies the failure, as in `ModelCallFailed`. Empty if the attempt succeeded.
     #[prost(string, tag = "8")]
     pub failure: ::prost::alloc::string::String,
-    /// Whether the provider may bill the failed attempt: it had begun to answer. The maximum cost of the attempt then counts in the
-    /// budget of the run.
+    /// Whether the provider may bill the failed attempt: it is not certain that it did nothing. The maximum cost of the attempt then counts
+    /// in the budget of the run.
     #[prost(bool, tag = "9")]
     pub may_be_billed: bool,
 }

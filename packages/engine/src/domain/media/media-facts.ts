@@ -91,10 +91,23 @@ export function failedFacts(
   return [
     fact(scope, {
       case: "mediaCallEnded",
-      value: { callId, attempt: attemptOf(call), model, failure: reason, mayBeBilled },
+      value: {
+        callId,
+        attempt: attemptOf(call),
+        model,
+        failure: reason,
+        mayBeBilled,
+        ...(mayBeBilled && lostCostOf(call)),
+      },
     }),
     toolResultFact(call, scope, result, nowMs),
   ];
+}
+
+/** The cost of an attempt that may be billed is its maximum. Without one, it is not known. */
+function lostCostOf({ media }: Call): { readonly costUsd?: number } {
+  const reservedUsd = media?.reservedUsd ?? 0;
+  return reservedUsd > 0 ? { costUsd: reservedUsd } : {};
 }
 
 function attemptOf({ media }: Call): number {

@@ -183,11 +183,12 @@ function failed(state: RunState, envelope: RunEvent, failure: ModelCallFailed): 
   });
 }
 
-/** Charges the reservation of a failed generation that the provider may bill. */
+/** Charges the reservation of a failed generation that the provider may bill, unless its cost is in the ledger. */
 function mediaEnded(state: RunState, envelope: RunEvent, ended: MediaCallEnded): RunState {
   const frame = frameOfEvent(state, envelope);
   const call = frame?.calls.find((each) => each.call.callId === ended.callId);
-  const lostUsd = ended.mayBeBilled ? (call?.media?.reservedUsd ?? 0) : 0;
+  const isLost = ended.mayBeBilled && ended.costUsd === undefined;
+  const lostUsd = isLost ? (call?.media?.reservedUsd ?? 0) : 0;
   return withLost(toOne(state, envelope), frame, { lostUsd, unansweredCalls: 0 });
 }
 

@@ -2254,7 +2254,7 @@ export type MediaCallEnded = Message<"reeve.run.v1.MediaCallEnded"> & {
   outputTokens: number;
 
   /**
-   * Cost in US dollars. Unset if the model has no price, or if the attempt failed.
+   * Cost in US dollars. Of a failed attempt that may be billed, its maximum cost. Unset if neither is known, or if nothing is billed.
    *
    * @generated from field: optional double cost_usd = 7;
    */
@@ -2268,8 +2268,8 @@ export type MediaCallEnded = Message<"reeve.run.v1.MediaCallEnded"> & {
   failure: string;
 
   /**
-   * Whether the provider may bill the failed attempt: it had begun to answer. The maximum cost of the attempt then counts in the
-   * budget of the run.
+   * Whether the provider may bill the failed attempt: it is not certain that it did nothing. The maximum cost of the attempt then counts
+   * in the budget of the run.
    *
    * @generated from field: bool may_be_billed = 9;
    */

@@ -4535,12 +4535,12 @@ type MediaCallEnded struct {
 	InputTokens uint32 `protobuf:"varint,5,opt,name=input_tokens,json=inputTokens,proto3" json:"input_tokens,omitempty"`
 	// Number of output tokens, if the provider reports tokens.
 	OutputTokens uint32 `protobuf:"varint,6,opt,name=output_tokens,json=outputTokens,proto3" json:"output_tokens,omitempty"`
-	// Cost in US dollars. Unset if the model has no price, or if the attempt failed.
+	// Cost in US dollars. Of a failed attempt that may be billed, its maximum cost. Unset if neither is known, or if nothing is billed.
 	CostUsd *float64 `protobuf:"fixed64,7,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
 	// Constant that identifies the failure, as in `ModelCallFailed`. Empty if the attempt succeeded.
 	Failure string `protobuf:"bytes,8,opt,name=failure,proto3" json:"failure,omitempty"`
-	// Whether the provider may bill the failed attempt: it had begun to answer. The maximum cost of the attempt then counts in the
-	// budget of the run.
+	// Whether the provider may bill the failed attempt: it is not certain that it did nothing. The maximum cost of the attempt then counts
+	// in the budget of the run.
 	MayBeBilled   bool `protobuf:"varint,9,opt,name=may_be_billed,json=mayBeBilled,proto3" json:"may_be_billed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
