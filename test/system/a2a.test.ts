@@ -51,7 +51,8 @@ beforeAll(async () => {
   deployment = await Deployment.start((port) => ({
     OPENAI_API_KEY: "k",
     OPENAI_BASE_URL: models.url,
-    REEVE_TOKENS: "test-token-0123456789=acme/tester,viewer-token=acme/eve/viewer",
+    REEVE_TOKENS:
+      "test-token-0123456789=acme/tester,viewer-token=acme/eve/viewer,bob-token=acme/bob",
     REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
     REEVE_A2A_REMOTES: remotesFile(port),
     FAR_TOKEN: "test-token-0123456789",
@@ -244,7 +245,8 @@ describe("a task", () => {
     const answer = message("green", { taskId: id });
     const ended = taskIn(await client.sendMessage(answer));
     expect(answerOf(ended)).toContain("green");
-    await expect(client.sendMessage(answer)).rejects.toThrow("has ended");
+    expect(taskIn(await client.sendMessage(answer))).toEqual(ended);
+    await expect(client.sendMessage(message("more", { taskId: id }))).rejects.toThrow("has ended");
   });
 
   test("is canceled, and a second cancel is refused", async () => {
@@ -273,6 +275,11 @@ describe("a task", () => {
     const request = message("once");
     const first = taskIn(await client.sendMessage(request));
     expect(taskIn(await client.sendMessage(request)).id).toBe(first.id);
+    const bob = await clientFor("helper", "JSONRPC", "bob-token");
+    expect(taskIn(await bob.sendMessage(request)).id).not.toBe(first.id);
+    const [part] = message("other").message.parts;
+    const other = { ...request, message: { ...request.message, parts: part ? [part] : [] } };
+    await expect(client.sendMessage(other)).rejects.toThrow();
   });
 });
 
@@ -295,7 +302,25 @@ describe("an agent", () => {
     expect(answer).toMatchObject({ error: { code: -32003 } });
   });
 
+  test("refuses as the API does: with its status, and its reason", async () => {
+    const headers = { authorization: "Bearer viewer-token" };
+    const body = JSON.stringify({ message: message("x").message });
+    const address = addressOf("helper");
+    const refused = await fetch(`${address}message:send`, { method: "POST", headers, body });
+    expect(refused.status).toBe(403);
+    const details = [{ reason: "PERMISSION_DENIED" }];
+    expect(await refused.json()).toMatchObject({ error: { code: 403, details } });
+    const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: message("x") };
+    const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(call) });
+    expect(await answer.json()).toMatchObject({ error: { code: -32000, data: details } });
+  });
+
   test.each([
+    [
+      "data that is nested too deep",
+      `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"d","role":"ROLE_USER","parts":[{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}]}}}`,
+      -32602,
+    ],
     ["no JSON", "{", -32602],
     ["another version of JSON-RPC", JSON.stringify({ jsonrpc: "1.0", method: "GetTask" }), -32602],
     ["no method", JSON.stringify({ jsonrpc: "2.0", id: 1, method: "Nothing", params: {} }), -32601],

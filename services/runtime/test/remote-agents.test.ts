@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Artifact, Message, StreamResponse } from "@a2a-js/sdk";
 import { Role, TaskState } from "@a2a-js/sdk";
 import type { AgentExecutor, ExecutionEventBus } from "@a2a-js/sdk/server";
@@ -9,9 +12,10 @@ import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { afterEach, describe, expect, test } from "vitest";
 import { RemoteClients } from "../src/remote-agents/remote-clients.ts";
 import { remoteAgentProvider } from "../src/remote-agents/remote-provider.ts";
+import { remoteMessage } from "../src/remote-agents/remote-message.ts";
 import { RemoteTurn } from "../src/remote-agents/remote-turn.ts";
 import type { Remote } from "../src/remote-agents/remotes-file.ts";
-import { remoteFor } from "../src/remote-agents/remotes-file.ts";
+import { readRemotes, remoteFor } from "../src/remote-agents/remotes-file.ts";
 import type { AgentServer, Intercept } from "./support/agent-server.ts";
 import { startAgentServer } from "./support/agent-server.ts";
 
@@ -103,7 +107,7 @@ const remoteAt = (prefix: string, more: Partial<Remote> = {}): Remote => ({
 
 const user = (text: string): PromptMessage => ({ role: "user", text });
 
-const fresh = { messageId: "m-1", taskId: "", contextId: "", isAccepted: false };
+const fresh = { messageId: "m-1", taskId: "", contextId: "", isAccepted: false, maxMs: 60_000 };
 
 function requestTo(url: string, messages: readonly PromptMessage[], remote = fresh): ModelRequest {
   return {
@@ -168,7 +172,7 @@ describe.each([true, false])("an agent of the A2A project (streams: %s)", (strea
         isError: false,
       },
     ];
-    const remote = { messageId: "m-2", taskId, contextId, isAccepted: false };
+    const remote = { ...fresh, messageId: "m-2", taskId, contextId };
     const second = await ask(remotes, requestTo(server.url, answered, remote));
     expect(turnIn(second)).toMatchObject({ finishReason: "stop", calls: [] });
     expect(second.filter(({ kind }) => kind === "text")).toEqual([
@@ -194,7 +198,12 @@ describe("a remote agent is not called", () => {
 
   test("without an entry of the operator for its address and the tenant", async () => {
     const remotes = [remoteAt(url, { tenants: ["globex"] })];
-    for (const target of [url, "https://agents.example/b/", "https://agents.example/a/../b/"]) {
+    for (const target of [
+      url,
+      "https://agents.example/b/",
+      "https://agents.example/a/../b/",
+      "https://agents.example/a/..%2fb/",
+    ]) {
       const failure = await failureOf(ask(remotes, requestTo(target, [user("x")])));
       expect(failure).toMatchObject({ reason: "refused", retryable: false });
     }
@@ -238,6 +247,7 @@ function streaming(
 }
 
 const working = { task: { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } };
+const doneMessage = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "done" }] };
 const statusOf = (state: string, taskId = "t") => ({
   statusUpdate: { taskId, contextId: "c", status: { state } },
 });
@@ -297,6 +307,12 @@ describe("a remote agent that misbehaves gives a failure by name", () => {
       streaming([working, statusOf("TASK_STATE_COMPLETED", "u")]),
       "another task",
     ],
+    [
+      "the id of a task of 2 MB",
+      streaming([{ task: { ...working.task, id: "t".repeat(2_000_000) } }]),
+      "an id of more than 255",
+    ],
+    ["events without number", streaming(Array(20_001).fill(working)), "more than 20000 events"],
     ["an update before its task", streaming([statusOf("TASK_STATE_COMPLETED")]), "before its task"],
     [
       "a state that does not exist",
@@ -327,6 +343,14 @@ describe("a remote agent that misbehaves gives a failure by name", () => {
     expect(failure.retryable).toBe(false);
   });
 
+  test("work that outlasts the time of the run", async () => {
+    const server = await hostile(streaming([working], () => undefined));
+    const request = requestTo(server.url, [user("x")], { ...fresh, maxMs: 300 });
+    const failure = await failureOf(ask([remoteAt(server.url)], request));
+    expect(failure.message).toContain("did not end its work within 300 ms");
+    expect(failure.retryable).toBe(false);
+  });
+
   test("a lost connection can be repeated", async () => {
     const server = await hostile(streaming([working], (response) => void response.destroy()));
     const failure = await failureOf(
@@ -346,6 +370,95 @@ const updateTo = (state: TaskState): StreamResponse => ({
       metadata: undefined,
     },
   },
+});
+
+test("a task that repeats itself is recorded and shown once, and a long status is cut", async () => {
+  const speaking = {
+    task: {
+      ...working.task,
+      status: {
+        state: "TASK_STATE_WORKING",
+        message: { ...doneMessage, parts: [{ text: "x".repeat(90_000) }] },
+      },
+      artifacts: [{ artifactId: "a", parts: [{ text: "a draft" }] }],
+    },
+  };
+  const server = await hostile(
+    streaming([...Array<object>(50).fill(speaking), statusOf("TASK_STATE_COMPLETED")]),
+  );
+  const parts = await ask([remoteAt(server.url)], requestTo(server.url, [user("x")]));
+  expect(parts.map(({ kind }) => kind)).toEqual([
+    "remote_task",
+    "reasoning",
+    "reasoning",
+    "text",
+    "turn",
+  ]);
+  const shown = parts.flatMap((part) => (part.kind === "reasoning" ? [part.text.length] : []));
+  expect(Math.max(...shown)).toBeLessThan(20_000);
+});
+
+test("an answer that had reached the task is not lost when it is sent again", async () => {
+  const server = await hostile((request, response, body) => {
+    if (request.method === "GET") return false;
+    const { id, method } = JSON.parse(body) as { id: number; method: string };
+    const ended = {
+      ...working.task,
+      status: { state: "TASK_STATE_COMPLETED", message: doneMessage },
+    };
+    const refusal = { code: -32004, message: "task t has ended" };
+    response.setHeader("content-type", "application/json");
+    response.end(
+      json({
+        jsonrpc: "2.0",
+        id,
+        ...(method === "GetTask" ? { result: ended } : { error: refusal }),
+      }),
+    );
+    return true;
+  });
+  const remote = { ...fresh, taskId: "t", contextId: "c" };
+  const parts = await ask([remoteAt(server.url)], requestTo(server.url, [user("x")], remote));
+  expect(parts).toContainEqual({ kind: "text", text: "done" });
+});
+
+test("what one remote agent says is not for another", () => {
+  const turn = { url: "https://one.example", contextId: "of-one" };
+  const messages: readonly PromptMessage[] = [
+    { role: "verbatim", messageJson: json(turn), format: "a2a" },
+    user("next"),
+  ];
+  const contextOf = (url: string) => remoteMessage(requestTo(url, messages), fresh).contextId;
+  expect(contextOf("https://one.example")).toBe("of-one");
+  expect(contextOf("https://two.example")).toBe("");
+});
+
+test("each entry of the operator is called with its own token", async () => {
+  const tokens: unknown[] = [];
+  const server = await hostile((request) => {
+    tokens.push(request.headers.authorization);
+    return false;
+  });
+  const entry = (tenant: string) =>
+    remoteAt(server.url, { tenants: [tenant], token: `of-${tenant}` });
+  const clients = resources.use(new RemoteClients([entry("acme"), entry("globex")], () => 0));
+  for (const tenant of ["acme", "globex"]) await clients.clientFor(tenant, server.url, never);
+  expect(tokens).toEqual(["Bearer of-acme", "Bearer of-globex"]);
+});
+
+test.each([
+  ["two entries with one name", "- &a { name: a, url: 'https://x.example' }\n  - *a", "same name"],
+  [
+    "a range that is none",
+    "- { name: a, url: 'https://x.example', allow_addresses: [10.0.0.0/99] }",
+    "no range",
+  ],
+])("a file of the operator with %s is refused", async (_, entries, message) => {
+  const folder = mkdtempSync(join(tmpdir(), "reeve-remotes-"));
+  resources.defer(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "remotes.yaml");
+  writeFileSync(path, `remotes:\n  ${entries}\n`);
+  await expect(readRemotes(path, {}, never)).rejects.toThrow(message);
 });
 
 test("nothing after the end of a task counts", () => {

@@ -40,5 +40,5 @@ export const publicServices: readonly string[] = [
   .map(({ typeName }) => typeName)
   .toSorted();
 
-/** The addresses of plain HTTP that need no client of the API: webhooks of triggers. */
-export const publicPaths: readonly string[] = ["v1/hooks"];
+/** The addresses of plain HTTP that need no client of the API: webhooks of triggers, and agents that are offered through A2A. */
+export const publicPaths: readonly string[] = ["v1/hooks", "a2a"];

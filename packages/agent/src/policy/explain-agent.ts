@@ -80,7 +80,8 @@ function modelAccess(
   const missing: Access[] = [];
   for (const reference of new Set([...named, ...spec.fallbackModels])) {
     try {
-      const { model } = resolveModel({ model: reference }, models);
+      const endpoint = reference === spec.model ? spec.endpoint : undefined;
+      const { model } = resolveModel({ model: reference, endpoint }, models);
       found.set(model.id, model);
     } catch (error) {
       if (!(error instanceof Failure)) throw error;

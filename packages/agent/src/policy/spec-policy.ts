@@ -20,7 +20,7 @@ export function policyProblems(
   policy: CallerPolicy,
 ): { readonly violations: readonly Violation[]; readonly warnings: readonly string[] } {
   const named: readonly (readonly [string, Withheld | undefined])[] = [
-    ["model", withheldReference(spec.model, models, policy)],
+    ["model", withheldReference(spec.model, models, policy, spec.endpoint)],
     ["planning_model", withheldReference(plannerOf(spec), models, policy)],
     ...mediaKinds.map(
       (kind) =>
@@ -63,15 +63,20 @@ function withheldReference(
   reference: string | undefined,
   models: ModelCatalog,
   policy: CallerPolicy,
+  endpoint?: unknown,
 ): Withheld | undefined {
-  const found = reference === undefined ? undefined : resolved(reference, models);
+  const found = reference === undefined ? undefined : resolved(reference, models, endpoint);
   return found && withheldModel(policy, found.model, models.models);
 }
 
 /** Returns the model of a reference. Undefined if there is none, which another check reports. */
-function resolved(model: string, models: ModelCatalog): ResolvedModel | undefined {
+function resolved(
+  model: string,
+  models: ModelCatalog,
+  endpoint?: unknown,
+): ResolvedModel | undefined {
   try {
-    return resolveModel({ model }, models);
+    return resolveModel({ model, endpoint }, models);
   } catch (error) {
     if (error instanceof Failure) return undefined;
     throw error;

@@ -198,6 +198,16 @@ describe("an agent with an endpoint", () => {
     expect(tools.map(({ name }) => name)).toEqual(["ask_user"]);
   });
 
+  test("is the only one that has a remote agent as its model", () => {
+    const model = "a2a:https://x.example/a";
+    expect(violationsOf({ model }, withRemotes)).toEqual(["model: PROVIDER_NOT_FOUND"]);
+    expect(violationsOf({ fallbackModels: [model] }, withRemotes)).toEqual([
+      "fallback_models[0]: PROVIDER_NOT_FOUND",
+    ]);
+    const endpoint = { url: "https://x.example/a" };
+    expect(violationsOf({ model: "", endpoint }, withRemotes)).toEqual([]);
+  });
+
   test("has no fields that would be ignored", () => {
     const endpoint = { url: "https://x.example/a" };
     expect(violationsOf({ model: "", endpoint }, withRemotes)).toEqual([]);

@@ -4,6 +4,7 @@ import { ModelSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { withListPrice } from "./list-price.ts";
+import { remoteProvider } from "./remote-endpoint.ts";
 
 export interface ResolvedModel {
   readonly model: ModelSpec;
@@ -14,10 +15,10 @@ export interface ResolvedModel {
  * Returns the model that `reference` names: an id of the registry, or `provider:model`. Throws a Failure with reason
  * MODEL_NOT_FOUND, PROVIDER_NOT_FOUND, or, for a reference that matches several different models, AMBIGUOUS_MODEL_REFERENCE; its
  * violation has the path of the field that names the model. A model without a price in the registry has its list price, if that is
- * built in.
+ * built in. Only an agent with an endpoint has a remote agent as its model.
  */
 export function resolveModel(
-  { model: reference }: { readonly model: string },
+  { model: reference, endpoint }: { readonly model: string; readonly endpoint?: unknown },
   catalog: ModelCatalog,
   field = "model",
 ): ResolvedModel {
@@ -30,11 +31,17 @@ export function resolveModel(
     );
   }
   const named = registered ?? referenced(reference, catalog, unresolved);
+  if (named.provider === remoteProvider && endpoint === undefined) {
+    throw unresolved(
+      "PROVIDER_NOT_FOUND",
+      `"${reference}" is no model, but an agent elsewhere; create an agent with this address as endpoint.url, and run it, or name it as a delegate`,
+    );
+  }
   const provider = catalog.providers.find(({ name }) => name === named.provider);
   if (provider === undefined) {
     throw unresolved(
       "PROVIDER_NOT_FOUND",
-      `model "${reference}" needs the provider "${named.provider}", which is not configured; the configured providers are: ${names(catalog.providers.map(({ name }) => name))}`,
+      `model "${reference}" needs the provider "${named.provider}", which is not configured; the configured providers are: ${names(catalog.providers.map(({ name }) => name).filter((name) => name !== remoteProvider))}`,
     );
   }
   const { upstreamNames } = provider;

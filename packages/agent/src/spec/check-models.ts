@@ -52,12 +52,18 @@ function namedModels(spec: AgentSpec, models: ModelCatalog): readonly NamedModel
   ];
   return references
     .filter(([, reference]) => reference !== "")
-    .map(([field, reference]) => ({ field, found: resolvedOr(reference, models) }));
+    .map(([field, reference]) => {
+      const endpoint = field === "model" ? spec.endpoint : undefined;
+      return { field, found: resolvedOr({ model: reference, endpoint }, models) };
+    });
 }
 
-function resolvedOr(reference: string, models: ModelCatalog): NamedModel["found"] {
+function resolvedOr(
+  reference: Parameters<typeof resolveModel>[0],
+  models: ModelCatalog,
+): NamedModel["found"] {
   try {
-    return resolveModel({ model: reference }, models);
+    return resolveModel(reference, models);
   } catch (error) {
     if (error instanceof Failure) return error.violations;
     throw error;

@@ -4,9 +4,10 @@ import { endTurn } from "@reeve/run/thread/end-turn";
 import { executionId } from "../domain/calls/execution-id.ts";
 import { callsToRelease } from "../domain/next-effects.ts";
 import type { RunState } from "../domain/state/run-state.ts";
-import { workingAgent } from "../domain/delegates/working-agent.ts";
-import type { RemoteTaskKey, RunPorts } from "../ports/run-ports.ts";
+import { openTasksOf } from "../domain/delegates/open-remote-tasks.ts";
+import type { RunPorts } from "../ports/run-ports.ts";
 import { callKey } from "../perform/call-tool.ts";
+import { cancelRemoteTasks } from "../perform/models/cancel-remote-tasks.ts";
 import { statusName } from "@reeve/run/head/run-status";
 
 /**
@@ -19,7 +20,9 @@ export async function releaseEndedRun(
   signal: AbortSignal,
 ): Promise<void> {
   await cancelOpenCalls(state, ports, signal);
-  await cancelRemoteTasks(state, ports, signal);
+  const tenant = state.head.created?.tenant ?? "";
+  const tasks = openTasksOf(state).map((task) => ({ tenant, ...task }));
+  await cancelRemoteTasks(tasks, ports, signal);
   await leaveThread(state, ports, signal);
 }
 
@@ -36,38 +39,6 @@ async function cancelOpenCalls(
       cancelCall(journal, callKey(state, executionId(call)), cancellation, signal),
     ),
   );
-}
-
-/** How long a remote agent may take to cancel a task. */
-const cancelMs = 5_000;
-
-/** Cancels the tasks that agents at endpoints still have. One that does not answer delays the end of the run, and does not prevent it. */
-async function cancelRemoteTasks(
-  state: RunState,
-  { remoteAgents, logger }: RunPorts,
-  signal: AbortSignal,
-): Promise<void> {
-  const tasks = remoteTasks(state);
-  if (remoteAgents === undefined || tasks.length === 0) return;
-  const until = AbortSignal.any([signal, AbortSignal.timeout(cancelMs)]);
-  await Promise.all(
-    tasks.map((task) =>
-      remoteAgents.cancel(task, until).catch((error: unknown) => {
-        signal.throwIfAborted();
-        logger.warn({ err: error, ...task }, "a task of a remote agent was not canceled");
-      }),
-    ),
-  );
-}
-
-/** Returns the tasks that agents at endpoints have not ended, as far as the log says. */
-function remoteTasks(state: RunState): readonly RemoteTaskKey[] {
-  const tenant = state.head.created?.tenant ?? "";
-  return [...state.frames.values()].flatMap((frame) => {
-    const taskId = frame.remote?.taskId ?? "";
-    const url = workingAgent(state, frame).spec?.endpoint?.url;
-    return taskId === "" || url === undefined ? [] : [{ tenant, url, taskId }];
-  });
 }
 
 async function leaveThread(

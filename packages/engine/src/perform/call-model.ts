@@ -16,9 +16,11 @@ import { frameOf } from "../domain/state/run-state.ts";
 import type { ModelTurn } from "../ports/model-provider.ts";
 import { ModelFailure } from "../ports/model-provider.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { openTaskOf } from "../domain/delegates/open-remote-tasks.ts";
 import { holdingGuards } from "../domain/guardrails/guards-at.ts";
 import { heldAnswerFacts } from "./guardrails/held-answer.ts";
 import { loadFiles } from "./load-files.ts";
+import { cancelRemoteTasks } from "./models/cancel-remote-tasks.ts";
 import { assertModelAllowed, providerOf } from "./models/model-access.ts";
 import { ownerOf } from "./models/owner-of.ts";
 import { modelRequest } from "./models/model-request.ts";
@@ -36,8 +38,9 @@ export async function* callModel(
   const provider = modelOf(state, frame)?.provider ?? "";
   const guards = isSummary ? [] : holdingGuards(state, frame);
   let answerBegan = false;
+  let remoteTaskId = frame.remote?.taskId;
   try {
-    const request = modelRequest(state, frame, call);
+    const request = modelRequest(state, frame, call, ports.clock.now());
     assertModelAllowed(state, request.model, ports);
     const called = await providerOf(request.model, ports, signal);
     using loaded = await loadFiles(state, request, ports, signal);
@@ -69,6 +72,7 @@ export async function* callModel(
       }
       if (part.kind === "remote_task") {
         const { taskId, contextId } = part;
+        remoteTaskId = taskId;
         yield [fact(scope, { case: "remoteTask", value: { taskId, contextId } })];
         continue;
       }
@@ -84,6 +88,13 @@ export async function* callModel(
   } catch (error) {
     if (!(error instanceof ModelFailure)) throw error;
     const after = afterFailure(state, { frame, call }, error, ports.clock.now());
+    const open = openTaskOf(state, frame, remoteTaskId);
+    const isRepeated = after.delayMs !== undefined || after.fallbackModel !== undefined;
+    // The end of a run cancels the task of its agent; the run of a delegate's caller may still be long.
+    if (open !== undefined && !isRepeated && frame.subtask !== undefined) {
+      const tenant = ownerOf(state)?.tenant ?? "";
+      await cancelRemoteTasks([{ tenant, ...open }], ports, signal);
+    }
     yield [
       fact(scope, {
         case: "modelCallFailed",

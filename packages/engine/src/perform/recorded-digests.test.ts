@@ -12,7 +12,7 @@ import { modelRequest } from "./models/model-request.ts";
 function sentBy({ state }: PlayedRun, id = rootId) {
   const frame = frameOf(state, id);
   if (frame.modelCall === undefined) throw new Error("no model is called");
-  const { model, ...request } = modelRequest(state, frame, frame.modelCall);
+  const { model, ...request } = modelRequest(state, frame, frame.modelCall, 0);
   return requestDigests(model, request);
 }
 

@@ -93,7 +93,7 @@ function played({ spec, input, recalled, plan, results, summary, reports }: Scen
       continue;
     }
     const frame = frameOf(run.state, effect.frame);
-    const request = modelRequest(run.state, frame, effect.call);
+    const request = modelRequest(run.state, frame, effect.call, 0);
     const inputTokens = received(request);
     // A provider writes no more than it is asked for, and what it does not report is at least in its message.
     const outputTokens = reports ? (request.maxTokens ?? 4_000) : 5;

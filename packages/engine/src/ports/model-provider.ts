@@ -53,6 +53,8 @@ export interface RemoteTurn {
   readonly contextId: string;
   /** Whether the agent has accepted the message: an earlier attempt of the step has seen its task. */
   readonly isAccepted: boolean;
+  /** How long the agent may take, in milliseconds: what the run has left of its time. */
+  readonly maxMs: number;
 }
 
 /** Whose call of a model it is. */

@@ -3,15 +3,16 @@ import {
   JsonRpcTransportError,
   RequestMalformedError,
   TaskNotFoundError,
+  toJsonRpcError,
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { Failure } from "@reeve/platform/failure";
+import type { Failure, FailureKind } from "@reeve/platform/failure";
 import { errorDomain, failureFrom } from "@reeve/platform/rpc/connect-failure";
 import { reasonName } from "@reeve/platform/reason-name";
 
 /** The JSON-RPC code of refusals for which A2A has no code of its own. */
-export const refusedCode = -32000;
+const refusedCode = -32000;
 const internalCode = -32603;
 
 /** Returns an error of the API as the error of A2A that says the same, with the reason and the message of the API. */
@@ -23,7 +24,7 @@ export function a2aErrorOf(error: unknown): A2AError {
     case "not_found":
       return failure.reason === ErrorReason.RUN_NOT_FOUND
         ? new TaskNotFoundError({ message })
-        : refused(failure, refusedCode);
+        : new RefusedError(failure);
     case "invalid":
     case "out_of_range":
       return new RequestMalformedError({ message, metadata: metadataOf(failure) });
@@ -36,10 +37,10 @@ export function a2aErrorOf(error: unknown): A2AError {
     case "denied":
     case "exhausted":
     case "unavailable":
-      return refused(failure, refusedCode);
+      return new RefusedError(failure);
     case "data_loss":
     case "internal":
-      return refused(failure, internalCode);
+      return new RefusedError(failure, internalCode);
   }
 }
 
@@ -52,13 +53,53 @@ function metadataOf({ reason, violations, metadata }: Failure): Record<string, s
   };
 }
 
-function refused(failure: Failure, code: number): A2AError {
-  const info = {
-    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-    reason: reasonName(failure.reason),
-    domain: errorDomain,
-    metadata: { ...failure.metadata },
-  };
-  const error = { code, message: failure.message, data: [info] };
-  return new JsonRpcTransportError({ jsonrpc: "2.0", id: null, error });
+const statuses: Partial<Record<FailureKind, number>> = {
+  not_found: 404,
+  invalid: 400,
+  unsupported: 404,
+  unauthenticated: 401,
+  denied: 403,
+  exhausted: 429,
+  unavailable: 503,
+};
+
+/** A refusal for which A2A has no error of its own. It has the status, the headers, and the reason of the API. */
+export class RefusedError extends JsonRpcTransportError {
+  /** The HTTP status. */
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The error in the body of the HTTP+JSON binding. */
+  readonly restBody: object;
+
+  constructor({ kind, reason, message, metadata, retryAfterMs = 0 }: Failure, code = refusedCode) {
+    const info = {
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason: reasonName(reason),
+      domain: errorDomain,
+      metadata: { ...metadata },
+    };
+    super({ jsonrpc: "2.0", id: null, error: { code, message, data: [info] } });
+    this.status = statuses[kind] ?? 500;
+    const seconds = Math.ceil(retryAfterMs / 1_000);
+    this.headers = {
+      ...(this.status === 401 && { "www-authenticate": "Bearer" }),
+      ...(seconds > 0 && { "retry-after": String(seconds) }),
+    };
+    const status = statusNames[this.status] ?? "INTERNAL";
+    this.restBody = { error: { code: this.status, status, message, details: [info] } };
+  }
+}
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: "INVALID_ARGUMENT",
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+};
+
+/** Returns an error as the JSON-RPC binding has it. */
+export function jsonRpcErrorOf(error: unknown): unknown {
+  return error instanceof RefusedError ? error.errorResponse.error : toJsonRpcError(error);
 }

@@ -9,6 +9,7 @@ import type {
   SubscribeToTaskRequest,
   Task,
 } from "@a2a-js/sdk";
+import type { A2AError } from "@a2a-js/sdk/errors";
 import {
   PushNotificationNotSupportedError,
   RequestMalformedError,
@@ -19,7 +20,7 @@ import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { a2aErrorOf } from "./a2a-error.ts";
 import type { GatewayApi } from "./gateway-api.ts";
 import { listTasks } from "./list-tasks.ts";
-import { answerTask } from "./message/answer-task.ts";
+import { answerTask, isDelivered } from "./message/answer-task.ts";
 import { assertUserMessage, startRequestOf } from "./message/read-message.ts";
 import { renderTask } from "./task/render-task.ts";
 import type { TaskView } from "./task/task-view.ts";
@@ -41,9 +42,15 @@ export interface RequestedAgent extends WatchedAgent {
  */
 export class RequestHandler implements A2ARequestHandler {
   readonly #agent: RequestedAgent;
+  #refusal: A2AError | undefined;
 
   constructor(agent: RequestedAgent) {
     this.#agent = agent;
+  }
+
+  /** Why the request was refused. Undefined: it was not. */
+  get refusal(): A2AError | undefined {
+    return this.#refusal;
   }
 
   async getAgentCard(): Promise<AgentCard> {
@@ -57,7 +64,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   /** Waits until the task ends or needs input, unless the client asks to return at once. */
   async sendMessage({ message, configuration }: SendMessageRequest): Promise<Task> {
-    return await translated(async () => {
+    return await this.#translated(async () => {
       refusePush(configuration);
       const taskId = await this.#deliver(message);
       const isPatient = configuration?.returnImmediately !== true;
@@ -82,7 +89,7 @@ export class RequestHandler implements A2ARequestHandler {
         if (isSettled(view)) return;
       }
     } catch (error) {
-      throw a2aErrorOf(error);
+      throw this.#refused(error);
     }
   }
 
@@ -102,16 +109,16 @@ export class RequestHandler implements A2ARequestHandler {
         isFirst = false;
       }
     } catch (error) {
-      throw a2aErrorOf(error);
+      throw this.#refused(error);
     }
   }
 
   async getTask({ id, historyLength }: GetTaskRequest): Promise<Task> {
-    return await translated(async () => renderTask(await this.#read(id), historyLength));
+    return await this.#translated(async () => renderTask(await this.#read(id), historyLength));
   }
 
   async cancelTask({ id }: CancelTaskRequest): Promise<Task> {
-    return await translated(async () => {
+    return await this.#translated(async () => {
       const { api, signal } = this.#agent;
       const view = await this.#read(id);
       if (hasEnded(view)) {
@@ -125,7 +132,7 @@ export class RequestHandler implements A2ARequestHandler {
 
   async listTasks(request: ListTasksRequest): Promise<ListTasksResponse> {
     const { api, agentId, signal } = this.#agent;
-    return await translated(() => listTasks(api, agentId, request, signal));
+    return await this.#translated(() => listTasks(api, agentId, request, signal));
   }
 
   createTaskPushNotificationConfig(): Promise<never> {
@@ -149,7 +156,9 @@ export class RequestHandler implements A2ARequestHandler {
     const { api, agentId, signal } = this.#agent;
     const message = assertUserMessage(sent);
     if (message.taskId === "") {
-      const { run } = await api.runs.startRun(startRequestOf(agentId, message), { signal });
+      const { subject } = await api.identity.getCaller({}, { signal });
+      const request = startRequestOf({ agentId, subject }, message);
+      const { run } = await api.runs.startRun(request, { signal });
       return run?.runId ?? "";
     }
     const view = await this.#read(message.taskId);
@@ -157,12 +166,27 @@ export class RequestHandler implements A2ARequestHandler {
       const text = `task ${view.taskId} belongs to context ${view.contextId}, not to ${message.contextId}`;
       throw new RequestMalformedError({ message: text });
     }
+    // A client that lost the answer learns from the task that its message counted.
+    if (isDelivered(view, message)) return view.taskId;
     if (hasEnded(view)) {
       const text = `task ${view.taskId} has ended; send the message without taskId to continue its context`;
       throw new UnsupportedOperationError({ message: text });
     }
     await answerTask(api, view, message, signal);
     return view.taskId;
+  }
+
+  async #translated<Result>(call: () => Promise<Result>): Promise<Result> {
+    try {
+      return await call();
+    } catch (error) {
+      throw this.#refused(error);
+    }
+  }
+
+  #refused(error: unknown): A2AError {
+    this.#refusal = a2aErrorOf(error);
+    return this.#refusal;
   }
 
   #read(taskId: string): Promise<TaskView> {
@@ -173,14 +197,6 @@ export class RequestHandler implements A2ARequestHandler {
   #watch(taskId: string) {
     const { api, signal } = this.#agent;
     return watchTask(api, this.#agent, taskId, signal);
-  }
-}
-
-async function translated<Result>(call: () => Promise<Result>): Promise<Result> {
-  try {
-    return await call();
-  } catch (error) {
-    throw a2aErrorOf(error);
   }
 }
 

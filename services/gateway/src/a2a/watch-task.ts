@@ -53,7 +53,8 @@ export async function* watchTask(
       for (const event of message.events) {
         const change = applyToTask(view, event);
         view = change.view;
-        updates.push(...change.updates);
+        // Before that, the task itself is the only update.
+        if (isCurrent) updates.push(...change.updates);
       }
       if (isTerminal(message.endStatus)) {
         const change = endedTask(view, await outcomeOf(api, agent, taskId, until));

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary, toJson } from "@bufbuild/protobuf";
+import { assertReachesEndpoint } from "@reeve/agent/resolve/endpoint-input";
 import {
   assertFilesFit,
   offersSandbox,
@@ -194,6 +195,7 @@ export function resolvable(
     const given = each === spec ? request : { files: request.files };
     assertBackendSupports({ ...given, spec: each }, "nats", new Set(surroundings));
   }
+  assertReachesEndpoint(spec, request);
   assertFilesFit(fileBytes, offered.tools);
   const resolved = resolveOften(spec, offered, toolContextOf(request, policy(), caller));
   assertReads(resolved, files);

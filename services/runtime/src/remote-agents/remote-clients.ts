@@ -16,6 +16,7 @@ const maxCardBytes = 256 * 1024;
 const cardMs = 15_000;
 /** How long a card is used before it is read again. */
 const cardAgeMs = 300_000;
+/** The most cards of one entry. */
 const maxCards = 1_000;
 
 /** An agent at an endpoint, as its card describes it. */
@@ -24,12 +25,18 @@ export interface RemoteClient {
   readonly streams: boolean;
 }
 
+interface ReadCard {
+  readonly client: RemoteClient;
+  readonly readAtMs: number;
+}
+
 /** The clients of the agents that a runtime may call. Their cards are read on first use. */
 export class RemoteClients implements AsyncDisposable {
   readonly #remotes: readonly Remote[];
   readonly #now: () => number;
   readonly #fetches = new Map<Remote, PermittedFetch>();
-  readonly #cards = new Map<string, { readonly client: RemoteClient; readonly readAtMs: number }>();
+  /** By entry, because an entry has its own token, and then by URL. */
+  readonly #cards = new Map<Remote, Map<string, ReadCard>>();
 
   constructor(remotes: readonly Remote[], now: () => number) {
     this.#remotes = remotes;
@@ -43,12 +50,13 @@ export class RemoteClients implements AsyncDisposable {
       const message = `no entry of REEVE_A2A_REMOTES permits tenant ${tenant} to call ${url}; ask the operator for one`;
       throw new ModelFailure("refused", message);
     }
-    const key = `${remote.name} ${url}`;
-    const known = this.#cards.get(key);
+    const cards = this.#cards.get(remote) ?? new Map<string, ReadCard>();
+    this.#cards.set(remote, cards);
+    const known = cards.get(url);
     if (known !== undefined && this.#now() - known.readAtMs < cardAgeMs) return known.client;
     const client = await openClient(this.#fetchOf(remote), url, signal);
-    if (this.#cards.size >= maxCards) this.#cards.clear();
-    this.#cards.set(key, { client, readAtMs: this.#now() });
+    if (cards.size >= maxCards) cards.clear();
+    cards.set(url, { client, readAtMs: this.#now() });
     return client;
   }
 

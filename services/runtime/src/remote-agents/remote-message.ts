@@ -9,6 +9,8 @@ export const remoteFormat = "a2a";
 
 /** What a turn of a remote agent records, so that the next message continues there. */
 export interface RecordedTurn {
+  /** The URL of the endpoint. What one agent says is not for another. */
+  readonly url: string;
   readonly contextId: string;
   /** The data of the request that the agent waits for. */
   readonly request?: JsonObject;
@@ -17,9 +19,9 @@ export interface RecordedTurn {
 }
 
 /** Returns the message of a step: the latest message of the user, or the answer to what the remote agent asked. */
-export function remoteMessage({ messages }: ModelRequest, turn: RemoteTurn): Message {
-  const last = messages.at(-1);
-  const recorded = lastTurn(messages);
+export function remoteMessage(request: ModelRequest, turn: RemoteTurn): Message {
+  const last = request.messages.at(-1);
+  const recorded = lastTurn(request);
   const contextId = turn.contextId === "" ? (recorded?.contextId ?? "") : turn.contextId;
   return {
     messageId: turn.messageId,
@@ -79,18 +81,19 @@ function objectIn(content: string): JsonObject | undefined {
 }
 
 /** Returns the id of the message with which the agent asked what is answered now. Empty: nothing is, or it is unknown. */
-export function answeredId({ messages }: ModelRequest): string {
-  return messages.at(-1)?.role === "tool" ? (lastTurn(messages)?.askedId ?? "") : "";
+export function answeredId(request: ModelRequest): string {
+  return request.messages.at(-1)?.role === "tool" ? (lastTurn(request)?.askedId ?? "") : "";
 }
 
-/** Returns the last turn of a remote agent, of this run or of an earlier one of its thread. */
-function lastTurn(messages: readonly PromptMessage[]): RecordedTurn | undefined {
-  const last = messages.findLast(
-    (message) => message.role === "verbatim" && (message.format ?? remoteFormat) === remoteFormat,
-  );
-  if (last?.role !== "verbatim") return undefined;
-  // This provider wrote it.
-  return JSON.parse(last.messageJson) as RecordedTurn;
+/** Returns the last turn of the remote agent, of this run or of an earlier one of its thread. */
+function lastTurn({ messages, model }: ModelRequest): RecordedTurn | undefined {
+  for (const message of messages.toReversed()) {
+    if (message.role !== "verbatim" || (message.format ?? remoteFormat) !== remoteFormat) continue;
+    // This provider wrote it.
+    const recorded = JSON.parse(message.messageJson) as RecordedTurn;
+    if (recorded.url === model.upstreamName) return recorded;
+  }
+  return undefined;
 }
 
 function textPart(value: string): Part {

@@ -1,5 +1,6 @@
 import type { StreamResponse } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
+import { A2AError } from "@a2a-js/sdk/errors";
 import { create } from "@bufbuild/protobuf";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { remoteProvider } from "@reeve/agent/resolve/remote-endpoint";
@@ -23,6 +24,8 @@ import type { RemoteClient, RemoteClients } from "./remote-clients.ts";
 /** The delays between two reads of a task whose agent does not stream. */
 const firstPollMs = 500;
 const longestPollMs = 10_000;
+/** The most time of a step, also if the run may take more. */
+const maxStepMs = 3_600_000;
 /** After so many reads, a question that was answered counts as asked again. */
 const maxStaleReads = 3;
 
@@ -37,15 +40,24 @@ export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
     format: remoteFormat,
     async *stream(request, signal) {
       const url = request.model.upstreamName;
+      const maxMs = Math.ceil(Math.min(maxStepMs, request.remote?.maxMs ?? maxStepMs));
+      const deadline = AbortSignal.timeout(maxMs);
+      const until = AbortSignal.any([signal, deadline]);
       try {
-        const remote = await clients.clientFor(request.owner?.tenant ?? "", url, signal);
-        yield* followTurn(remote, request, signal);
+        const remote = await clients.clientFor(request.owner?.tenant ?? "", url, until);
+        yield* followTurn(remote, request, until);
       } catch (error) {
         signal.throwIfAborted();
+        if (deadline.aborted) throw tooSlow(url, maxMs);
         throw remoteFailure(error, url);
       }
     },
   };
+}
+
+function tooSlow(url: string, maxMs: number): ModelFailure {
+  const message = `the remote agent at ${url} did not end its work within ${maxMs} ms, which is what the run had left of budgets.max_wall_clock, or the limit of a step`;
+  return new ModelFailure("malformed", message, { retryable: false });
 }
 
 async function* followTurn(
@@ -63,21 +75,14 @@ async function* followTurn(
       yield* takeAll(turn, again);
     }
   } else {
-    const message = remoteMessage(request, remote);
-    const configuration = {
-      acceptedOutputModes: ["text/plain", "application/json"],
-      taskPushNotificationConfig: undefined,
-      returnImmediately: !streams,
-    };
-    const sent = { tenant: "", message, configuration, metadata: undefined };
-    if (streams) yield* takeAll(turn, client.sendMessageStream(sent, { signal }));
-    else {
-      const result = await client.sendMessage(sent, { signal });
-      const payload =
-        "messageId" in result
-          ? ({ $case: "message", value: result } as const)
-          : ({ $case: "task", value: result } as const);
-      yield* turn.take({ payload });
+    try {
+      yield* sendMessage({ client, streams }, turn, { ...request, remote }, signal);
+    } catch (error) {
+      // An earlier attempt may have answered, and the task has moved on or ended since.
+      if (remote.taskId === "" || !(error instanceof A2AError)) throw error;
+      const task = await client.getTask({ tenant: "", id: remote.taskId }, { signal });
+      if (turn.stillAsks(task)) throw error;
+      yield* turn.takeTask(task);
     }
   }
   yield* pollTask(client, turn, signal);
@@ -85,6 +90,32 @@ async function* followTurn(
     throw new ModelFailure("malformed", "the remote agent gave no answer");
   if (turn.end.kind === "answer") yield { kind: "text", text: turn.end.text };
   yield { kind: "turn", turn: modelTurn(turn.end, turn, request) };
+}
+
+/** Sends the message of a step, and follows what the agent answers to it. */
+async function* sendMessage(
+  { client, streams }: RemoteClient,
+  turn: RemoteTurn,
+  request: ModelRequest & { readonly remote: NonNullable<ModelRequest["remote"]> },
+  signal: AbortSignal,
+): AsyncIterable<ModelPart> {
+  const message = remoteMessage(request, request.remote);
+  const configuration = {
+    acceptedOutputModes: ["text/plain", "application/json"],
+    taskPushNotificationConfig: undefined,
+    returnImmediately: !streams,
+  };
+  const sent = { tenant: "", message, configuration, metadata: undefined };
+  if (streams) {
+    yield* takeAll(turn, client.sendMessageStream(sent, { signal }));
+    return;
+  }
+  const result = await client.sendMessage(sent, { signal });
+  const payload =
+    "messageId" in result
+      ? ({ $case: "message", value: result } as const)
+      : ({ $case: "task", value: result } as const);
+  yield* turn.take({ payload });
 }
 
 /** Stops at the end of the work: what an agent sends after it is not read. */
@@ -123,6 +154,7 @@ function modelTurn(
 ): ModelTurn {
   const { request, messageId: askedId = "" } = end.kind === "question" ? end.question : {};
   const recorded: RecordedTurn = {
+    url: model.upstreamName,
     contextId,
     ...(request && { request }),
     ...(askedId !== "" && { askedId }),

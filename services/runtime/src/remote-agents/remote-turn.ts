@@ -20,6 +20,14 @@ export type RemoteEnd =
 
 /** The maximum length of an answer. A turn of a run must fit into one message of the bus. */
 const maxAnswer = 150_000;
+/** The maximum length of the id of a task, a context, or a message. */
+const maxId = 255;
+/** How much of what the agent says with a status is shown. */
+const maxSaid = 16_000;
+/** The most events that are read for one message. */
+const maxEvents = 20_000;
+/** How much of what the agent says before its answer is shown in one step. */
+const maxReasoning = 1_000_000;
 
 /**
  * Follows the events of a task of a remote agent. It believes the agent as little as possible: events of another task, states that do not
@@ -31,6 +39,10 @@ export class RemoteTurn {
   readonly #artifacts = new Map<string, string>();
   #answered: string;
   #end: RemoteEnd | undefined;
+  #events = 0;
+  #reasoning = 0;
+  #lastSaid = "";
+  #isAnnounced = false;
 
   /**
    * `answeredId` is the id of the message with which the agent asked what is answered now. A task that still has it is one from before the
@@ -60,9 +72,17 @@ export class RemoteTurn {
     return this.#end;
   }
 
+  /** Whether a task waits for what is answered now, so that the answer has not reached it. */
+  stillAsks({ status }: Task): boolean {
+    if (status?.state !== TaskState.TASK_STATE_INPUT_REQUIRED) return false;
+    return this.#answered === "" || status.message?.messageId === this.#answered;
+  }
+
   /** Takes an event, and returns what the run shows of it. Throws a ModelFailure if the agent failed, or the event is not possible. */
   take({ payload }: StreamResponse): readonly ModelPart[] {
     if (this.#end !== undefined) return [];
+    this.#events += 1;
+    if (this.#events > maxEvents) throw impossible(`more than ${maxEvents} events`);
     switch (payload?.$case) {
       case "task":
         return this.#takeTask(payload.value);
@@ -90,25 +110,47 @@ export class RemoteTurn {
     if (id === "") throw impossible("a task without an id");
     if (this.#taskId !== "" && this.#taskId !== id)
       throw impossible("another task than that of the message");
-    this.#taskId = id;
-    this.#contextId = contextId;
-    this.#artifacts.clear();
-    const parts = artifacts.flatMap((each) => this.#takeArtifact(each, false));
-    return [{ kind: "remote_task", taskId: id, contextId }, ...parts, ...this.#takeStatus(status)];
+    const isKnown = this.#isAnnounced && contextId === this.#contextId;
+    this.#isAnnounced = true;
+    this.#taskId = assertId(id);
+    this.#contextId = assertId(contextId);
+    const left = new Set(this.#artifacts.keys());
+    const parts = artifacts.flatMap((each) => {
+      left.delete(each.artifactId);
+      return this.#takeArtifact(each, false);
+    });
+    for (const artifactId of left) this.#artifacts.delete(artifactId);
+    const announced = isKnown ? [] : [{ kind: "remote_task", taskId: id, contextId } as const];
+    return [...announced, ...parts, ...this.#takeStatus(status)];
   }
 
   /** An agent may answer at once, without a task. */
   #takeMessage({ parts, contextId }: Message): readonly ModelPart[] {
-    this.#contextId = contextId === "" ? this.#contextId : contextId;
+    this.#contextId = contextId === "" ? this.#contextId : assertId(contextId);
     this.#end = { kind: "answer", text: bounded(textOf(parts)) };
     return [];
   }
 
   #takeArtifact({ artifactId, parts }: Artifact, append: boolean): readonly ModelPart[] {
     const text = textOf(parts);
-    const before = append ? (this.#artifacts.get(artifactId) ?? "") : "";
-    this.#artifacts.set(artifactId, bounded(before + text));
-    return text === "" ? [] : [{ kind: "reasoning", text }];
+    const before = this.#artifacts.get(assertId(artifactId)) ?? "";
+    this.#artifacts.set(artifactId, bounded(append ? before + text : text));
+    // A task repeats what its updates said.
+    const isRepeated = !append && text.startsWith(before);
+    return this.#shown(isRepeated ? text.slice(before.length) : text);
+  }
+
+  /** Returns what the run shows of a text before the answer. */
+  #shown(text: string): readonly ModelPart[] {
+    const shown = text.slice(0, maxReasoning - this.#reasoning);
+    this.#reasoning += shown.length;
+    return shown === "" ? [] : [{ kind: "reasoning", text: shown }];
+  }
+
+  #saying(said: string): readonly ModelPart[] {
+    if (said === this.#lastSaid) return [];
+    this.#lastSaid = said;
+    return said === "" ? [] : this.#shown(`${said.slice(0, maxSaid)}\n`);
   }
 
   #takeStatus(status: TaskStatus | undefined): readonly ModelPart[] {
@@ -116,7 +158,7 @@ export class RemoteTurn {
     switch (status?.state) {
       case TaskState.TASK_STATE_SUBMITTED:
       case TaskState.TASK_STATE_WORKING:
-        return said === "" ? [] : [{ kind: "reasoning", text: `${said}\n` }];
+        return this.#saying(said);
       case TaskState.TASK_STATE_COMPLETED: {
         const artifacts = [...this.#artifacts.values()].filter((text) => text !== "").join("\n\n");
         const answer = artifacts === "" ? said : artifacts;
@@ -162,7 +204,7 @@ function questionOf(message: Message | undefined): RemoteQuestion {
   const text = said.join("\n\n").trim().slice(0, maxQuestion);
   const request = parts.map(({ content }) => dataIn(content)).find((each) => each !== undefined);
   const question = text === "" ? "The remote agent needs more information." : text;
-  return { text: question, request, messageId: message?.messageId ?? "" };
+  return { text: question, request, messageId: assertId(message?.messageId ?? "") };
 }
 
 function dataIn(content: Part["content"]): JsonObject | undefined {
@@ -198,6 +240,11 @@ function bounded(text: string): string {
   if (text.length <= maxAnswer) return text;
   const message = `the answer of the remote agent has more than ${maxAnswer} characters`;
   throw new ModelFailure("malformed", message, { retryable: false });
+}
+
+function assertId(id: string): string {
+  if (id.length > maxId) throw impossible(`an id of more than ${maxId} characters`);
+  return id;
 }
 
 function named(what: string, said: string): string {

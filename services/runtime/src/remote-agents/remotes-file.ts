@@ -3,6 +3,7 @@ import type { Environment } from "@reeve/platform/config";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
+import { AddressGuard } from "@reeve/sandbox/network/address-guard";
 import { z } from "zod";
 
 const remoteSchema = z.strictObject({
@@ -17,10 +18,19 @@ const remoteSchema = z.strictObject({
   /** The environment variable of the runtime with its bearer token. Default: requests have none. */
   token_env: z.string().min(1).optional(),
   /** Addresses and ranges that are permitted although they are of this host or of a private network. */
-  allow_addresses: z.array(z.string().min(1)).default([]),
+  allow_addresses: z
+    .array(z.string().refine(isRange, { message: "is no address, and no range as 10.0.0.0/8" }))
+    .default([]),
 });
 
-const fileSchema = z.strictObject({ remotes: z.array(remoteSchema).max(1_000) });
+const fileSchema = z.strictObject({
+  remotes: z
+    .array(remoteSchema)
+    .max(1_000)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
+      message: "two remotes have the same name; rename one",
+    }),
+});
 
 /** Agents elsewhere that this runtime may call. */
 export interface Remote {
@@ -31,6 +41,14 @@ export interface Remote {
   readonly tenants: readonly string[] | undefined;
   readonly token: string | undefined;
   readonly allowedAddresses: readonly string[];
+}
+
+function isRange(text: string): boolean {
+  try {
+    return new AddressGuard([text]) instanceof AddressGuard;
+  } catch {
+    return false;
+  }
 }
 
 /** Reads the file of the operator. Throws a Failure with every problem of an unusable one. */
@@ -74,8 +92,10 @@ export function remoteFor(
 /** Whether a URL is a prefix, or below it. The URL is normalized first, so that `..` leads nowhere else. */
 export function isBelow(prefix: string, url: string): boolean {
   if (!URL.canParse(url)) return false;
-  const { href, username, password } = new URL(url);
+  const { href, pathname, username, password } = new URL(url);
   if (username !== "" || password !== "") return false;
+  // Servers that decode these in a path may leave the prefix.
+  if (/%2f|%5c/i.test(pathname)) return false;
   const base = new URL(prefix).href;
   return href.startsWith(base) || `${href}/` === base;
 }

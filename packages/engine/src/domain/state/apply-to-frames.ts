@@ -9,6 +9,7 @@ import { Phase } from "@reeve/contracts/run";
 import { reachedProvider } from "@reeve/run/head/reached-provider";
 import { applyToFrame } from "./apply-to-frame.ts";
 import { chargeDelegates, withUsage } from "../delegates/delegate-usage.ts";
+import { openTaskOf } from "../delegates/open-remote-tasks.ts";
 import { reservedForMedia } from "../media/media-call.ts";
 import { initialCompaction, initialUnits } from "./conversation.ts";
 import type { Frame } from "./frame.ts";
@@ -213,8 +214,11 @@ function sum(a: Lost, b: Lost): Lost {
 
 function withoutSubtasks(state: RunState, callId: string | undefined): RunState {
   const isOfCall = ({ subtask }: Frame) => subtask !== undefined && subtask.callId === callId;
-  if (![...state.frames.values()].some(isOfCall)) return state;
-  return { ...state, frames: without(state, isOfCall) };
+  const leaving = [...state.frames.values()].filter(isOfCall);
+  if (leaving.length === 0) return state;
+  const left = leaving.flatMap((frame) => openTaskOf(state, frame) ?? []);
+  const leftTasks = left.length === 0 ? state.leftTasks : [...state.leftTasks, ...left];
+  return { ...state, leftTasks, frames: without(state, isOfCall) };
 }
 
 function without({ frames }: RunState, leaves: (frame: Frame) => boolean): RunState["frames"] {

@@ -2,6 +2,7 @@ import type { AgentMedia, BudgetExceeded, RunEvent, RunStatus, Todo } from "@ree
 import { Phase } from "@reeve/contracts/run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead } from "@reeve/run/head/run-head";
+import type { OpenRemoteTask } from "../delegates/open-remote-tasks.ts";
 import type { PluginState } from "../plugins/plugin-state.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
@@ -19,6 +20,8 @@ export interface RunState {
   readonly idleCrashes: number;
   /** The root, the planner while it plans, and the subtasks whose call has no result yet, by id. */
   readonly frames: ReadonlyMap<string, Frame>;
+  /** The tasks of agents at endpoints that were open when the delegates for which they worked had ended. */
+  readonly leftTasks: readonly OpenRemoteTask[];
   /** The steps that the planner proposed; undefined: there is no plan. */
   readonly plan: readonly string[] | undefined;
   /** The memory that the subtasks of the run share, by key. */
@@ -64,6 +67,7 @@ export const initialState: RunState = {
       newFrame({ id: rootId, depth: 0, subtask: undefined, tools: new Map(), units: noUnits }),
     ],
   ]),
+  leftTasks: [],
   plan: undefined,
   memory: new Map(),
   todos: [],

@@ -20,7 +20,7 @@ const priced = {
 function requestIn(run: PlayedRun) {
   const frame = run.frame();
   if (frame.modelCall === undefined) throw new Error("no model is being called");
-  return modelRequest(run.state, frame, frame.modelCall);
+  return modelRequest(run.state, frame, frame.modelCall, 0);
 }
 
 describe("what is reserved is what is asked for", () => {

@@ -1,6 +1,8 @@
 import { ApprovalState } from "@reeve/contracts/approval";
 import { expect, test } from "vitest";
+import { ask, delegatingRun } from "../../../test/support/delegating-run.ts";
 import { PlayedRun } from "../../../test/support/run-player.ts";
+import { openTasksOf } from "../../domain/delegates/open-remote-tasks.ts";
 import { fact } from "../../domain/state/fact.ts";
 import { scopeOf } from "../../domain/state/frame.ts";
 import { modelRequest } from "./model-request.ts";
@@ -19,9 +21,9 @@ function accepts(run: PlayedRun, taskId: string): PlayedRun {
   return run.append([fact(scopeOf(run.frame()), { case: "remoteTask", value })]);
 }
 
-function remoteOf(run: PlayedRun) {
+function remoteOf(run: PlayedRun, nowMs = 0) {
   const { modelCall } = run.frame();
-  return modelCall && modelRequest(run.state, run.frame(), modelCall).remote;
+  return modelCall && modelRequest(run.state, run.frame(), modelCall, nowMs).remote;
 }
 
 // Requirement: RES-3
@@ -35,7 +37,15 @@ test("a worker that takes a run over continues with the task that the remote age
     taskId: "task-1",
     contextId: "talk",
     isAccepted: true,
+    maxMs: expect.any(Number) as number,
   });
+});
+
+test("a remote agent may take as long as the run has left", () => {
+  const run = played();
+  const startMs = run.nowMs;
+  expect(remoteOf(run, startMs + 1_000)?.maxMs).toBe((remoteOf(run, startMs)?.maxMs ?? 0) - 1_000);
+  expect(remoteOf(run, startMs + 1e9)?.maxMs).toBe(0);
 });
 
 test("a worker that takes a run over before the task is known sends the same message again", () => {
@@ -56,3 +66,20 @@ test("the answer to a question is another message to the same task, and later me
   run.receivesMessage("And then?").says("Done.").turn();
   expect(remoteOf(run)).toMatchObject({ taskId: "", contextId: "talk", isAccepted: false });
 });
+
+// Requirement: CAN-3
+test("the open task of a delegate is canceled also if the delegate has ended before the run", () => {
+  const spec = { model: "", endpoint: { url: "https://x.example" }, budgets: nineSeconds };
+  const run = delegatingRun({}, { spec }).turn(ask("finder"));
+  const [finder = ""] = run.subtasks;
+  const value = { taskId: "task-1", contextId: "talk" };
+  run.append([fact(scopeOf(run.frame(finder)), { case: "remoteTask", value })]);
+  const { modelCall } = run.frame(finder);
+  const sent = modelCall && modelRequest(run.state, run.frame(finder), modelCall, run.nowMs);
+  expect(sent?.remote?.maxMs ?? 9_000).toBeLessThanOrEqual(9_000);
+  run.fails("refused", { id: finder });
+  expect(run.state.frames.has(finder)).toBe(false);
+  expect(openTasksOf(run.state)).toEqual([{ url: "https://x.example", taskId: "task-1" }]);
+});
+
+const nineSeconds = { maxWallClock: { seconds: 9n } };

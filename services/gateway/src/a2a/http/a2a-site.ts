@@ -1,19 +1,16 @@
 import { A2A_VERSION_HEADER, AGENT_CARD_PATH, AgentCard } from "@a2a-js/sdk";
-import { JsonRpcTransportError } from "@a2a-js/sdk/errors";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Agent } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { steadyClock } from "@reeve/platform/async/clock";
-import type { FailureKind } from "@reeve/platform/failure";
 import { Failure } from "@reeve/platform/failure";
 import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
-import { errorDomain, failureFrom } from "@reeve/platform/rpc/connect-failure";
+import { failureFrom } from "@reeve/platform/rpc/connect-failure";
 import type { ApiSite } from "@reeve/platform/rpc/http/api-site";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
-import { reasonName } from "@reeve/platform/reason-name";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import { refusedCode } from "../a2a-error.ts";
+import { RefusedError } from "../a2a-error.ts";
 import { agentCardOf } from "../agent-card.ts";
 import type { GatewayApi } from "../gateway-api.ts";
 import { gatewayApi } from "../gateway-api.ts";
@@ -141,37 +138,14 @@ function originOf({ headers, socket }: HttpRequest): string {
   return `${scheme}://${typeof authority === "string" ? authority : "localhost"}`;
 }
 
-const statuses: Partial<Record<FailureKind, number>> = {
-  not_found: 404,
-  invalid: 400,
-  unsupported: 404,
-  unauthenticated: 401,
-  denied: 403,
-  exhausted: 429,
-  unavailable: 503,
-};
-
 /** Returns the answer to a request that reaches no operation of an agent. Its body is an error of JSON-RPC. */
 function refusal(failure: Failure, log: Logger): UniversalServerResponse {
-  const status = statuses[failure.kind] ?? 500;
-  if (status === 500) log.error({ err: failure }, "an A2A request failed");
-  const info = {
-    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-    reason: reasonName(failure.reason),
-    domain: errorDomain,
-    metadata: failure.metadata,
-  };
-  const message = status === 500 ? "internal error" : failure.message;
-  const error = new JsonRpcTransportError({
-    jsonrpc: "2.0",
-    id: null,
-    error: { code: refusedCode, message, data: [info] },
-  });
-  const seconds = Math.ceil((failure.retryAfterMs ?? 0) / 1_000);
-  return jsonAnswer(status, error.errorResponse, {
-    ...(status === 401 && { "www-authenticate": "Bearer" }),
-    ...(seconds > 0 && { "retry-after": String(seconds) }),
-  });
+  const error = new RefusedError(failure);
+  if (error.status === 500) {
+    log.error({ err: failure }, "an A2A request failed");
+    error.errorResponse.error.message = "internal error";
+  }
+  return jsonAnswer(error.status, error.errorResponse, error.headers);
 }
 
 function unknownAddress(method: string, address: string): Failure {

@@ -1,9 +1,10 @@
 import { A2A_PROTOCOL_VERSION } from "@a2a-js/sdk";
-import { toJsonRpcError, VersionNotSupportedError } from "@a2a-js/sdk/errors";
+import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { HeartbeatInterval } from "@reeve/platform/async/with-heartbeats";
+import { jsonRpcErrorOf } from "../a2a-error.ts";
 import type { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer, streamAnswer } from "./answers.ts";
 
@@ -23,12 +24,16 @@ export async function answerJsonRpc(
   request: BindingRequest,
 ): Promise<UniversalServerResponse> {
   const id = idIn(body);
-  const errorOf = (error: unknown) => ({ jsonrpc: "2.0", id, error: toJsonRpcError(error) });
+  const errorOf = (error: unknown) => ({ jsonrpc: "2.0", id, error: jsonRpcErrorOf(error) });
   try {
     assertVersion(request.version);
     const context = new ServerCallContext({ requestedVersion: A2A_PROTOCOL_VERSION });
     const answer = await new JsonRpcTransportHandler(handler).handle(body, context);
-    if (!(Symbol.asyncIterator in answer)) return jsonAnswer(200, answer);
+    if (!(Symbol.asyncIterator in answer)) {
+      // The SDK leaves out the data of refusals that are not its own.
+      const refused = "error" in answer && handler.refusal;
+      return jsonAnswer(200, refused ? errorOf(refused) : answer);
+    }
     // The SDK yields JSON.
     const events = answer as AsyncIterable<unknown> as AsyncIterable<JsonValue>;
     return await streamAnswer({ events, errorOf }, request.interval, request.signal);

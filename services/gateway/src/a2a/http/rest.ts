@@ -10,6 +10,7 @@ import {
 import { RequestMalformedError, restStatusFor, toRestErrorBody } from "@a2a-js/sdk/errors";
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { RefusedError } from "../a2a-error.ts";
 import type { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer, streamAnswer } from "./answers.ts";
 import type { BindingRequest } from "./json-rpc.ts";
@@ -88,10 +89,12 @@ async function streamed(
 }
 
 function errorOf(error: unknown): unknown {
+  if (error instanceof RefusedError) return error.restBody;
   return toRestErrorBody(error, restStatusFor(error));
 }
 
 function refusal(error: unknown): UniversalServerResponse {
+  if (error instanceof RefusedError) return jsonAnswer(error.status, error.restBody, error.headers);
   const status = restStatusFor(error);
   return jsonAnswer(status, toRestErrorBody(error, status));
 }

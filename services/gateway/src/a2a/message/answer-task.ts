@@ -6,6 +6,12 @@ import type { GatewayApi } from "../gateway-api.ts";
 import type { TaskView } from "../task/task-view.ts";
 import { contentOf, idOf } from "./read-message.ts";
 
+/** Whether a message has reached its task already: as a decision, an answer, or a message that its run has read. */
+export function isDelivered({ taskId, decisions, history }: TaskView, message: Message): boolean {
+  const id = idOf(taskId, message);
+  return decisions.has(id) || history.some(({ messageId }) => messageId === id);
+}
+
 /**
  * Passes a message on to a task: as the decision or the answer that the task waits for, or as a message to its run. Repeating the
  * message changes nothing. Throws an A2AError if the message is not what the task waits for.
@@ -17,7 +23,6 @@ export async function answerTask(
   signal: AbortSignal,
 ): Promise<void> {
   const decisionId = idOf(view.taskId, message);
-  if (view.decisions.has(decisionId)) return;
   const given = decisionIn(message);
   if (view.waiting.size === 0) {
     if (given !== undefined) throw malformed(`task ${view.taskId} waits for no decision`);

@@ -5,6 +5,7 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from "@a2a-js/sdk
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ContentPartSchema } from "@reeve/contracts/content/parts";
 import type { StartRunRequestSchema } from "@reeve/contracts/run";
+import { maxJsonDepth, isStorable } from "@reeve/contracts/rules/nesting";
 import { OnBusy } from "@reeve/contracts/run";
 
 /** The label of the runs that were started through A2A. Its value is the id of the message. Only they are tasks. */
@@ -32,22 +33,36 @@ export function assertUserMessage(message: Message | undefined): Message {
     throw malformed("message.role must be ROLE_USER");
   }
   if (message.parts.length === 0) throw malformed("message.parts must have a part");
+  for (const [index, { content }] of message.parts.entries()) {
+    if (content?.$case === "data" && !isStorable(content.value)) {
+      throw malformed(
+        `message.parts[${index}].data is nested deeper than ${maxJsonDepth} levels, or no valid JSON`,
+      );
+    }
+  }
   if (message.contextId !== "" && !contextPattern.test(message.contextId)) {
     throw malformed("message.contextId must have 1 to 128 letters, digits, _ and -");
   }
   return message;
 }
 
+/** Whose message it is, and for which agent. */
+interface Sender {
+  readonly agentId: string;
+  /** The caller: the ids of messages are those of a client. */
+  readonly subject: string;
+}
+
 /**
- * Returns the request that starts the run of a message. It follows from the agent and the message alone, so a message that is sent
- * again, with the same id and content, is the same run.
+ * Returns the request that starts the run of a message. A message that the same caller sends again, with the same id and content, is the
+ * same run; the API refuses one with the same id and other content.
  */
 export function startRequestOf(
-  agentId: string,
+  { agentId, subject }: Sender,
   message: Message,
 ): MessageInitShape<typeof StartRunRequestSchema> {
   const { text, parts } = contentOf(message);
-  const id = idOf(agentId, message);
+  const id = hashed([agentId, subject, message.messageId]);
   return {
     agentId,
     input: text,
@@ -61,7 +76,11 @@ export function startRequestOf(
 
 /** Returns the id of what a message changes, by which its repetition changes nothing. */
 export function idOf(scope: string, { messageId, contextId, parts }: Message): string {
-  const hash = createHash("sha256").update(JSON.stringify([scope, messageId, contextId, parts]));
+  return hashed([scope, messageId, contextId, parts]);
+}
+
+function hashed(value: readonly unknown[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(value));
   return `a2a-${hash.digest("hex").slice(0, 40)}`;
 }
 

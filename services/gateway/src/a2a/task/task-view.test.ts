@@ -174,3 +174,9 @@ describe("the end of a task", () => {
     expect(canceled.state).toBe(TaskState.TASK_STATE_CANCELED);
   });
 });
+
+test("a long answer costs as much for its last piece as for its first", () => {
+  const many = Array.from({ length: 50_000 }, () => [text("token ")] as const);
+  const { view } = after([starting], ...many);
+  expect(answerText(view)).toHaveLength(50_000 * 6);
+});

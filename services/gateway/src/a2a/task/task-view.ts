@@ -32,8 +32,8 @@ export interface TaskView {
   /** When the state changed, as ISO 8601. */
   readonly changedAt: string | undefined;
   readonly message: Message | undefined;
-  /** The text that the client has as the answer. */
-  readonly answer: readonly AnswerText[];
+  /** The last piece of the text that the client has as the answer. Undefined: it has none. */
+  readonly answer: AnswerText | undefined;
   /** Whether the next text replaces what the client has. */
   readonly replacesAnswer: boolean;
   /** What the task waits for, by approval id, oldest first. */
@@ -46,7 +46,10 @@ export interface TaskView {
   readonly artifacts: readonly Artifact[];
 }
 
+/** A piece of an answer. The pieces are a list, so that one more costs the same however many there are. */
 interface AnswerText {
+  /** The piece before it. Undefined: it is the first. */
+  readonly before: AnswerText | undefined;
   readonly sequence: number;
   readonly step: number;
   readonly text: string;
@@ -69,7 +72,7 @@ export function submittedTask(
     state: TaskState.TASK_STATE_SUBMITTED,
     changedAt: undefined,
     message: undefined,
-    answer: [],
+    answer: undefined,
     replacesAnswer: false,
     waiting: new Map(),
     decisions: new Set(),
@@ -91,7 +94,8 @@ export function applyToTask(before: TaskView, event: RunEvent): TaskChange {
     case "textVoided": {
       const { firstSequence } = event.event.value;
       if (!isAnswer(event)) return unchanged(before);
-      const answer = before.answer.filter(({ sequence }) => sequence < firstSequence);
+      let { answer } = before;
+      while (answer !== undefined && answer.sequence >= firstSequence) answer = answer.before;
       return unchanged({ ...before, answer, replacesAnswer: true });
     }
     case "approval": {
@@ -178,7 +182,9 @@ export function idsOf({ taskId, contextId }: TaskView): Pick<TaskView, "taskId" 
 
 /** Returns the text that the client has as the answer. */
 export function answerText({ answer }: Pick<TaskView, "answer">): string {
-  return answer.map(({ text }) => text).join("");
+  const texts: string[] = [];
+  for (let each = answer; each !== undefined; each = each.before) texts.push(each.text);
+  return texts.toReversed().join("");
 }
 
 /** Returns the answer as an artifact. Undefined: there is no text yet. */
@@ -204,9 +210,9 @@ function withState(before: TaskView, state: TaskState, event: RunEvent): TaskCha
 
 /** The text of a step replaces that of an earlier one, which preceded calls. */
 function withText(before: TaskView, { sequence, stepNumber }: RunEvent, text: string): TaskChange {
-  const piece = { sequence, step: stepNumber, text };
-  const isFirst = before.answer.at(-1)?.step !== stepNumber;
-  const answer = isFirst ? [piece] : [...before.answer, piece];
+  const isFirst = before.answer?.step !== stepNumber;
+  const earlier = isFirst ? undefined : before.answer;
+  const answer = { before: earlier, sequence, step: stepNumber, text };
   const isWhole = isFirst || before.replacesAnswer;
   const view = { ...before, answer, replacesAnswer: false };
   const shown = isWhole ? answerText(view) : text;
