@@ -304,13 +304,14 @@ describe("an agent", () => {
 
   test("refuses as the API does: with its status, and its reason", async () => {
     const headers = { authorization: "Bearer viewer-token" };
-    const body = JSON.stringify({ message: message("x").message });
+    const said = { messageId: "v", role: "ROLE_USER", parts: [{ text: "x" }] };
+    const body = JSON.stringify({ message: said });
     const address = addressOf("helper");
     const refused = await fetch(`${address}message:send`, { method: "POST", headers, body });
     expect(refused.status).toBe(403);
-    const details = [{ reason: "PERMISSION_DENIED" }];
+    const details = [{ reason: "ROLE_REQUIRED" }];
     expect(await refused.json()).toMatchObject({ error: { code: 403, details } });
-    const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: message("x") };
+    const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: said } };
     const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(call) });
     expect(await answer.json()).toMatchObject({ error: { code: -32000, data: details } });
   });

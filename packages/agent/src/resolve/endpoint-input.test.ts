@@ -1,21 +1,25 @@
 import { create } from "@bufbuild/protobuf";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
-import { StartRunRequestSchema } from "@reeve/contracts/run";
+import type { ContentPart } from "@reeve/contracts/content/parts";
+import { ContentPartSchema, FilePartSchema } from "@reeve/contracts/content/parts";
 import { Failure } from "@reeve/platform/failure";
 import { expect, test } from "vitest";
 import { assertReachesEndpoint } from "./endpoint-input.ts";
 
 const remote = create(AgentSpecSchema, { endpoint: { url: "https://x.example" } });
+const input = (...parts: readonly ContentPart[]) => ({ files: [], messages: [], parts });
 
 // Requirement: RES-3
 test("a run of an agent at an endpoint is refused with what the agent would not get", () => {
-  const request = create(StartRunRequestSchema, {
+  const value = create(FilePartSchema, { artifactId: "a" });
+  const file = create(ContentPartSchema, { part: { case: "file", value } });
+  const request = {
+    ...input(file),
     outputSchema: { type: "object" },
     clientTools: {},
-    files: [{ artifactId: "f" }],
-    messages: [{ content: "before" }],
-    parts: [{ part: { case: "file", value: {} } }],
-  });
+    files: [{}],
+    messages: [{}],
+  };
   try {
     assertReachesEndpoint(remote, request);
     expect.unreachable();
@@ -25,6 +29,6 @@ test("a run of an agent at an endpoint is refused with what the agent would not 
     expect(fields).toEqual(["output_schema", "client_tools", "files", "messages", "parts"]);
   }
   expect(() => assertReachesEndpoint(create(AgentSpecSchema), request)).not.toThrow();
-  const text = create(StartRunRequestSchema, { parts: [{ part: { case: "text", value: "x" } }] });
-  expect(() => assertReachesEndpoint(remote, text)).not.toThrow();
+  const text = create(ContentPartSchema, { part: { case: "text", value: "x" } });
+  expect(() => assertReachesEndpoint(remote, input(text))).not.toThrow();
 });
