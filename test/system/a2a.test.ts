@@ -279,7 +279,7 @@ describe("a task", () => {
     expect(taskIn(await bob.sendMessage(request)).id).not.toBe(first.id);
     const [part] = message("other").message.parts;
     const other = { ...request, message: { ...request.message, parts: part ? [part] : [] } };
-    await expect(client.sendMessage(other)).rejects.toThrow();
+    await expect(client.sendMessage(other)).rejects.toThrow("choose a new id");
   });
 });
 
@@ -309,7 +309,7 @@ describe("an agent", () => {
     const address = addressOf("helper");
     const refused = await fetch(`${address}message:send`, { method: "POST", headers, body });
     expect(refused.status).toBe(403);
-    const details = [{ reason: "ROLE_REQUIRED" }];
+    const details = [{ reason: "PERMISSION_DENIED" }];
     expect(await refused.json()).toMatchObject({ error: { code: 403, details } });
     const call = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message: said } };
     const answer = await fetch(address, { method: "POST", headers, body: JSON.stringify(call) });

@@ -312,7 +312,11 @@ describe("a remote agent that misbehaves gives a failure by name", () => {
       streaming([{ task: { ...working.task, id: "t".repeat(2_000_000) } }]),
       "an id of more than 255",
     ],
-    ["events without number", streaming(Array(20_001).fill(working)), "more than 20000 events"],
+    [
+      "events without number",
+      streaming(Array.from({ length: 20_001 }, () => working)),
+      "more than 20000 events",
+    ],
     ["an update before its task", streaming([statusOf("TASK_STATE_COMPLETED")]), "before its task"],
     [
       "a state that does not exist",
@@ -384,7 +388,7 @@ test("a task that repeats itself is recorded and shown once, and a long status i
     },
   };
   const server = await hostile(
-    streaming([...Array<object>(50).fill(speaking), statusOf("TASK_STATE_COMPLETED")]),
+    streaming([...Array.from({ length: 50 }, () => speaking), statusOf("TASK_STATE_COMPLETED")]),
   );
   const parts = await ask([remoteAt(server.url)], requestTo(server.url, [user("x")]));
   expect(parts.map(({ kind }) => kind)).toEqual([
