@@ -167,7 +167,8 @@ describe("a run whose runtime is killed and started again", () => {
     );
     const last = `${runId}:root:1:run_end:hanging`;
     expect(recorded).toEqual([first, hanging, last]);
-    expect(await linesOf(journal, 4)).toEqual([first, hanging, hanging, last]);
+    const after = `${runId}:root:0:deactivate:hanging`;
+    expect(await linesOf(journal, 5)).toEqual([first, hanging, hanging, last, after]);
     expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
   });
 
@@ -189,7 +190,8 @@ describe("a run whose runtime is killed and started again", () => {
     const events = await watchToEnd(deployment, runId);
     expect(events.at(-1)?.event.value).toMatchObject({ status: RunStatus.COMPLETED });
     const last = `${runId}:root:1:run_end:hanging`;
-    expect(await linesOf(journal, 3)).toEqual([first, hanging, last]);
+    const after = `${runId}:root:0:deactivate:hanging`;
+    expect(await linesOf(journal, 4)).toEqual([first, hanging, last, after]);
   });
 
   describeKilledWorkflow(() => deployment);
@@ -210,4 +212,21 @@ describe("a run whose runtime is killed and started again", () => {
     await deployment.start("runtime");
     await expectWhole(runId, watched);
   });
+});
+
+// Requirement: RES-5
+test("the plugin of a run that is cancelled in the middle of a hook is deactivated once", async () => {
+  const journal = join(journals, "cancelled");
+  writeFileSync(journal, "");
+  await deployment.agent("cancelled", {
+    model: "scripted:talk",
+    pluginIds: ["hanging"],
+    sections: { hanging: fromJson(ValueSchema, { journal }) },
+  });
+  const { run } = await deployment.reeve.runs.startRun({ agentId: "cancelled", input: "go" });
+  const runId = run?.runId ?? "";
+  const [first, hanging] = await linesOf(journal, 2);
+  await deployment.reeve.runs.cancelRun({ runId });
+  const after = `${runId}:root:0:deactivate:hanging`;
+  expect(await linesOf(journal, 3)).toEqual([first, hanging, after]);
 });

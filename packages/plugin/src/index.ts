@@ -31,6 +31,8 @@ export interface Plugin {
    * another process.
    */
   readonly hooks?: {
+    /** Once, before `runStart`, also for a plugin that only a delegate names. */
+    readonly activate?: Hook;
     readonly runStart?: Hook<{
       readonly runStart: { /** Cut at 512 KiB. */ readonly input: string };
     }>;
@@ -43,6 +45,13 @@ export interface Plugin {
     readonly stepEnd?: Hook<{ readonly turn: Turn }>;
     readonly runEnd?: Hook<{
       readonly runEnd: { readonly status: "completed" | "error"; readonly message: string };
+    }>;
+    /** After the run has ended in any way, also before it was activated. The answer must be empty, and is not recorded. */
+    readonly deactivate?: Hook<{
+      readonly runEnd: {
+        readonly status: "completed" | "error" | "cancelled";
+        readonly message: string;
+      };
     }>;
   };
   /** Handles the actions that hooks schedule. */

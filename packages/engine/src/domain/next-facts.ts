@@ -8,7 +8,7 @@ import type { Frame } from "./state/frame.ts";
 import { scopeOf } from "./state/frame.ts";
 import { modelCallFacts } from "./model/model-call-facts.ts";
 import { nextStep } from "./next-step.ts";
-import { awaitsHooks, runStart } from "./plugins/hook-points.ts";
+import { awaitedStart } from "./plugins/hook-points.ts";
 import { afterRunEndHooks, stopByPlugin } from "./plugins/before-run-end.ts";
 import { permissionOf } from "./calls/call-permission.ts";
 import { mediaKindOf } from "@reeve/agent/media/media-kinds";
@@ -45,7 +45,7 @@ export function nextFacts(
 function ofRun(state: RunState, nowMs: number, refusalNow: RefusalNow): readonly Fact[] {
   const stopped = stopByPlugin(state);
   if (stopped.length > 0) return stopped;
-  if (awaitsHooks(state, runStart)) return [];
+  if (awaitedStart(state) !== undefined) return [];
   const refused = refusedCalls(state, nowMs);
   if (refused.length > 0) return refused;
   for (const frame of liveFrames(state)) {

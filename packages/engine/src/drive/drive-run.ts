@@ -8,8 +8,9 @@ import { delayAfter } from "@reeve/platform/async/retry/backoff";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { UnknownEvent } from "../domain/state/unknown-event.ts";
 import type { RunRelease, StopSignals } from "../ports/ownership.ts";
-import { awaitedSequence } from "../ports/ownership.ts";
+import { awaitedSequence, HandOver } from "../ports/ownership.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
+import { deactivatePlugins } from "../perform/plugins/deactivate-plugins.ts";
 import { inRunSpan } from "../tracing/in-run-span.ts";
 import type { Claim } from "./claim-run.ts";
 import { claimRun } from "./claim-run.ts";
@@ -113,7 +114,14 @@ async function driveDelivered(
   if (isUnfounded(kind) && mayLag && delivery.attempt === 1) return { kind: "unfounded" };
   // A writer may have appended after the park and died before it dispatched the run.
   if (kind === "spent") await appendExternal(ports, key, () => [], signal);
-  if (kind === "ended") await releaseEndedRun(state, ports, signal);
+  if (kind !== "ended") return driven;
+  await releaseEndedRun(state, ports, signal);
+  try {
+    await deactivatePlugins(state, delivery, ports, signal);
+  } catch (error) {
+    if (!(error instanceof HandOver)) throw error;
+    return { kind: "delayed", state, delayMs: error.delayMs };
+  }
   return driven;
 }
 

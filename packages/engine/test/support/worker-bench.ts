@@ -50,6 +50,8 @@ export class WorkerBench {
   readonly redeliveryDelaysMs: number[] = [];
   /** The `after_sequence` of the dispatch messages; 0: as an older version publishes them. */
   dispatchedAfter = 0;
+  /** Whether the dispatch messages are those of a cancellation. */
+  dispatchesCancellation = false;
   /** For how long each worker has stood still. */
   standstillMs = 0;
   /** What became of the previous owner, as a worker sees it. */
@@ -187,6 +189,7 @@ export class WorkerBench {
         tenant: key.tenant,
         runId: key.run,
         afterSequence: this.dispatchedAfter,
+        cancelled: this.dispatchesCancellation,
       }),
       sequence,
       attempt,

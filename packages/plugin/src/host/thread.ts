@@ -45,6 +45,8 @@ function runPluginThread(load: (url: string) => Promise<{ readonly default?: unk
     afterTool: "HOOK_PHASE_AFTER_TOOL",
     stepEnd: "HOOK_PHASE_STEP_END",
     runEnd: "HOOK_PHASE_RUN_END",
+    activate: "HOOK_PHASE_ACTIVATE",
+    deactivate: "HOOK_PHASE_DEACTIVATE",
   };
   const running = new Map<number, AbortController>();
   const loaded: Promise<Plugin> = load(workerData.module).then((module) => {

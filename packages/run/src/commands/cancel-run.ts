@@ -46,6 +46,7 @@ export async function cancelRun(
       tenant: key.tenant,
       runId: key.run,
       afterSequence: head.lastSequence,
+      cancelled: true,
     });
     await Promise.all([
       ports.dispatch.publish(message, { dedupeId: `${key.run}:cancel` }, signal),

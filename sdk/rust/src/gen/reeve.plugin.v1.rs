@@ -147,7 +147,7 @@ pub mod run_hook_request {
         /// In HOOK_PHASE_TOOL_GATE, HOOK_PHASE_BEFORE_TOOL, and HOOK_PHASE_AFTER_TOOL.
         #[prost(message, tag = "23")]
         Call(super::CallData),
-        /// In HOOK_PHASE_RUN_END.
+        /// In HOOK_PHASE_RUN_END and HOOK_PHASE_DEACTIVATE.
         #[prost(message, tag = "24")]
         RunEnd(super::RunEndData),
         /// In HOOK_PHASE_ACTION.
@@ -213,7 +213,7 @@ pub struct CallData {
 /// The end of a run.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RunEndData {
-    /// `completed` or `error`.
+    /// `completed` or `error`; in HOOK_PHASE_DEACTIVATE also `cancelled`.
     #[prost(string, tag = "1")]
     pub status: ::prost::alloc::string::String,
     /// Message for people. May be empty.
@@ -270,7 +270,7 @@ pub mod run_hook_response {
         /// In HOOK_PHASE_TOOL_GATE: the call gets other arguments. Rules and people decide on these.
         #[prost(message, tag = "5")]
         Rewrite(super::RewriteVerdict),
-        /// In every phase: the run ends with the error `plugin_stopped`.
+        /// In every phase but HOOK_PHASE_DEACTIVATE: the run ends with the error `plugin_stopped`.
         #[prost(message, tag = "6")]
         Stop(super::StopVerdict),
     }
@@ -414,6 +414,12 @@ pub enum HookPhase {
     RunEnd = 9,
     /// An action that a hook of the same plugin scheduled.
     Action = 10,
+    /// Once, before HOOK_PHASE_RUN_START, for every plugin of a run, also for one that only a delegate names.
+    Activate = 11,
+    /// After a run has ended in any way: completed, failed, stopped by a plugin, or cancelled. For every plugin of
+    /// the run. The answer must be empty. It is not in the log, which has ended: the hook runs once if no worker
+    /// dies meanwhile, and otherwise again with the same `hook_id`.
+    Deactivate = 12,
 }
 impl HookPhase {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -433,6 +439,8 @@ impl HookPhase {
             Self::StepEnd => "HOOK_PHASE_STEP_END",
             Self::RunEnd => "HOOK_PHASE_RUN_END",
             Self::Action => "HOOK_PHASE_ACTION",
+            Self::Activate => "HOOK_PHASE_ACTIVATE",
+            Self::Deactivate => "HOOK_PHASE_DEACTIVATE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -449,6 +457,8 @@ impl HookPhase {
             "HOOK_PHASE_STEP_END" => Some(Self::StepEnd),
             "HOOK_PHASE_RUN_END" => Some(Self::RunEnd),
             "HOOK_PHASE_ACTION" => Some(Self::Action),
+            "HOOK_PHASE_ACTIVATE" => Some(Self::Activate),
+            "HOOK_PHASE_DEACTIVATE" => Some(Self::Deactivate),
             _ => None,
         }
     }

@@ -1306,6 +1306,9 @@ pub struct Dispatch {
     /// does not act on a read of the log that lacks it. 0 in messages of versions that did not set it.
     #[prost(uint32, tag = "3")]
     pub after_sequence: u32,
+    /// Whether the run was cancelled: the worker that takes the message runs the hooks of the plugins that follow the end.
+    #[prost(bool, tag = "4")]
+    pub cancelled: bool,
 }
 /// Family of events that a client can select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]

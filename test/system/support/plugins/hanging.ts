@@ -33,5 +33,5 @@ export default {
     type: "object",
     properties: { journal: { type: "string" }, until: { type: "string" } },
   },
-  hooks: { runStart: record, beforeInference: record, runEnd: record },
+  hooks: { runStart: record, beforeInference: record, runEnd: record, deactivate: record },
 } satisfies Plugin;

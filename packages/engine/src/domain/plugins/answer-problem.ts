@@ -34,6 +34,9 @@ export function answerProblem(
   const bytes = toBinary(RunHookResponseSchema, answer).length;
   if (bytes > maxAnswerBytes) return `it answered ${bytes} bytes, more than ${maxAnswerBytes}`;
   const phase = due.point?.phase ?? HookPhase.ACTION;
+  if (phase === HookPhase.DEACTIVATE) {
+    return bytes === 0 ? undefined : "it answered something after the end of the run";
+  }
   return (
     verdictProblem(phase, answer) ??
     transformProblem(phase, answer) ??

@@ -50,11 +50,12 @@ export function applyToPlugins(state: RunState, envelope: RunEvent): RunState {
   return state;
 }
 
+const ofRunStart: ReadonlySet<HookPhase> = new Set([HookPhase.ACTIVATE, HookPhase.RUN_START]);
+
 /** Forgets what only the earlier steps of a frame needed. A run that starts a step is not about to end. */
 function inNewStep(plugins: PluginState, { parentId }: RunEvent): PluginState {
   const kept = [...plugins.outcomes].filter(
-    ([, { frame, phase }]) =>
-      (frame !== parentId && frame !== plannerId) || phase === HookPhase.RUN_START,
+    ([, { frame, phase }]) => (frame !== parentId && frame !== plannerId) || ofRunStart.has(phase),
   );
   const ofFrame = new Set([parentId, plannerId]);
   return { ...awaitingNothing(withOutcomes(plugins, kept), ofFrame), ending: undefined };

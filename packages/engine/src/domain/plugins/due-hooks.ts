@@ -11,12 +11,12 @@ import { awaitsAfterTool, awaitsStart } from "./call-hooks.ts";
 import { isGated } from "./gate-verdict.ts";
 import type { HookPoint } from "./hook-point.ts";
 import {
+  awaitedStart,
   awaitsHooks,
   hookedPlugins,
   hookIdOf,
   isPointOver,
   runEnd,
-  runStart,
   stepPoint,
 } from "./hook-points.ts";
 import { onceForHooks } from "./once-for-hooks.ts";
@@ -89,7 +89,8 @@ function dueActions(state: RunState): readonly DueHook[] {
 }
 
 function duePoints(state: RunState): readonly HookPoint[] {
-  if (awaitsHooks(state, runStart)) return [runStart];
+  const start = awaitedStart(state);
+  if (start !== undefined) return [start];
   if (state.plugins?.ending !== undefined) return [runEnd(state)];
   return liveFrames(state).flatMap((frame) => (frame.stepOpen ? pointsOfStep(state, frame) : []));
 }

@@ -15,7 +15,15 @@ export function phaseName(phase: HookPhase): string {
   return HookPhaseSchema.value[phase]?.localName.toLowerCase() ?? String(phase);
 }
 
-export const runStart: HookPoint = { phase: HookPhase.RUN_START, frame: rootId, step: 0 };
+const activation: HookPoint = { phase: HookPhase.ACTIVATE, frame: rootId, step: 0 };
+const runStart: HookPoint = { phase: HookPhase.RUN_START, frame: rootId, step: 0 };
+/** The point after the end of a run. What its hooks answer is not in the log. */
+export const deactivation: HookPoint = { phase: HookPhase.DEACTIVATE, frame: rootId, step: 0 };
+
+/** Returns the point before the planner and the first step whose hooks have not ended. Undefined: there is none. */
+export function awaitedStart(state: RunState): HookPoint | undefined {
+  return [activation, runStart].find((point) => awaitsHooks(state, point));
+}
 
 /** Returns a point of the open step of a frame. */
 export function stepPoint({ id, step }: Frame, phase: HookPhase, call?: Call): HookPoint {
@@ -80,6 +88,7 @@ function takesPart(
   point: HookPoint,
 ): boolean {
   if (guardrails !== undefined) return guardsAt(state, point).length > 0;
+  if (ofAllPlugins.has(point.phase)) return true;
   const frame = state.frames.get(point.frame);
   if (frame?.workflow !== undefined && ofModels.has(point.phase)) return false;
   if (delegateIds.length === 0) return true;
@@ -88,6 +97,9 @@ function takesPart(
     delegateIds.includes(delegate?.agentId ?? ""),
   );
 }
+
+/** The phases of a run in which plugins that only delegates name take part too. */
+const ofAllPlugins: ReadonlySet<HookPhase> = new Set([HookPhase.ACTIVATE, HookPhase.DEACTIVATE]);
 
 /** The phases of a step that a workflow has for its guards only: no model is called in it. */
 const ofModels: ReadonlySet<HookPhase> = new Set([

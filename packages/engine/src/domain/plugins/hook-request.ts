@@ -12,6 +12,7 @@ import {
 } from "@reeve/contracts/extensions/plugin";
 import type { PinnedPlugin } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
+import { statusName } from "@reeve/run/head/run-status";
 import { approvedCall } from "../calls/approved-call.ts";
 import { modelOf } from "../model/model-of.ts";
 import { answerRequest } from "../model/render-request.ts";
@@ -107,6 +108,10 @@ function dataAt(state: RunState, frame: Frame, { phase, call }: HookPoint): Data
       const { status, message = "" } = state.plugins?.ending ?? {};
       const name = status === RunStatus.COMPLETED ? "completed" : "error";
       return { case: "runEnd", value: { status: name, message } };
+    }
+    case HookPhase.DEACTIVATE: {
+      const { message = "" } = state.ending ?? {};
+      return { case: "runEnd", value: { status: statusName(state.head.status), message } };
     }
     default:
       return { case: undefined };

@@ -143,6 +143,7 @@ test("hooks of plugins are called for the calls of nodes, and at the end of the 
   expect([endOf(run), called]).toEqual([
     "completed",
     [
+      "activate",
       "run_start",
       "tool_gate a",
       "before_tool a",

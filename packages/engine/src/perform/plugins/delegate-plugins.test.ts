@@ -23,3 +23,14 @@ test("a plugin of a delegate has hooks in the work of that delegate and of those
   run.turnIn(finder, [{ name: "search" }]);
   expect(due(run)).toEqual([[HookPhase.TOOL_GATE, "search"]]);
 });
+
+test("a plugin that only a delegate names is activated before the run starts", () => {
+  const phases = [HookPhase.ACTIVATE, HookPhase.RUN_START];
+  const plugins = [
+    {
+      plugin: { pluginDescriptor: { id: "guard", version: "1", phases }, digest: "d" },
+      delegateIds: ["finder"],
+    },
+  ];
+  expect(due(delegatingRun({}, {}, {}, plugins))).toEqual([[HookPhase.ACTIVATE, undefined]]);
+});

@@ -52,6 +52,12 @@ const (
 	HookPhase_HOOK_PHASE_RUN_END HookPhase = 9
 	// An action that a hook of the same plugin scheduled.
 	HookPhase_HOOK_PHASE_ACTION HookPhase = 10
+	// Once, before HOOK_PHASE_RUN_START, for every plugin of a run, also for one that only a delegate names.
+	HookPhase_HOOK_PHASE_ACTIVATE HookPhase = 11
+	// After a run has ended in any way: completed, failed, stopped by a plugin, or cancelled. For every plugin of
+	// the run. The answer must be empty. It is not in the log, which has ended: the hook runs once if no worker
+	// dies meanwhile, and otherwise again with the same `hook_id`.
+	HookPhase_HOOK_PHASE_DEACTIVATE HookPhase = 12
 )
 
 // Enum value maps for HookPhase.
@@ -68,6 +74,8 @@ var (
 		8:  "HOOK_PHASE_STEP_END",
 		9:  "HOOK_PHASE_RUN_END",
 		10: "HOOK_PHASE_ACTION",
+		11: "HOOK_PHASE_ACTIVATE",
+		12: "HOOK_PHASE_DEACTIVATE",
 	}
 	HookPhase_value = map[string]int32{
 		"HOOK_PHASE_UNSPECIFIED":      0,
@@ -81,6 +89,8 @@ var (
 		"HOOK_PHASE_STEP_END":         8,
 		"HOOK_PHASE_RUN_END":          9,
 		"HOOK_PHASE_ACTION":           10,
+		"HOOK_PHASE_ACTIVATE":         11,
+		"HOOK_PHASE_DEACTIVATE":       12,
 	}
 )
 
@@ -781,7 +791,7 @@ type RunHookRequest_Call struct {
 }
 
 type RunHookRequest_RunEnd struct {
-	// In HOOK_PHASE_RUN_END.
+	// In HOOK_PHASE_RUN_END and HOOK_PHASE_DEACTIVATE.
 	RunEnd *RunEndData `protobuf:"bytes,24,opt,name=run_end,json=runEnd,proto3,oneof"`
 }
 
@@ -1070,7 +1080,7 @@ func (x *CallData) GetIsError() bool {
 // The end of a run.
 type RunEndData struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// `completed` or `error`.
+	// `completed` or `error`; in HOOK_PHASE_DEACTIVATE also `cancelled`.
 	Status string `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
 	// Message for people. May be empty.
 	Message       string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
@@ -1339,7 +1349,7 @@ type RunHookResponse_Rewrite struct {
 }
 
 type RunHookResponse_Stop struct {
-	// In every phase: the run ends with the error `plugin_stopped`.
+	// In every phase but HOOK_PHASE_DEACTIVATE: the run ends with the error `plugin_stopped`.
 	Stop *StopVerdict `protobuf:"bytes,6,opt,name=stop,proto3,oneof"`
 }
 
@@ -2067,7 +2077,7 @@ const file_reeve_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x16.google.protobuf.ValueR\x05value:\x028\x01\"P\n" +
 	"\x19ExecutePluginToolResponse\x12\x18\n" +
 	"\acontent\x18\x01 \x01(\tR\acontent\x12\x19\n" +
-	"\bis_error\x18\x02 \x01(\bR\aisError*\xb6\x02\n" +
+	"\bis_error\x18\x02 \x01(\bR\aisError*\xea\x02\n" +
 	"\tHookPhase\x12\x1a\n" +
 	"\x16HOOK_PHASE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14HOOK_PHASE_RUN_START\x10\x01\x12\x19\n" +
@@ -2080,7 +2090,9 @@ const file_reeve_plugin_v1_plugin_proto_rawDesc = "" +
 	"\x13HOOK_PHASE_STEP_END\x10\b\x12\x16\n" +
 	"\x12HOOK_PHASE_RUN_END\x10\t\x12\x15\n" +
 	"\x11HOOK_PHASE_ACTION\x10\n" +
-	"*k\n" +
+	"\x12\x17\n" +
+	"\x13HOOK_PHASE_ACTIVATE\x10\v\x12\x19\n" +
+	"\x15HOOK_PHASE_DEACTIVATE\x10\f*k\n" +
 	"\tMergeMode\x12\x1a\n" +
 	"\x16MERGE_MODE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14MERGE_MODE_EXCLUSIVE\x10\x01\x12\x12\n" +

@@ -6219,6 +6219,8 @@ type Dispatch struct {
 	// Sequence of the last event of the run that the writer knew when it dispatched the run. A worker
 	// does not act on a read of the log that lacks it. 0 in messages of versions that did not set it.
 	AfterSequence uint32 `protobuf:"varint,3,opt,name=after_sequence,json=afterSequence,proto3" json:"after_sequence,omitempty"`
+	// Whether the run was cancelled: the worker that takes the message runs the hooks of the plugins that follow the end.
+	Cancelled     bool `protobuf:"varint,4,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -6272,6 +6274,13 @@ func (x *Dispatch) GetAfterSequence() uint32 {
 		return x.AfterSequence
 	}
 	return 0
+}
+
+func (x *Dispatch) GetCancelled() bool {
+	if x != nil {
+		return x.Cancelled
+	}
+	return false
 }
 
 var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
@@ -6721,11 +6730,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x12.\n" +
 	"\x06events\x18\x02 \x03(\v2\x16.reeve.run.v1.RunEventR\x06events\x12'\n" +
 	"\x0fprevious_digest\x18\x03 \x01(\fR\x0epreviousDigest\x12\x12\n" +
-	"\x04salt\x18\x04 \x01(\fR\x04salt:\x00\"b\n" +
+	"\x04salt\x18\x04 \x01(\fR\x04salt:\x00\"\x80\x01\n" +
 	"\bDispatch\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12%\n" +
-	"\x0eafter_sequence\x18\x03 \x01(\rR\rafterSequence:\x00*\x98\x04\n" +
+	"\x0eafter_sequence\x18\x03 \x01(\rR\rafterSequence\x12\x1c\n" +
+	"\tcancelled\x18\x04 \x01(\bR\tcancelled:\x00*\x98\x04\n" +
 	"\vEventFamily\x12\x1c\n" +
 	"\x18EVENT_FAMILY_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13EVENT_FAMILY_STATUS\x10\x01\x12\x15\n" +

@@ -24,6 +24,8 @@ class HookPhase(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     HOOK_PHASE_STEP_END: _ClassVar[HookPhase]
     HOOK_PHASE_RUN_END: _ClassVar[HookPhase]
     HOOK_PHASE_ACTION: _ClassVar[HookPhase]
+    HOOK_PHASE_ACTIVATE: _ClassVar[HookPhase]
+    HOOK_PHASE_DEACTIVATE: _ClassVar[HookPhase]
 
 class MergeMode(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -42,6 +44,8 @@ HOOK_PHASE_AFTER_TOOL: HookPhase
 HOOK_PHASE_STEP_END: HookPhase
 HOOK_PHASE_RUN_END: HookPhase
 HOOK_PHASE_ACTION: HookPhase
+HOOK_PHASE_ACTIVATE: HookPhase
+HOOK_PHASE_DEACTIVATE: HookPhase
 MERGE_MODE_UNSPECIFIED: MergeMode
 MERGE_MODE_EXCLUSIVE: MergeMode
 MERGE_MODE_SUM: MergeMode

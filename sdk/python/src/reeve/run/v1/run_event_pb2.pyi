@@ -1071,11 +1071,13 @@ class RunBatch(_message.Message):
     def __init__(self, first_sequence: _Optional[int] = ..., events: _Optional[_Iterable[_Union[RunEvent, _Mapping]]] = ..., previous_digest: _Optional[bytes] = ..., salt: _Optional[bytes] = ...) -> None: ...
 
 class Dispatch(_message.Message):
-    __slots__ = ("tenant", "run_id", "after_sequence")
+    __slots__ = ("tenant", "run_id", "after_sequence", "cancelled")
     TENANT_FIELD_NUMBER: _ClassVar[int]
     RUN_ID_FIELD_NUMBER: _ClassVar[int]
     AFTER_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    CANCELLED_FIELD_NUMBER: _ClassVar[int]
     tenant: str
     run_id: str
     after_sequence: int
-    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ...) -> None: ...
+    cancelled: bool
+    def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., after_sequence: _Optional[int] = ..., cancelled: _Optional[bool] = ...) -> None: ...
