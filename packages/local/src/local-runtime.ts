@@ -26,6 +26,7 @@ import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { RunPorts } from "@reeve/engine/ports/run-ports";
 import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
+import { sleep } from "@reeve/platform/async/sleep";
 import { Slots, ownExecutions } from "@reeve/calls/queue/slots";
 import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
@@ -56,6 +57,10 @@ const maxArtifactBytes = 100 * 2 ** 20;
 
 /** The memory for the files of model requests that are in progress. */
 const maxFileMemoryBytes = 256 * 1024 * 1024;
+
+/** How long the plugins of an ended run may take to release what they keep for it. */
+const deactivationMs = 30_000;
+const deactivationPollMs = 5;
 
 /** A runtime and a toolhost in one process, connected by logs and queues in memory. */
 export class LocalRuntime {
@@ -156,11 +161,20 @@ export class LocalRuntime {
       [Symbol.asyncDispose]: async () => {
         // The remaining dispatch of a cancelled run ends its tools gracefully, if there is a worker for it.
         while (this.#dispatch.length > 0 && !broken.signal.aborted) await new Promise(setImmediate);
+        if (this.ports.plugins !== undefined) await this.#untilDeactivated(broken.signal);
         this.#end.abort(new DOMException("the run has ended", "AbortError"));
         await Promise.allSettled([runs, calls]);
         this.#standstill?.[Symbol.dispose]();
       },
     };
+  }
+
+  /** The worker acknowledges the messages of an ended run when its plugins are deactivated. */
+  async #untilDeactivated(broken: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([broken, AbortSignal.timeout(deactivationMs)]);
+    while (this.#dispatch.unacknowledged > 0 && !until.aborted) {
+      await sleep(deactivationPollMs, until).catch(() => undefined);
+    }
   }
 
   /** Cancels a run that has not ended, as a deployment does. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { MessageInitShape } from "@bufbuild/protobuf";
@@ -116,7 +116,9 @@ test("a built agent does not change with the object that it was built from", asy
 test("built agents have the plugins that they name", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-builder-"));
   const denial = `{ deny: { reason: "not now" } }`;
-  const module = `export default { id: "guard", version: "1", hooks: { toolGate: () => (${denial}) } };`;
+  const ended = join(folder, "ended");
+  const deactivate = `async ({ runEnd }) => writeFileSync(${JSON.stringify(ended)}, runEnd.status)`;
+  const module = `import { writeFileSync } from "node:fs"; export default { id: "guard", version: "1", hooks: { toolGate: () => (${denial}), deactivate: ${deactivate} } };`;
   writeFileSync(join(folder, "guard.mjs"), module);
   const file = join(folder, "plugins.json");
   writeFileSync(file, JSON.stringify({ plugins: { guard: { package: "./guard.mjs" } } }));
@@ -128,10 +130,13 @@ test("built agents have the plugins that they name", async () => {
   expect(problems(() => builder.build())).toEqual(['agents["lead"].plugin_ids[0]']);
   const reeve = builder.withPlugins(plugins).build();
   const results: string[] = [];
-  for await (const { event } of reeve.run("lead", "go", { signal }).events()) {
+  const run = reeve.run("lead", "go", { signal });
+  for await (const { event } of run.events()) {
     if (event.case === "toolResult") results.push(event.value.result?.content ?? "");
   }
   expect(results).toEqual(["the plugin guard denies this call: not now"]);
+  await run.ended;
+  expect(readFileSync(ended, "utf8")).toBe("completed");
   rmSync(folder, { recursive: true });
 });
 

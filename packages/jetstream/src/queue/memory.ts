@@ -34,6 +34,11 @@ export class MemoryWorkQueue<Message> implements WorkQueue<Message> {
     this.#ownerOf = ownerOf;
   }
 
+  /** How many messages are not acknowledged. */
+  get unacknowledged(): number {
+    return this.#queued.size;
+  }
+
   /** How many messages no taker holds. */
   get length(): number {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
