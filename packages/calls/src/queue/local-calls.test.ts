@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
 import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
@@ -14,6 +15,7 @@ import {
   portsWith,
   request,
   resultIn,
+  toolOf,
 } from "../../test/support/call-bench.ts";
 import type { CallPorts } from "../ports/call-ports.ts";
 import type { RequestOptions } from "./local-calls.ts";
@@ -21,16 +23,18 @@ import { LocalCalls } from "./local-calls.ts";
 import { workCalls } from "./work-calls.ts";
 
 const options = { dedupeId: key.call };
+/** How many calls a loop makes at most. */
+const maxLoops = 200;
 
-/** A queue whose toolhost is in the same process, with one slot. Ended by `stop`, or with the test. */
-async function openProcess(ports: CallPorts, { maxWaitMs = 60_000 } = {}) {
-  const local = new LocalCalls({ pool: "default", log: createLogger("test", "silent"), maxWaitMs });
+/** A queue whose toolhost is in the same process. Ended by `stop`, or with the test. Default: one slot. */
+async function openProcess(ports: CallPorts, { slots = 1 } = {}) {
+  const local = new LocalCalls({ pool: "default", log: createLogger("test", "silent") });
   const queue = new MemoryWorkQueue<ToolCallRequest>();
   const handed = local.queueFor("default", queue);
   const taking = new AbortController();
   const running = new AbortController();
   const signals = { taking: taking.signal, running: running.signal };
-  const working = workCalls(queue, { ...ports, local, requests: queue }, 1, signals);
+  const working = workCalls(queue, { ...ports, local, requests: queue }, slots, signals);
   const stop = async () => {
     for (const each of [taking, running]) each.abort(new DOMException("ended", "AbortError"));
     await working;
@@ -43,14 +47,24 @@ async function openProcess(ports: CallPorts, { maxWaitMs = 60_000 } = {}) {
   return { local, queue, handed, publish, stop };
 }
 
+/** A queue whose toolhost is in the same process, and takes calls with `take`. */
+function openCalls() {
+  const local = new LocalCalls({ pool: "default", log: createLogger("test", "silent") });
+  const queue = new MemoryWorkQueue<ToolCallRequest>();
+  const handed = local.queueFor("default", queue);
+  const take = (slots: Semaphore, signal: AbortSignal) =>
+    local.take(slots, signal)[Symbol.asyncIterator]();
+  return { queue, handed, take };
+}
+
 function requestOf(callId: string): ToolCallRequest {
   const wanted = request();
   if (wanted.call !== undefined) wanted.call.callId = callId;
   return wanted;
 }
 
-async function ended(ports: CallPorts): Promise<void> {
-  for await (const { events } of ports.journal.follow(key, 0, never)) {
+async function ended(ports: CallPorts, call = key.call): Promise<void> {
+  for await (const { events } of ports.journal.follow({ ...key, call }, 0, never)) {
     if (events.some(({ fact }) => fact.case === "result")) return;
   }
 }
@@ -77,13 +91,16 @@ describe("a call that is handed over in one process", () => {
   });
 
   test("is held until its result is written", async () => {
-    const { tool, begun } = patientTool();
-    const { handed, publish, stop } = await openProcess(portsWith(tool));
+    const finish = Promise.withResolvers<void>();
+    const tool = toolOf(async () => {
+      await finish.promise;
+      return { content: "", isError: false };
+    });
+    const { handed, publish } = await openProcess(portsWith(tool));
     const sequence = await publish();
-    await begun;
     expect(await handed.holds(sequence, never)).toBe(true);
-    await stop();
-    expect(await handed.holds(sequence, never)).toBe(false);
+    finish.resolve();
+    await expect.poll(() => handed.holds(sequence, never)).toBe(false);
   });
 
   test("is in the queue when the toolhost ends before it has a result", async () => {
@@ -95,44 +112,90 @@ describe("a call that is handed over in one process", () => {
     expect(queue.length).toBe(1);
   });
 
-  test("is in the queue when the toolhost ends before it has a slot", async () => {
-    const { tool, begun } = patientTool();
-    const { queue, publish, stop } = await openProcess(portsWith(tool));
-    await publish("busy");
-    await begun;
-    await publish();
-    await stop();
-    expect(queue.length).toBe(2);
+  test("is in the queue when the toolhost ends before it has begun the call", async () => {
+    const { queue, handed, take } = openCalls();
+    const taking = new AbortController();
+    const calls = take(new Semaphore(1), taking.signal);
+    const begun = calls.next();
+    await handed.publish(requestOf("busy"), { dedupeId: "busy" }, never);
+    (await begun).value.acknowledge();
+    await handed.publish(requestOf("next"), { dedupeId: "next" }, never);
+    taking.abort(new DOMException("ended", "AbortError"));
+    await expect(calls.next()).rejects.toThrow("ended");
+    await expect.poll(() => queue.length).toBe(1);
   });
 
-  test("is in the queue when its tool cannot be called here now", async () => {
-    const { queue, publish } = await openProcess({ ...portsWith(answers), toolbox: noTools });
-    await publish();
+  test("is held in the queue when its tool cannot be called here now", async () => {
+    const { queue, handed, publish } = await openProcess({
+      ...portsWith(answers),
+      toolbox: noTools,
+    });
+    const sequence = await publish();
     await expect.poll(() => queue.holds(1, never)).toBe(true);
+    expect(await handed.holds(sequence, never)).toBe(true);
   });
 
-  test("is not executed when its owner no longer wants it before it has a slot", async () => {
+  test("is held for each owner that requests it, and takes one slot", async () => {
     const { tool, begun } = patientTool();
-    const { queue, handed, publish, stop } = await openProcess(portsWith(tool));
-    await publish("busy");
+    const { queue, handed, publish, stop } = await openProcess(portsWith(tool), { slots: 2 });
+    const first = await publish();
     await begun;
+    const second = await publish();
+    expect(second).toBe(first);
+    expect(await handed.holds(second, never)).toBe(true);
+    await publish("other");
+    expect(await publish()).toBe(first);
+    expect(queue.length).toBe(0);
+    await stop();
+  });
+
+  test("is not executed, and frees its slot, when its owner no longer wants it before it has begun", async () => {
+    const { queue, handed, take } = openCalls();
+    const slots = new Semaphore(1);
+    const calls = take(slots, never);
+    const begun = calls.next();
+    await handed.publish(requestOf("busy"), { dedupeId: "busy" }, never);
+    (await begun).value.acknowledge();
     const owner = new AbortController();
-    const sequence = await publish(key.call, {}, owner.signal);
+    const sequence = await handed.publish(requestOf(key.call), options, owner.signal);
     owner.abort(new DOMException("the run was lost", "AbortError"));
     expect(await handed.holds(sequence, never)).toBe(false);
-    await stop();
-    expect(queue.length).toBe(1);
+    expect(slots.available).toBe(1);
+    expect(queue.length).toBe(0);
   });
 });
 
-test("a call that finds no free slot in time goes to the queue, and others follow it", async () => {
+test("a call that finds no free slot goes to the queue, and others follow it", async () => {
   const { tool, begun } = patientTool();
-  const { queue, publish } = await openProcess(portsWith(tool), { maxWaitMs: 1 });
+  const { publish } = await openProcess(portsWith(tool));
   expect(await publish("busy")).toBeLessThan(0);
   await begun;
-  expect(await publish("second")).toBeLessThan(0);
-  await expect.poll(() => queue.length).toBe(1);
+  expect(await publish("second")).toBe(1);
   expect(await publish("third")).toBe(2);
+});
+
+test("a call in the queue starts while runs of this process call in a loop", async () => {
+  const tool = toolOf(async () => {
+    await setImmediate();
+    return { content: "", isError: false };
+  });
+  const ports = portsWith(tool);
+  const { queue, publish } = await openProcess(ports, { slots: 2 });
+  let isOver = false;
+  const loop = async (name: string) => {
+    for (let count = 1; count <= maxLoops && !isOver; count++) {
+      const id = `${name}-${count}`;
+      await publish(id);
+      await ended(ports, id);
+    }
+  };
+  const loops = Promise.all(["a", "b", "c"].map(loop));
+  await setImmediate();
+  await queue.publish(requestOf("theirs"), { dedupeId: "theirs" }, never);
+  const started = ended(ports, "theirs").then(() => "started");
+  expect(await Promise.race([started, loops.then(() => "never started")])).toBe("started");
+  isOver = true;
+  await loops;
 });
 
 test("a call of another pool, and one without a toolhost that takes calls, go to the queue", async () => {

@@ -4,11 +4,13 @@
 // L1. A call is handed over only by the owner of its run, whose log has it. So what is lost with the process is published again by
 //     the next owner: one without a start because its journal is empty, one that had started because its start names no message.
 //     (handed-over-calls.test.ts; the exploration: "a call in one process")
-// L2. A call that is handed over is in one of three places until it is settled: it waits, it is held, or it is being published to the
-//     queue. `holds` says so, and the owner publishes again what is in none of them. (local-calls.test.ts)
-// L3. Nothing overtakes the queue for long: while a request that this process published waits there for a slot, others follow it, and a
-//     call that finds no free slot for a second goes there. (local-calls.test.ts: "follow it")
-// L4. A toolhost that takes no more calls publishes those that wait. (local-calls.test.ts: "is in the queue when ...")
+// L2. A call that is handed over is in one of four places until it is settled: it waits, it is held, it is being published to the
+//     queue, or it is there. `holds` says so, and the owner publishes again what is in none of them. Another owner that requests a call
+//     that is held gets its sequence. (local-calls.test.ts: "is held ...")
+// L3. A call is handed over only to a slot that is free at that moment, and no call waits for a slot outside of a queue. So a call in
+//     a queue gets a slot also while runs of this process call in a loop. While a request that this process published waits in the queue,
+//     others follow it. (local-calls.test.ts: "goes to the queue, ...", "in a loop")
+// L4. A toolhost that takes no more calls publishes those that it has not begun. (local-calls.test.ts: "is in the queue when ...")
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { storedReadOptions } from "@reeve/contracts/rules/nesting";
 import type { ToolCallRequest } from "@reeve/contracts/tool";
@@ -19,16 +21,16 @@ import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { callKeyOf } from "../journal/call-key.ts";
 import type { CallDelivery, LocalSource } from "../ports/call-delivery.ts";
+import { isSameCall } from "./slots.ts";
 
-/** For how long a call waits for a free slot before it goes to the queue. */
-const defaultMaxWaitMs = 1_000;
 /** For how long a published request is on its way to this host. One that takes longer waits for a slot, and others follow it. */
 const transitMs = 250;
 /** For how long others follow it. It may have another taker. */
 const maxQueuedMs = 10_000;
-/** How many calls may wait for a slot. Others go to the queue. */
-const maxWaiting = 1_000;
+/** Of how many calls that went to the queue their place there is known. The owners of others may publish them a second time. */
+const maxMoved = 10_000;
 
 type CallQueue = Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
 
@@ -44,26 +46,28 @@ interface HandedOver extends RequestOptions {
   /** Below zero: it is in no stream. */
   readonly sequence: number;
   readonly queue: CallQueue;
+  /** Its slot. */
+  readonly permit: Disposable;
 }
 
 interface LocalCallsOptions {
   /** The pool of the toolhost. */
   readonly pool: string;
   readonly log: Pick<Logger, "warn">;
-  /** For how long a call waits for a free slot before it goes to the queue. Default: one second. */
-  readonly maxWaitMs?: number;
 }
 
 /** The way of calls from the runtime of this process to its toolhost. */
 export class LocalCalls implements LocalSource {
   readonly #pool: string;
   readonly #log: Pick<Logger, "warn">;
-  readonly #maxWaitMs: number;
-  /** Calls without a slot, oldest first, with what ends their wait. */
+  /** Calls that the toolhost has not begun, oldest first, with what ends their wait. */
   readonly #waiting = new Map<HandedOver, Disposable>();
   readonly #posted = new Wakeup();
-  readonly #held = new Set<number>();
+  /** The requests that the toolhost has begun and not settled, by sequence. */
+  readonly #held = new Map<number, ToolCallRequest>();
   readonly #publishing = new Map<number, Promise<void>>();
+  /** The places in the queue of calls that went there after they were handed over, oldest first. */
+  readonly #moved = new Map<number, number>();
   /** When this process published the messages that it has not taken, by sequence. */
   readonly #queued = new Map<number, number>();
   /** The last message of the queue that this host has taken. Messages are delivered in their order, sometimes before their publication returns. */
@@ -72,15 +76,14 @@ export class LocalCalls implements LocalSource {
   #capacity: Semaphore | undefined;
   #lastSequence = 0;
 
-  constructor({ pool, log, maxWaitMs = defaultMaxWaitMs }: LocalCallsOptions) {
+  constructor({ pool, log }: LocalCallsOptions) {
     this.#pool = pool;
     this.#log = log;
-    this.#maxWaitMs = maxWaitMs;
   }
 
   /**
    * Returns the queue of a pool as the owners of runs in this process use it. A request that is handed over has a sequence below zero,
-   * and is dropped when its signal aborts before it has a slot.
+   * and is dropped when its signal aborts before the toolhost begins it. A request whose call is held here gets the sequence of that.
    */
   queueFor(pool: string, queue: CallQueue) {
     const publish = async (
@@ -89,14 +92,21 @@ export class LocalCalls implements LocalSource {
       signal: AbortSignal,
     ) => {
       signal.throwIfAborted();
-      if (this.#isOpen())
-        return this.#handOver({ ...options, request: copyOf(request), queue }, signal);
+      const held = this.#sequenceOf(request);
+      if (held !== undefined) return held;
+      if (this.#isOpen()) {
+        const copy = copyOf(request);
+        const permit = this.#capacity?.tryAcquire();
+        if (permit) return this.#handOver({ ...options, request: copy, queue, permit }, signal);
+      }
       const sequence = await queue.publish(request, options, signal);
       this.#follow(sequence);
       return sequence;
     };
     const holds = async (sequence: number, signal: AbortSignal) =>
-      sequence < 0 ? this.#holds(sequence) : await queue.holds(sequence, signal);
+      sequence < 0
+        ? this.#holds(sequence) || (await this.#holdsMoved(sequence, queue, signal))
+        : await queue.holds(sequence, signal);
     return pool === this.#pool ? { publish, holds } : queue;
   }
 
@@ -109,23 +119,24 @@ export class LocalCalls implements LocalSource {
   }
 
   /**
-   * Yields the calls that are handed over, each with a permit. Ends when `signal` aborts, by throwing its reason; those without a permit
-   * then go to the queue. `returnToQueue` publishes a call to the queue, without a delay.
+   * Yields the calls that are handed over, each with a permit. Ends when `signal` aborts, by throwing its reason; those that were not
+   * yielded then go to the queue. `returnToQueue` publishes a call to the queue, without a delay.
    */
   async *take(capacity: Semaphore, signal: AbortSignal): AsyncIterable<CallDelivery> {
     this.#capacity = capacity;
     try {
       for (;;) {
-        while (this.#waiting.size === 0) await this.#posted.wait(signal);
-        const permit = await capacity.acquire(signal);
+        signal.throwIfAborted();
         const [next] = this.#waiting.keys();
-        // It may have waited for too long meanwhile.
-        if (next === undefined) permit[Symbol.dispose]();
-        else yield this.#delivery(next, permit);
+        if (next === undefined) await this.#posted.wait(signal);
+        else yield this.#delivery(next);
       }
     } finally {
       this.#capacity = undefined;
-      for (const call of this.#waiting.keys()) this.#publish(call);
+      for (const call of this.#waiting.keys()) {
+        this.#publish(call);
+        call.permit[Symbol.dispose]();
+      }
     }
   }
 
@@ -134,25 +145,24 @@ export class LocalCalls implements LocalSource {
     await Promise.all(this.#publishing.values());
   }
 
+  /** Whether a slot is free, and no request that this process published waits in the queue for one. */
   #isOpen(): boolean {
-    if (this.#capacity === undefined || this.#waiting.size >= maxWaiting) return false;
+    if (this.#capacity === undefined || this.#capacity.available === 0) return false;
     if (this.#publishing.size > 0) return false;
     const [oldestMs] = this.#queued.values();
     if (oldestMs === undefined) return true;
     const waitedMs = performance.now() - oldestMs;
     if (waitedMs >= maxQueuedMs) this.#queued.clear();
-    return waitedMs >= maxQueuedMs || (waitedMs < transitMs && this.#capacity.available > 0);
+    return waitedMs >= maxQueuedMs || waitedMs < transitMs;
   }
 
   #handOver(handed: Omit<HandedOver, "sequence">, signal: AbortSignal): number {
     const call: HandedOver = { ...handed, sequence: --this.#lastSequence };
-    const timer = setTimeout(() => this.#publish(call), this.#maxWaitMs);
-    const dropped = onAbort(signal, () => this.#endWait(call));
-    const end = () => {
-      clearTimeout(timer);
-      dropped[Symbol.dispose]();
-    };
-    this.#waiting.set(call, { [Symbol.dispose]: end });
+    const dropped = onAbort(signal, () => {
+      this.#endWait(call);
+      call.permit[Symbol.dispose]();
+    });
+    this.#waiting.set(call, dropped);
     this.#posted.notify();
     return call.sequence;
   }
@@ -162,10 +172,10 @@ export class LocalCalls implements LocalSource {
     this.#waiting.delete(call);
   }
 
-  #delivery(call: HandedOver, permit: Disposable): CallDelivery {
-    const { request, sequence, isRunOpen } = call;
+  #delivery(call: HandedOver): CallDelivery {
+    const { request, sequence, isRunOpen, permit } = call;
     this.#endWait(call);
-    this.#held.add(sequence);
+    this.#held.set(sequence, request);
     const settle = () => {
       this.#held.delete(sequence);
       permit[Symbol.dispose]();
@@ -190,7 +200,9 @@ export class LocalCalls implements LocalSource {
     const { request, dedupeId, queue, sequence } = call;
     const publish = async () => {
       try {
-        this.#follow(await queue.publish(request, { dedupeId }, neverAborts));
+        const place = await queue.publish(request, { dedupeId }, neverAborts);
+        this.#follow(place);
+        this.#move(sequence, place);
       } catch (error) {
         const problem =
           "the request of a call is not in its queue; the owner of the run publishes it";
@@ -204,6 +216,28 @@ export class LocalCalls implements LocalSource {
 
   #follow(sequence: number): void {
     if (sequence > this.#lastTaken) this.#queued.set(sequence, performance.now());
+  }
+
+  #move(sequence: number, place: number): void {
+    this.#moved.set(sequence, place);
+    if (this.#moved.size <= maxMoved) return;
+    const [oldest] = this.#moved.keys();
+    if (oldest !== undefined) this.#moved.delete(oldest);
+  }
+
+  async #holdsMoved(sequence: number, queue: CallQueue, signal: AbortSignal): Promise<boolean> {
+    const place = this.#moved.get(sequence);
+    if (place === undefined) return false;
+    const isHeld = await queue.holds(place, signal);
+    if (!isHeld) this.#moved.delete(sequence);
+    return isHeld;
+  }
+
+  /** Returns the sequence of a call that is held here. */
+  #sequenceOf(request: ToolCallRequest): number | undefined {
+    const key = callKeyOf(request);
+    const held = [...this.#held].find(([, other]) => isSameCall(callKeyOf(other), key));
+    return held?.[0];
   }
 
   #holds(sequence: number): boolean {

@@ -77,6 +77,7 @@ export function ownExecutions(slots: Pick<Slots, "isSettling">): Executions {
   };
 }
 
-function isSameCall(one: CallKey, other: CallKey): boolean {
+/** Whether two keys name the same call. */
+export function isSameCall(one: CallKey, other: CallKey): boolean {
   return one.call === other.call && one.run === other.run && one.tenant === other.tenant;
 }
