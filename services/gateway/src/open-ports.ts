@@ -1,8 +1,8 @@
 import { mergeCatalogs } from "@reeve/agent/tools/merge-catalogs";
 import { rememberLast } from "@reeve/platform/remember-last";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { compositeCatalog } from "@reeve/agent/registry/composite-catalog";
-import type { ModelCatalog, ModelRegistry } from "@reeve/contracts/agent";
+import type { Agent, ModelCatalog, ModelRegistry } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema, ModelRegistrySchema } from "@reeve/contracts/agent";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
@@ -167,9 +167,13 @@ async function openAgents(
   const stored = await openTable(nats, AgentSchema);
   // With other gateways, an agent would be read here a moment after it was saved or deleted there.
   if (!isOnlyGateway) return stored;
-  const { table, follow } = cachedTable(stored, { log });
+  const { table, follow } = cachedTable(stored, { log, bytesOf: bytesOfAgent });
   void follow(signal);
   return table;
+}
+
+function bytesOfAgent(agent: Agent): number {
+  return toBinary(AgentSchema, agent).length;
 }
 
 /** The table may be missing, or closed to this gateway, while a deployment changes to this version. */

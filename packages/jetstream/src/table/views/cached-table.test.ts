@@ -10,9 +10,12 @@ interface Note {
 const never = new AbortController().signal;
 const log = createLogger("test", "silent");
 const key = "acme.a";
+const bytesOf = ({ text }: Note) => text.length;
 
 /** A table with one note, whose reads are counted and can be held. */
-async function openNotes(maxRows?: number) {
+async function openNotes(
+  limits: { maxRows?: number; maxBytes?: number; maxRowBytes?: number } = {},
+) {
   const stored = new MemoryTable<Note>();
   const reads: string[] = [];
   const gate: { open?: Promise<void> } = {};
@@ -31,7 +34,7 @@ async function openNotes(maxRows?: number) {
     delete: (...given: Parameters<MemoryTable<Note>["delete"]>) => stored.delete(...given),
   });
   await stored.put(key, { text: "one" }, never);
-  const { table, follow } = cachedTable(counted, { log, ...(maxRows && { maxRows }) });
+  const { table, follow } = cachedTable(counted, { log, bytesOf, ...limits });
   const text = async (of = key) => (await table.get(of, never))?.record.text;
   const following = async () => {
     const end = new AbortController();
@@ -108,12 +111,40 @@ describe("a table that this process alone writes", () => {
   });
 
   test("keeps the rows that were read last", async () => {
-    const { stored, reads, text, following } = await openNotes(1);
+    const { stored, reads, text, following } = await openNotes({ maxRows: 1 });
     await following();
     await stored.put("acme.b", { text: "other" }, never);
     await text("acme.b");
     await text("acme.b");
     await text();
     expect(reads.slice(-2)).toEqual(["acme.b", key]);
+  });
+
+  test("keeps a row that is read again and again, whenever it was first read", async () => {
+    const { stored, reads, text, following } = await openNotes({ maxRows: 2 });
+    await following();
+    for (const other of ["acme.b", "acme.c", "acme.d"]) {
+      await stored.put(other, { text: "other" }, never);
+      await text(other);
+      await text();
+    }
+    expect(reads).toEqual(["acme.b", "acme.c", "acme.d"]);
+  });
+
+  test("keeps no more than its limit of bytes", async () => {
+    const { stored, reads, text, following } = await openNotes({ maxBytes: 10 });
+    const others = ["acme.b", "acme.c"];
+    for (const other of others) await stored.put(other, { text: "6 long" }, never);
+    await following();
+    for (const each of [...others, "acme.c", "acme.b"]) await text(each);
+    expect(reads).toEqual(["acme.b", "acme.c", "acme.b"]);
+  });
+
+  test("does not keep a row that is too large, and keeps the others", async () => {
+    const { stored, reads, text, following } = await openNotes({ maxRowBytes: 4 });
+    await stored.put("acme.b", { text: "large" }, never);
+    await following();
+    for (const each of ["acme.b", key, "acme.b"]) await text(each);
+    expect(reads).toEqual(["acme.b", "acme.b"]);
   });
 });

@@ -1,16 +1,21 @@
 import { sleep } from "@reeve/platform/async/sleep";
 import type { Logger } from "@reeve/platform/telemetry/logger";
-import type { Row, Table, TableHistory } from "../port.ts";
+import type { Table, TableHistory } from "../port.ts";
+import { KeptRows } from "./kept-rows.ts";
 
-/** How many rows are kept in memory: those that were read last. */
-const defaultMaxRows = 1_000;
 /** Delay before the changes of the table are followed again. */
 const retryMs = 1_000;
 
-interface CachedTableOptions {
+interface CachedTableOptions<Record> {
   readonly log: Pick<Logger, "warn">;
-  /** How many rows are kept in memory. Default: 1,000. */
+  /** Returns the size of an encoded record. */
+  readonly bytesOf: (record: Record) => number;
+  /** How many rows are kept in memory: those that were read last. Default: 1,000. */
   readonly maxRows?: number;
+  /** How large the kept rows may be together, encoded. Default: 16 MiB. */
+  readonly maxBytes?: number;
+  /** How large a kept row may be, encoded. Default: 64 KiB. */
+  readonly maxRowBytes?: number;
 }
 
 /** A table whose rows are read from memory, and what has to run meanwhile. */
@@ -23,14 +28,13 @@ export interface CachedTable<Record> {
 /**
  * Returns a table that reads a row from the store once, for a process that is its only regular writer. What this process writes, and
  * what it deletes, is seen by every later read. A write of another process is seen when its change arrives: while changes are not
- * followed, each read asks the store. A missing row is not remembered.
+ * followed, and for a row that is too large to be kept, each read asks the store. A missing row is not remembered.
  */
 export function cachedTable<Record>(
   table: Table<Record> & TableHistory<Record>,
-  { log, maxRows = defaultMaxRows }: CachedTableOptions,
+  { log, ...limits }: CachedTableOptions<Record>,
 ): CachedTable<Record> {
-  /** In the order of their reads. */
-  const rows = new Map<string, Row<Record>>();
+  const rows = new KeptRows<Record>(limits);
   /** How many changes of each key have begun or ended while somebody reads it: such a read may be older than the change. */
   const reads = new Map<string, Set<{ isStale: boolean }>>();
   let isFollowed = false;
@@ -40,20 +44,13 @@ export function cachedTable<Record>(
     for (const read of reads.get(key) ?? []) read.isStale = true;
   };
 
-  const keep = (row: Row<Record>) => {
-    rows.set(row.key, row);
-    if (rows.size <= maxRows) return;
-    const [oldest] = rows.keys();
-    if (oldest !== undefined) rows.delete(oldest);
-  };
-
   const read = async (key: string, signal: AbortSignal) => {
     const current = { isStale: false };
     const ofKey = reads.get(key) ?? new Set();
     reads.set(key, ofKey.add(current));
     try {
       const row = await table.get(key, signal);
-      if (row !== undefined && isFollowed && !current.isStale) keep(row);
+      if (row !== undefined && isFollowed && !current.isStale) rows.keep(row);
       return row;
     } finally {
       ofKey.delete(current);
