@@ -20,11 +20,21 @@ describe("a log that was written from its beginning", () => {
   test.each([
     ["misses a batch", [batchOf(1), batchOf(3)]],
     ["continues one that is not known", [batchOf(2), batchOf(3)]],
+    ["was added in another order", [batchOf(2), batchOf(1)]],
+    ["was added in another order, and continues", [batchOf(2), batchOf(1), batchOf(2)]],
     ["continues another batch", [batchOf(1), { ...batchOf(2), previousRevision: 7 }]],
     ["is too large", [batchOf(1), batchOf(2, 65 * 1024)]],
   ])("is not known any more when it %s", (_, batches) => {
     const logs = new WrittenLogs();
     for (const batch of batches) logs.add("a", batch);
+    expect(logs.get("a")).toBeUndefined();
+  });
+
+  test("is not known by its first batch alone when a later one was added before a reconnection", () => {
+    const logs = new WrittenLogs();
+    logs.add("a", batchOf(2));
+    logs.clear();
+    logs.add("a", batchOf(1));
     expect(logs.get("a")).toBeUndefined();
   });
 
