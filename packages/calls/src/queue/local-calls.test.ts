@@ -181,9 +181,9 @@ test("a call in the queue starts while runs of this process call in a loop", asy
   });
   const ports = portsWith(tool);
   const { queue, publish } = await openProcess(ports, { slots: 2 });
-  let isOver = false;
+  const over = new AbortController();
   const loop = async (name: string) => {
-    for (let count = 1; count <= maxLoops && !isOver; count++) {
+    for (let count = 1; count <= maxLoops && !over.signal.aborted; count++) {
       const id = `${name}-${count}`;
       await publish(id);
       await ended(ports, id);
@@ -194,7 +194,7 @@ test("a call in the queue starts while runs of this process call in a loop", asy
   await queue.publish(requestOf("theirs"), { dedupeId: "theirs" }, never);
   const started = ended(ports, "theirs").then(() => "started");
   expect(await Promise.race([started, loops.then(() => "never started")])).toBe("started");
-  isOver = true;
+  over.abort();
   await loops;
 });
 
