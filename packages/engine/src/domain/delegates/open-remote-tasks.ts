@@ -1,13 +1,7 @@
 import type { Frame } from "../state/frame.ts";
 import type { RunState } from "../state/run-state.ts";
+import type { OpenRemoteTask } from "./remote-task.ts";
 import { workingAgent } from "./working-agent.ts";
-
-/** A task that an agent at an endpoint has not ended, as far as the log says. */
-export interface OpenRemoteTask {
-  /** The URL of the endpoint. */
-  readonly url: string;
-  readonly taskId: string;
-}
 
 /** Returns the open task of the agent that works in a frame. */
 export function openTaskOf(

@@ -2,7 +2,7 @@ import type { AgentMedia, BudgetExceeded, RunEvent, RunStatus, Todo } from "@ree
 import { Phase } from "@reeve/contracts/run";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { emptyHead } from "@reeve/run/head/run-head";
-import type { OpenRemoteTask } from "../delegates/open-remote-tasks.ts";
+import type { OpenRemoteTask } from "../delegates/remote-task.ts";
 import type { PluginState } from "../plugins/plugin-state.ts";
 import type { Frame } from "./frame.ts";
 import { newFrame, plannerId, rootId } from "./frame.ts";
