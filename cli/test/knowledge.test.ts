@@ -64,7 +64,15 @@ test("a folder is added to a collection, searched, and deleted", async () => {
     stderr: expect.stringMatching(/broken.pdf: .*no valid PDF[^]*1 of 3 files were not added/),
   });
   expect(await knowledge("update", "handbook", "--group", "hr")).toMatchObject({ code: 0 });
-  expect((await knowledge("list")).stdout).toContain("hr (group)");
+  expect(await knowledge("update", "handbook", "--reader", "bob")).toMatchObject({ code: 0 });
+  expect(await knowledge("update", "handbook", "--title", "Rules")).toMatchObject({ code: 0 });
+  expect((await knowledge("list")).stdout).toMatch(/bob,hr \(group\) +Rules/);
+  expect(await knowledge("update", "handbook")).toMatchObject({ code: 2 });
+  expect(await knowledge("update", "handbook", "--everyone", "--reader", "bob")).toMatchObject({
+    code: 2,
+  });
+  expect(await knowledge("update", "handbook", "--everyone")).toMatchObject({ code: 0 });
+  expect((await knowledge("list")).stdout).toMatch(/everybody +Rules/);
   expect(await knowledge("delete", "handbook")).toMatchObject({ stdout: "handbook deleted\n" });
   expect((await knowledge("list")).stderr).toBe("no collections\n");
 });

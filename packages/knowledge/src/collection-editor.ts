@@ -57,6 +57,13 @@ export interface CollectionDraft extends Pick<Collection, "collectionId" | "titl
   readonly readerGroups?: string[];
 }
 
+/** A change of what the creator of a collection decides. What is left out stays as it is. */
+export interface CollectionChange extends Partial<Omit<CollectionDraft, "collectionId">> {
+  readonly collectionId: string;
+  /** The revision that the change is based on. Default: any. */
+  readonly revision?: number | undefined;
+}
+
 interface EditorOptions extends IntakeOptions {
   readonly now: () => number;
   /** Embeds later what has no embeddings of the model of now. Default: nothing does. */
@@ -115,10 +122,10 @@ export class CollectionEditor extends Collections {
       .toSorted((a, b) => (a.collectionId < b.collectionId ? -1 : 1));
   }
 
-  /** Replaces the title and the readers of a collection. */
+  /** Changes the title and the readers of a collection. Throws a Failure with reason REVISION_CONFLICT if it has another revision. */
   async update(
     user: KnowledgeUser,
-    { collectionId, ...changed }: CollectionDraft,
+    { collectionId, revision: expected, ...changed }: CollectionChange,
     signal: AbortSignal,
   ): Promise<Collection> {
     const of = { user, collectionId };
@@ -127,7 +134,11 @@ export class CollectionEditor extends Collections {
       of,
       signal,
       async ({ key, record, revision }) => {
-        const collection = { ...(record.collection ?? create(CollectionSchema)), ...changed };
+        const before = record.collection ?? create(CollectionSchema);
+        if (expected !== undefined && before.revision !== expected) {
+          throw revisionConflict(collectionId, expected, before.revision);
+        }
+        const collection = { ...before, ...changed, revision: before.revision + 1 };
         const after = create(CollectionRecordSchema, { ...record, collection });
         return await this.table.update(key, after, revision, signal);
       },
@@ -275,6 +286,13 @@ async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array>
 
 function documentIdOf(...parts: readonly string[]): string {
   return `doc_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}`;
+}
+
+function revisionConflict(collectionId: string, expected: number, actual: number): Failure {
+  const message = `collection ${collectionId} has revision ${actual}, not ${expected}; read it again, and repeat the change`;
+  return new Failure("conflict", ErrorReason.REVISION_CONFLICT, message, {
+    metadata: { collection_id: collectionId },
+  });
 }
 
 function documentNotFound(collectionId: string, documentId: string): Failure {

@@ -152,6 +152,19 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
       expect(passages).toHaveLength(1);
     });
 
+    // Requirement: KNOW-2
+    test("keep the readers that a change does not name, and refuse a change of an older revision", async () => {
+      const { knowledge, collectionId } = await collectionOf({ "a.md": "a cat" }, ["carl"]);
+      const titled = await knowledge.update(ann, { collectionId, title: "Cats" }, never);
+      expect(titled).toMatchObject({ title: "Cats", readers: ["carl"], revision: 1 });
+      const change = { collectionId, readers: ["ann"], revision: 0 };
+      await expect(knowledge.update(ann, change, never)).rejects.toMatchObject({
+        reason: ErrorReason.REVISION_CONFLICT,
+      });
+      const changed = await knowledge.update(ann, { ...change, revision: 1 }, never);
+      expect(changed).toMatchObject({ title: "Cats", readers: ["ann"], revision: 2 });
+    });
+
     test("have no text of a document whose caller left", async () => {
       const { knowledge, collectionId } = await collectionOf({ "a.md": "a cat" });
       const before = await stores().objects.list(never);

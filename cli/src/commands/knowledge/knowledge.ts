@@ -11,9 +11,10 @@ import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import { jsonLine } from "../../render/json-line.ts";
 import { oneLine, plainText } from "../../render/plain-text.ts";
-import { collectValues, parseLimit } from "../parse-option.ts";
+import { parseLimit } from "../parse-option.ts";
 import { printList } from "../print-list.ts";
 import { addCommand } from "./add.ts";
+import { createCommand, updateCommand } from "./settings.ts";
 
 /** Returns the command that manages collections of documents. */
 export function knowledgeCommand(context: Context): Command {
@@ -62,65 +63,6 @@ const documents = {
 function readersOf(readers: readonly string[], groups: readonly string[]): string {
   const all = [...readers, ...groups.map((group) => `${group} (group)`)];
   return all.length === 0 ? "everybody" : oneLine(all.join(","), 40);
-}
-
-interface ReaderOptions extends JsonOption {
-  readonly title: string;
-  readonly reader?: readonly string[];
-  readonly group?: readonly string[];
-}
-
-/** Adds the options for who may read a collection. */
-function withReaders(command: Command): Command {
-  return command
-    .option("--title <text>", "what its documents are about", "")
-    .option(
-      "--reader <subject>",
-      "subject that may read it, beside its creator (repeatable). Default: everybody in the tenant",
-      collectValues,
-    )
-    .option(
-      "--group <name>",
-      "group whose members may read it, or role:NAME (repeatable)",
-      collectValues,
-    )
-    .option("--json", "print the collection as JSON");
-}
-
-function updateCommand(context: Context): Command {
-  const command = withReaders(
-    new Command("update")
-      .description("Replace the title and the readers of a collection.")
-      .argument("<collection>", "id of the collection"),
-  );
-  return command.action((collectionId: string, options: ReaderOptions) =>
-    withClient(context, command, async (reeve) => {
-      const updated = await reeve.knowledge.update(requestOf(collectionId, options), context);
-      context.terminal.out(
-        options.json === true ? jsonLine(CollectionSchema, updated) : `${updated.collectionId}\n`,
-      );
-    }),
-  );
-}
-
-function requestOf(collectionId: string, { title, reader = [], group = [] }: ReaderOptions) {
-  return { collectionId, title, readers: [...reader], readerGroups: [...group] };
-}
-
-function createCommand(context: Context): Command {
-  const command = withReaders(
-    new Command("create")
-      .description("Create an empty collection.")
-      .argument("<collection>", "id of the collection"),
-  );
-  return command.action((collectionId: string, options: ReaderOptions) =>
-    withClient(context, command, async (reeve) => {
-      const created = await reeve.knowledge.create(requestOf(collectionId, options), context);
-      context.terminal.out(
-        options.json === true ? jsonLine(CollectionSchema, created) : `${created.collectionId}\n`,
-      );
-    }),
-  );
 }
 
 function listCommand(context: Context): Command {

@@ -30,6 +30,9 @@ pub struct Collection {
     /// Groups whose members may read the collection too. Empty: only `readers` decide.
     #[prost(string, repeated, tag = "9")]
     pub reader_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Number of times that the title or the readers were changed.
+    #[prost(uint32, tag = "10")]
+    pub revision: u32,
 }
 /// A document of a collection.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -227,8 +230,7 @@ pub struct CreateCollectionResponse {
     #[prost(message, optional, tag = "1")]
     pub collection: ::core::option::Option<Collection>,
 }
-/// Request of `UpdateCollection`. All fields are those of `CreateCollection`, and replace what the
-/// collection has.
+/// Request of `UpdateCollection`. What is neither set nor named in `update_mask` stays as it is.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct UpdateCollectionRequest {
     /// Id of the collection.
@@ -243,6 +245,15 @@ pub struct UpdateCollectionRequest {
     /// Groups whose members may read the collection, at most 100.
     #[prost(string, repeated, tag = "4")]
     pub reader_groups: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The fields to replace: `title`, `readers`, and `reader_groups`. Empty: those that are set. A field that
+    /// is named and not set becomes empty: to open a collection to everybody, name `readers` and
+    /// `reader_groups`.
+    #[prost(message, optional, tag = "5")]
+    pub update_mask: ::core::option::Option<::prost_types::FieldMask>,
+    /// Revision that the change is based on. If the collection has another revision, the change is refused
+    /// with ABORTED. Unset: any revision.
+    #[prost(uint32, optional, tag = "6")]
+    pub revision: ::core::option::Option<u32>,
 }
 /// Response of `UpdateCollection`.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -616,8 +627,8 @@ pub mod knowledge_service_client {
                 );
             self.inner.unary(req, path, codec).await
         }
-        /// Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
-        /// NOT_FOUND if it does not exist.
+        /// Changes the title and the readers of a collection. Runs that have passages of it keep them. Returns
+        /// NOT_FOUND if it does not exist, and ABORTED if its revision is not the requested one.
         pub async fn update_collection(
             &mut self,
             request: impl tonic::IntoRequest<super::UpdateCollectionRequest>,

@@ -45,7 +45,7 @@ export class Knowledge {
     return collection ?? create(CollectionSchema);
   }
 
-  /** Replaces the title and the readers of a collection. */
+  /** Changes what the mask of the request names, or without a mask what the request sets. Nothing else changes. */
   async update(
     request: MessageInitShape<typeof UpdateCollectionRequestSchema>,
     options: CallOptions = {},

@@ -9,6 +9,7 @@ import { membershipsOf } from "@reeve/platform/rpc/credential";
 import { credentialOf } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "../../app/gateway-ports.ts";
 import { addDocument } from "../../app/knowledge/add-document.ts";
+import { collectionChange } from "./collection-change.ts";
 
 const defaultLimit = 10;
 
@@ -23,9 +24,9 @@ export function knowledgeService(
       const draft = { collectionId, title, readers, readerGroups };
       return { collection: await knowledge.create(userOf(context), draft, context.signal) };
     },
-    updateCollection: async ({ collectionId, title, readers, readerGroups }, context) => {
-      const draft = { collectionId, title, readers, readerGroups };
-      return { collection: await knowledge.update(userOf(context), draft, context.signal) };
+    updateCollection: async (request, context) => {
+      const change = collectionChange(request);
+      return { collection: await knowledge.update(userOf(context), change, context.signal) };
     },
     getCollection: async ({ collectionId }, context) => {
       const found = await knowledge.get(userOf(context), collectionId, context.signal);

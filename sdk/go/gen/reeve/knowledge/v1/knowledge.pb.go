@@ -11,6 +11,7 @@ package knowledgev1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	fieldmaskpb "google.golang.org/protobuf/types/known/fieldmaskpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -98,7 +99,9 @@ type Collection struct {
 	// Size of the text of all documents, in bytes.
 	TextBytes uint64 `protobuf:"varint,8,opt,name=text_bytes,json=textBytes,proto3" json:"text_bytes,omitempty"`
 	// Groups whose members may read the collection too. Empty: only `readers` decide.
-	ReaderGroups  []string `protobuf:"bytes,9,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
+	ReaderGroups []string `protobuf:"bytes,9,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
+	// Number of times that the title or the readers were changed.
+	Revision      uint32 `protobuf:"varint,10,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -194,6 +197,13 @@ func (x *Collection) GetReaderGroups() []string {
 		return x.ReaderGroups
 	}
 	return nil
+}
+
+func (x *Collection) GetRevision() uint32 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
 }
 
 // A document of a collection.
@@ -1049,8 +1059,7 @@ func (x *CreateCollectionResponse) GetCollection() *Collection {
 	return nil
 }
 
-// Request of `UpdateCollection`. All fields are those of `CreateCollection`, and replace what the
-// collection has.
+// Request of `UpdateCollection`. What is neither set nor named in `update_mask` stays as it is.
 type UpdateCollectionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the collection.
@@ -1060,7 +1069,14 @@ type UpdateCollectionRequest struct {
 	// Subjects that may read the collection, beside its creator, at most 100.
 	Readers []string `protobuf:"bytes,3,rep,name=readers,proto3" json:"readers,omitempty"`
 	// Groups whose members may read the collection, at most 100.
-	ReaderGroups  []string `protobuf:"bytes,4,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
+	ReaderGroups []string `protobuf:"bytes,4,rep,name=reader_groups,json=readerGroups,proto3" json:"reader_groups,omitempty"`
+	// The fields to replace: `title`, `readers`, and `reader_groups`. Empty: those that are set. A field that
+	// is named and not set becomes empty: to open a collection to everybody, name `readers` and
+	// `reader_groups`.
+	UpdateMask *fieldmaskpb.FieldMask `protobuf:"bytes,5,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Revision that the change is based on. If the collection has another revision, the change is refused
+	// with ABORTED. Unset: any revision.
+	Revision      *uint32 `protobuf:"varint,6,opt,name=revision,proto3,oneof" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1121,6 +1137,20 @@ func (x *UpdateCollectionRequest) GetReaderGroups() []string {
 		return x.ReaderGroups
 	}
 	return nil
+}
+
+func (x *UpdateCollectionRequest) GetUpdateMask() *fieldmaskpb.FieldMask {
+	if x != nil {
+		return x.UpdateMask
+	}
+	return nil
+}
+
+func (x *UpdateCollectionRequest) GetRevision() uint32 {
+	if x != nil && x.Revision != nil {
+		return *x.Revision
+	}
+	return 0
 }
 
 // Response of `UpdateCollection`.
@@ -1970,7 +2000,7 @@ var File_reeve_knowledge_v1_knowledge_proto protoreflect.FileDescriptor
 
 const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/knowledge/v1/knowledge.proto\x12\x12reeve.knowledge.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x02\n" +
+	"\"reeve/knowledge/v1/knowledge.proto\x12\x12reeve.knowledge.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfd\x02\n" +
 	"\n" +
 	"Collection\x12#\n" +
 	"\rcollection_id\x18\x01 \x01(\tR\fcollectionId\x12\x14\n" +
@@ -1985,7 +2015,9 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x0edocument_count\x18\a \x01(\rR\rdocumentCount\x12\x1d\n" +
 	"\n" +
 	"text_bytes\x18\b \x01(\x04R\ttextBytes\x12#\n" +
-	"\rreader_groups\x18\t \x03(\tR\freaderGroups\"\xe8\x03\n" +
+	"\rreader_groups\x18\t \x03(\tR\freaderGroups\x12\x1a\n" +
+	"\brevision\x18\n" +
+	" \x01(\rR\brevision\"\xe8\x03\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x12\n" +
@@ -2063,12 +2095,16 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x18CreateCollectionResponse\x12>\n" +
 	"\n" +
 	"collection\x18\x01 \x01(\v2\x1e.reeve.knowledge.v1.CollectionR\n" +
-	"collection\"\x9b\x01\n" +
+	"collection\"\x86\x02\n" +
 	"\x17UpdateCollectionRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x16\n" +
 	"\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n" +
 	"\areaders\x18\x03 \x03(\tB\x00R\areaders\x12%\n" +
-	"\rreader_groups\x18\x04 \x03(\tB\x00R\freaderGroups\"Z\n" +
+	"\rreader_groups\x18\x04 \x03(\tB\x00R\freaderGroups\x12;\n" +
+	"\vupdate_mask\x18\x05 \x01(\v2\x1a.google.protobuf.FieldMaskR\n" +
+	"updateMask\x12\x1f\n" +
+	"\brevision\x18\x06 \x01(\rH\x00R\brevision\x88\x01\x01B\v\n" +
+	"\t_revision\"Z\n" +
 	"\x18UpdateCollectionResponse\x12>\n" +
 	"\n" +
 	"collection\x18\x01 \x01(\v2\x1e.reeve.knowledge.v1.CollectionR\n" +
@@ -2184,6 +2220,7 @@ var file_reeve_knowledge_v1_knowledge_proto_goTypes = []any{
 	(*SearchCollectionsRequest)(nil),  // 27: reeve.knowledge.v1.SearchCollectionsRequest
 	(*SearchCollectionsResponse)(nil), // 28: reeve.knowledge.v1.SearchCollectionsResponse
 	(*timestamppb.Timestamp)(nil),     // 29: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),     // 30: google.protobuf.FieldMask
 }
 var file_reeve_knowledge_v1_knowledge_proto_depIdxs = []int32{
 	29, // 0: reeve.knowledge.v1.Collection.created_at:type_name -> google.protobuf.Timestamp
@@ -2196,36 +2233,37 @@ var file_reeve_knowledge_v1_knowledge_proto_depIdxs = []int32{
 	7,  // 7: reeve.knowledge.v1.StoredDocument.vectors:type_name -> reeve.knowledge.v1.StoredVectors
 	10, // 8: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
 	1,  // 9: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 10: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 11: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 12: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
-	2,  // 13: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
-	2,  // 14: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
-	3,  // 15: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
-	4,  // 16: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	11, // 17: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
-	15, // 18: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
-	17, // 19: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
-	13, // 20: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
-	19, // 21: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
-	21, // 22: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
-	23, // 23: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
-	25, // 24: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
-	27, // 25: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
-	12, // 26: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
-	16, // 27: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
-	18, // 28: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
-	14, // 29: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
-	20, // 30: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
-	22, // 31: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
-	24, // 32: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
-	26, // 33: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
-	28, // 34: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
-	26, // [26:35] is the sub-list for method output_type
-	17, // [17:26] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	30, // 10: reeve.knowledge.v1.UpdateCollectionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 11: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 12: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 13: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
+	2,  // 14: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
+	2,  // 15: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
+	3,  // 16: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
+	4,  // 17: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	11, // 18: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
+	15, // 19: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
+	17, // 20: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
+	13, // 21: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
+	19, // 22: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
+	21, // 23: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
+	23, // 24: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
+	25, // 25: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
+	27, // 26: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
+	12, // 27: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
+	16, // 28: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
+	18, // 29: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
+	14, // 30: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
+	20, // 31: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
+	22, // 32: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
+	24, // 33: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
+	26, // 34: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
+	28, // 35: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
+	27, // [27:36] is the sub-list for method output_type
+	18, // [18:27] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_reeve_knowledge_v1_knowledge_proto_init() }
@@ -2236,6 +2274,7 @@ func file_reeve_knowledge_v1_knowledge_proto_init() {
 	file_reeve_knowledge_v1_knowledge_proto_msgTypes[1].OneofWrappers = []any{}
 	file_reeve_knowledge_v1_knowledge_proto_msgTypes[3].OneofWrappers = []any{}
 	file_reeve_knowledge_v1_knowledge_proto_msgTypes[6].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[12].OneofWrappers = []any{}
 	file_reeve_knowledge_v1_knowledge_proto_msgTypes[20].OneofWrappers = []any{
 		(*AddDocumentRequest_Content)(nil),
 		(*AddDocumentRequest_ArtifactId)(nil),

@@ -45,8 +45,8 @@ type KnowledgeServiceClient interface {
 	GetCollection(ctx context.Context, in *GetCollectionRequest, opts ...grpc.CallOption) (*GetCollectionResponse, error)
 	// Lists the collections that the caller may read, by id.
 	ListCollections(ctx context.Context, in *ListCollectionsRequest, opts ...grpc.CallOption) (*ListCollectionsResponse, error)
-	// Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
-	// NOT_FOUND if it does not exist.
+	// Changes the title and the readers of a collection. Runs that have passages of it keep them. Returns
+	// NOT_FOUND if it does not exist, and ABORTED if its revision is not the requested one.
 	UpdateCollection(ctx context.Context, in *UpdateCollectionRequest, opts ...grpc.CallOption) (*UpdateCollectionResponse, error)
 	// Deletes a collection with all of its documents. Returns NOT_FOUND if it does not exist.
 	DeleteCollection(ctx context.Context, in *DeleteCollectionRequest, opts ...grpc.CallOption) (*DeleteCollectionResponse, error)
@@ -174,8 +174,8 @@ type KnowledgeServiceServer interface {
 	GetCollection(context.Context, *GetCollectionRequest) (*GetCollectionResponse, error)
 	// Lists the collections that the caller may read, by id.
 	ListCollections(context.Context, *ListCollectionsRequest) (*ListCollectionsResponse, error)
-	// Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
-	// NOT_FOUND if it does not exist.
+	// Changes the title and the readers of a collection. Runs that have passages of it keep them. Returns
+	// NOT_FOUND if it does not exist, and ABORTED if its revision is not the requested one.
 	UpdateCollection(context.Context, *UpdateCollectionRequest) (*UpdateCollectionResponse, error)
 	// Deletes a collection with all of its documents. Returns NOT_FOUND if it does not exist.
 	DeleteCollection(context.Context, *DeleteCollectionRequest) (*DeleteCollectionResponse, error)

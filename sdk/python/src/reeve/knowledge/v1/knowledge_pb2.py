@@ -22,10 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from google.protobuf import field_mask_pb2 as google_dot_protobuf_dot_field__mask__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/knowledge/v1/knowledge.proto\x12\x12reeve.knowledge.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe1\x02\n\nCollection\x12#\n\rcollection_id\x18\x01 \x01(\tR\x0c\x63ollectionId\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n\x07readers\x18\x03 \x03(\tR\x07readers\x12\x1d\n\ncreated_by\x18\x04 \x01(\tR\tcreatedBy\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12%\n\x0e\x64ocument_count\x18\x07 \x01(\rR\rdocumentCount\x12\x1d\n\ntext_bytes\x18\x08 \x01(\x04R\ttextBytes\x12#\n\rreader_groups\x18\t \x03(\tR\x0creaderGroups\"\xe8\x03\n\x08\x44ocument\x12\x1f\n\x0b\x64ocument_id\x18\x01 \x01(\tR\ndocumentId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n\nmedia_type\x18\x03 \x01(\tR\tmediaType\x12\x1d\n\nsize_bytes\x18\x04 \x01(\x04R\tsizeBytes\x12\x16\n\x06sha256\x18\x05 \x01(\tR\x06sha256\x12\x1d\n\ntext_bytes\x18\x06 \x01(\x04R\ttextBytes\x12#\n\rpassage_count\x18\x07 \x01(\rR\x0cpassageCount\x12\x1d\n\npage_count\x18\x08 \x01(\rR\tpageCount\x12\x19\n\x08\x61\x64\x64\x65\x64_by\x18\t \x01(\tR\x07\x61\x64\x64\x65\x64\x42y\x12\x35\n\x08\x61\x64\x64\x65\x64_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x61\x64\x64\x65\x64\x41t\x12\'\n\x0f\x65mbedding_model\x18\x0b \x01(\tR\x0e\x65mbeddingModel\x12)\n\x10\x65mbedding_tokens\x18\x0c \x01(\x04R\x0f\x65mbeddingTokens\x12\x31\n\x12\x65mbedding_cost_usd\x18\r \x01(\x01H\x00R\x10\x65mbeddingCostUsd\x88\x01\x01\x42\x15\n\x13_embedding_cost_usd\"\xee\x01\n\x07Passage\x12#\n\rcollection_id\x18\x01 \x01(\tR\x0c\x63ollectionId\x12\x1f\n\x0b\x64ocument_id\x18\x02 \x01(\tR\ndocumentId\x12#\n\rdocument_name\x18\x03 \x01(\tR\x0c\x64ocumentName\x12\x12\n\x04page\x18\x04 \x01(\rR\x04page\x12\x1d\n\nfirst_line\x18\x05 \x01(\rR\tfirstLine\x12\x1b\n\tlast_line\x18\x06 \x01(\rR\x08lastLine\x12\x12\n\x04text\x18\x07 \x01(\tR\x04text\x12\x14\n\x05score\x18\x08 \x01(\x01R\x05score\"\xfc\x01\n\tRetrieval\x12\x35\n\x07ranking\x18\x01 \x01(\x0e\x32\x1b.reeve.knowledge.v1.RankingR\x07ranking\x12\'\n\x0f\x65mbedding_model\x18\x02 \x01(\tR\x0e\x65mbeddingModel\x12)\n\x10\x65mbedding_tokens\x18\x03 \x01(\x04R\x0f\x65mbeddingTokens\x12\x31\n\x12\x65mbedding_cost_usd\x18\x04 \x01(\x01H\x00R\x10\x65mbeddingCostUsd\x88\x01\x01\x12\x1a\n\x08warnings\x18\x05 \x03(\tR\x08warningsB\x15\n\x13_embedding_cost_usd\"\x96\x01\n\x10\x43ollectionRecord\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\x12@\n\tdocuments\x18\x02 \x03(\x0b\x32\".reeve.knowledge.v1.StoredDocumentR\tdocuments:\x00\"\x9f\x01\n\x0eStoredDocument\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1c.reeve.knowledge.v1.DocumentR\x08\x64ocument\x12\x16\n\x06object\x18\x02 \x01(\tR\x06object\x12;\n\x07vectors\x18\x03 \x01(\x0b\x32!.reeve.knowledge.v1.StoredVectorsR\x07vectors\"\xa2\x01\n\rStoredVectors\x12\x14\n\x05model\x18\x01 \x01(\tR\x05model\x12\x1e\n\ndimensions\x18\x02 \x01(\rR\ndimensions\x12\x16\n\x06object\x18\x03 \x01(\tR\x06object\x12\x16\n\x06tokens\x18\x04 \x01(\x04R\x06tokens\x12\x1e\n\x08\x63ost_usd\x18\x05 \x01(\x01H\x00R\x07\x63ostUsd\x88\x01\x01\x42\x0b\n\t_cost_usd\"?\n\x0f\x44ocumentVectors\x12\x16\n\x06values\x18\x01 \x01(\x0cR\x06values\x12\x14\n\x05nonce\x18\x02 \x01(\x0cR\x05nonce\"e\n\x0c\x44ocumentText\x12?\n\x08passages\x18\x01 \x03(\x0b\x32#.reeve.knowledge.v1.DocumentPassageR\x08passages\x12\x14\n\x05nonce\x18\x02 \x01(\x0cR\x05nonce\"u\n\x0f\x44ocumentPassage\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n\x04page\x18\x02 \x01(\rR\x04page\x12\x1d\n\nfirst_line\x18\x03 \x01(\rR\tfirstLine\x12\x1b\n\tlast_line\x18\x04 \x01(\rR\x08lastLine\"\x9b\x01\n\x17\x43reateCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x16\n\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n\x07readers\x18\x03 \x03(\tB\x00R\x07readers\x12%\n\rreader_groups\x18\x04 \x03(\tB\x00R\x0creaderGroups\"Z\n\x18\x43reateCollectionResponse\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\"\x9b\x01\n\x17UpdateCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x16\n\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n\x07readers\x18\x03 \x03(\tB\x00R\x07readers\x12%\n\rreader_groups\x18\x04 \x03(\tB\x00R\x0creaderGroups\"Z\n\x18UpdateCollectionResponse\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\"=\n\x14GetCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\"W\n\x15GetCollectionResponse\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\"X\n\x16ListCollectionsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"\x83\x01\n\x17ListCollectionsResponse\x12@\n\x0b\x63ollections\x18\x01 \x03(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\x0b\x63ollections\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"@\n\x17\x44\x65leteCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\"\x1a\n\x18\x44\x65leteCollectionResponse\"\xec\x01\n\x12\x41\x64\x64\x44ocumentRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x14\n\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x1f\n\nmedia_type\x18\x03 \x01(\tB\x00R\tmediaType\x12\x1c\n\x07\x63ontent\x18\x04 \x01(\x0c\x42\x00H\x00R\x07\x63ontent\x12#\n\x0b\x61rtifact_id\x18\x05 \x01(\tB\x00H\x00R\nartifactId\x12)\n\x10\x64iscard_artifact\x18\x06 \x01(\x08R\x0f\x64iscardArtifactB\n\n\x06source\x12\x00\"k\n\x13\x41\x64\x64\x44ocumentResponse\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1c.reeve.knowledge.v1.DocumentR\x08\x64ocument\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"}\n\x14ListDocumentsRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"{\n\x15ListDocumentsResponse\x12:\n\tdocuments\x18\x01 \x03(\x0b\x32\x1c.reeve.knowledge.v1.DocumentR\tdocuments\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n\x15\x44\x65leteDocumentRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12!\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x00R\ndocumentId\"\x18\n\x16\x44\x65leteDocumentResponse\"s\n\x18SearchCollectionsRequest\x12\'\n\x0e\x63ollection_ids\x18\x01 \x03(\tB\x00R\rcollectionIds\x12\x16\n\x05query\x18\x02 \x01(\tB\x00R\x05query\x12\x16\n\x05limit\x18\x03 \x01(\rB\x00R\x05limit\"\x91\x01\n\x19SearchCollectionsResponse\x12\x37\n\x08passages\x18\x01 \x03(\x0b\x32\x1b.reeve.knowledge.v1.PassageR\x08passages\x12;\n\tretrieval\x18\x02 \x01(\x0b\x32\x1d.reeve.knowledge.v1.RetrievalR\tretrieval*H\n\x07Ranking\x12\x17\n\x13RANKING_UNSPECIFIED\x10\x00\x12\x10\n\x0cRANKING_BM25\x10\x01\x12\x12\n\x0eRANKING_HYBRID\x10\x02\x32\xe6\x07\n\x10KnowledgeService\x12m\n\x10\x43reateCollection\x12+.reeve.knowledge.v1.CreateCollectionRequest\x1a,.reeve.knowledge.v1.CreateCollectionResponse\x12i\n\rGetCollection\x12(.reeve.knowledge.v1.GetCollectionRequest\x1a).reeve.knowledge.v1.GetCollectionResponse\"\x03\x90\x02\x01\x12o\n\x0fListCollections\x12*.reeve.knowledge.v1.ListCollectionsRequest\x1a+.reeve.knowledge.v1.ListCollectionsResponse\"\x03\x90\x02\x01\x12m\n\x10UpdateCollection\x12+.reeve.knowledge.v1.UpdateCollectionRequest\x1a,.reeve.knowledge.v1.UpdateCollectionResponse\x12m\n\x10\x44\x65leteCollection\x12+.reeve.knowledge.v1.DeleteCollectionRequest\x1a,.reeve.knowledge.v1.DeleteCollectionResponse\x12^\n\x0b\x41\x64\x64\x44ocument\x12&.reeve.knowledge.v1.AddDocumentRequest\x1a\'.reeve.knowledge.v1.AddDocumentResponse\x12i\n\rListDocuments\x12(.reeve.knowledge.v1.ListDocumentsRequest\x1a).reeve.knowledge.v1.ListDocumentsResponse\"\x03\x90\x02\x01\x12g\n\x0e\x44\x65leteDocument\x12).reeve.knowledge.v1.DeleteDocumentRequest\x1a*.reeve.knowledge.v1.DeleteDocumentResponse\x12u\n\x11SearchCollections\x12,.reeve.knowledge.v1.SearchCollectionsRequest\x1a-.reeve.knowledge.v1.SearchCollectionsResponse\"\x03\x90\x02\x01\x42_\n\x16\x64\x65v.reeve.knowledge.v1B\x0eKnowledgeProtoP\x01Z3reeve.dev/sdk/go/gen/reeve/knowledge/v1;knowledgev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/knowledge/v1/knowledge.proto\x12\x12reeve.knowledge.v1\x1a google/protobuf/field_mask.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xfd\x02\n\nCollection\x12#\n\rcollection_id\x18\x01 \x01(\tR\x0c\x63ollectionId\x12\x14\n\x05title\x18\x02 \x01(\tR\x05title\x12\x18\n\x07readers\x18\x03 \x03(\tR\x07readers\x12\x1d\n\ncreated_by\x18\x04 \x01(\tR\tcreatedBy\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12%\n\x0e\x64ocument_count\x18\x07 \x01(\rR\rdocumentCount\x12\x1d\n\ntext_bytes\x18\x08 \x01(\x04R\ttextBytes\x12#\n\rreader_groups\x18\t \x03(\tR\x0creaderGroups\x12\x1a\n\x08revision\x18\n \x01(\rR\x08revision\"\xe8\x03\n\x08\x44ocument\x12\x1f\n\x0b\x64ocument_id\x18\x01 \x01(\tR\ndocumentId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x1d\n\nmedia_type\x18\x03 \x01(\tR\tmediaType\x12\x1d\n\nsize_bytes\x18\x04 \x01(\x04R\tsizeBytes\x12\x16\n\x06sha256\x18\x05 \x01(\tR\x06sha256\x12\x1d\n\ntext_bytes\x18\x06 \x01(\x04R\ttextBytes\x12#\n\rpassage_count\x18\x07 \x01(\rR\x0cpassageCount\x12\x1d\n\npage_count\x18\x08 \x01(\rR\tpageCount\x12\x19\n\x08\x61\x64\x64\x65\x64_by\x18\t \x01(\tR\x07\x61\x64\x64\x65\x64\x42y\x12\x35\n\x08\x61\x64\x64\x65\x64_at\x18\n \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x07\x61\x64\x64\x65\x64\x41t\x12\'\n\x0f\x65mbedding_model\x18\x0b \x01(\tR\x0e\x65mbeddingModel\x12)\n\x10\x65mbedding_tokens\x18\x0c \x01(\x04R\x0f\x65mbeddingTokens\x12\x31\n\x12\x65mbedding_cost_usd\x18\r \x01(\x01H\x00R\x10\x65mbeddingCostUsd\x88\x01\x01\x42\x15\n\x13_embedding_cost_usd\"\xee\x01\n\x07Passage\x12#\n\rcollection_id\x18\x01 \x01(\tR\x0c\x63ollectionId\x12\x1f\n\x0b\x64ocument_id\x18\x02 \x01(\tR\ndocumentId\x12#\n\rdocument_name\x18\x03 \x01(\tR\x0c\x64ocumentName\x12\x12\n\x04page\x18\x04 \x01(\rR\x04page\x12\x1d\n\nfirst_line\x18\x05 \x01(\rR\tfirstLine\x12\x1b\n\tlast_line\x18\x06 \x01(\rR\x08lastLine\x12\x12\n\x04text\x18\x07 \x01(\tR\x04text\x12\x14\n\x05score\x18\x08 \x01(\x01R\x05score\"\xfc\x01\n\tRetrieval\x12\x35\n\x07ranking\x18\x01 \x01(\x0e\x32\x1b.reeve.knowledge.v1.RankingR\x07ranking\x12\'\n\x0f\x65mbedding_model\x18\x02 \x01(\tR\x0e\x65mbeddingModel\x12)\n\x10\x65mbedding_tokens\x18\x03 \x01(\x04R\x0f\x65mbeddingTokens\x12\x31\n\x12\x65mbedding_cost_usd\x18\x04 \x01(\x01H\x00R\x10\x65mbeddingCostUsd\x88\x01\x01\x12\x1a\n\x08warnings\x18\x05 \x03(\tR\x08warningsB\x15\n\x13_embedding_cost_usd\"\x96\x01\n\x10\x43ollectionRecord\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\x12@\n\tdocuments\x18\x02 \x03(\x0b\x32\".reeve.knowledge.v1.StoredDocumentR\tdocuments:\x00\"\x9f\x01\n\x0eStoredDocument\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1c.reeve.knowledge.v1.DocumentR\x08\x64ocument\x12\x16\n\x06object\x18\x02 \x01(\tR\x06object\x12;\n\x07vectors\x18\x03 \x01(\x0b\x32!.reeve.knowledge.v1.StoredVectorsR\x07vectors\"\xa2\x01\n\rStoredVectors\x12\x14\n\x05model\x18\x01 \x01(\tR\x05model\x12\x1e\n\ndimensions\x18\x02 \x01(\rR\ndimensions\x12\x16\n\x06object\x18\x03 \x01(\tR\x06object\x12\x16\n\x06tokens\x18\x04 \x01(\x04R\x06tokens\x12\x1e\n\x08\x63ost_usd\x18\x05 \x01(\x01H\x00R\x07\x63ostUsd\x88\x01\x01\x42\x0b\n\t_cost_usd\"?\n\x0f\x44ocumentVectors\x12\x16\n\x06values\x18\x01 \x01(\x0cR\x06values\x12\x14\n\x05nonce\x18\x02 \x01(\x0cR\x05nonce\"e\n\x0c\x44ocumentText\x12?\n\x08passages\x18\x01 \x03(\x0b\x32#.reeve.knowledge.v1.DocumentPassageR\x08passages\x12\x14\n\x05nonce\x18\x02 \x01(\x0cR\x05nonce\"u\n\x0f\x44ocumentPassage\x12\x12\n\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n\x04page\x18\x02 \x01(\rR\x04page\x12\x1d\n\nfirst_line\x18\x03 \x01(\rR\tfirstLine\x12\x1b\n\tlast_line\x18\x04 \x01(\rR\x08lastLine\"\x9b\x01\n\x17\x43reateCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x16\n\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n\x07readers\x18\x03 \x03(\tB\x00R\x07readers\x12%\n\rreader_groups\x18\x04 \x03(\tB\x00R\x0creaderGroups\"Z\n\x18\x43reateCollectionResponse\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\"\x86\x02\n\x17UpdateCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x16\n\x05title\x18\x02 \x01(\tB\x00R\x05title\x12\x1a\n\x07readers\x18\x03 \x03(\tB\x00R\x07readers\x12%\n\rreader_groups\x18\x04 \x03(\tB\x00R\x0creaderGroups\x12;\n\x0bupdate_mask\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskR\nupdateMask\x12\x1f\n\x08revision\x18\x06 \x01(\rH\x00R\x08revision\x88\x01\x01\x42\x0b\n\t_revision\"Z\n\x18UpdateCollectionResponse\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\"=\n\x14GetCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\"W\n\x15GetCollectionResponse\x12>\n\ncollection\x18\x01 \x01(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\ncollection\"X\n\x16ListCollectionsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\"\x83\x01\n\x17ListCollectionsResponse\x12@\n\x0b\x63ollections\x18\x01 \x03(\x0b\x32\x1e.reeve.knowledge.v1.CollectionR\x0b\x63ollections\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"@\n\x17\x44\x65leteCollectionRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\"\x1a\n\x18\x44\x65leteCollectionResponse\"\xec\x01\n\x12\x41\x64\x64\x44ocumentRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x14\n\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x1f\n\nmedia_type\x18\x03 \x01(\tB\x00R\tmediaType\x12\x1c\n\x07\x63ontent\x18\x04 \x01(\x0c\x42\x00H\x00R\x07\x63ontent\x12#\n\x0b\x61rtifact_id\x18\x05 \x01(\tB\x00H\x00R\nartifactId\x12)\n\x10\x64iscard_artifact\x18\x06 \x01(\x08R\x0f\x64iscardArtifactB\n\n\x06source\x12\x00\"k\n\x13\x41\x64\x64\x44ocumentResponse\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1c.reeve.knowledge.v1.DocumentR\x08\x64ocument\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"}\n\x14ListDocumentsRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"{\n\x15ListDocumentsResponse\x12:\n\tdocuments\x18\x01 \x03(\x0b\x32\x1c.reeve.knowledge.v1.DocumentR\tdocuments\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"a\n\x15\x44\x65leteDocumentRequest\x12%\n\rcollection_id\x18\x01 \x01(\tB\x00R\x0c\x63ollectionId\x12!\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x00R\ndocumentId\"\x18\n\x16\x44\x65leteDocumentResponse\"s\n\x18SearchCollectionsRequest\x12\'\n\x0e\x63ollection_ids\x18\x01 \x03(\tB\x00R\rcollectionIds\x12\x16\n\x05query\x18\x02 \x01(\tB\x00R\x05query\x12\x16\n\x05limit\x18\x03 \x01(\rB\x00R\x05limit\"\x91\x01\n\x19SearchCollectionsResponse\x12\x37\n\x08passages\x18\x01 \x03(\x0b\x32\x1b.reeve.knowledge.v1.PassageR\x08passages\x12;\n\tretrieval\x18\x02 \x01(\x0b\x32\x1d.reeve.knowledge.v1.RetrievalR\tretrieval*H\n\x07Ranking\x12\x17\n\x13RANKING_UNSPECIFIED\x10\x00\x12\x10\n\x0cRANKING_BM25\x10\x01\x12\x12\n\x0eRANKING_HYBRID\x10\x02\x32\xe6\x07\n\x10KnowledgeService\x12m\n\x10\x43reateCollection\x12+.reeve.knowledge.v1.CreateCollectionRequest\x1a,.reeve.knowledge.v1.CreateCollectionResponse\x12i\n\rGetCollection\x12(.reeve.knowledge.v1.GetCollectionRequest\x1a).reeve.knowledge.v1.GetCollectionResponse\"\x03\x90\x02\x01\x12o\n\x0fListCollections\x12*.reeve.knowledge.v1.ListCollectionsRequest\x1a+.reeve.knowledge.v1.ListCollectionsResponse\"\x03\x90\x02\x01\x12m\n\x10UpdateCollection\x12+.reeve.knowledge.v1.UpdateCollectionRequest\x1a,.reeve.knowledge.v1.UpdateCollectionResponse\x12m\n\x10\x44\x65leteCollection\x12+.reeve.knowledge.v1.DeleteCollectionRequest\x1a,.reeve.knowledge.v1.DeleteCollectionResponse\x12^\n\x0b\x41\x64\x64\x44ocument\x12&.reeve.knowledge.v1.AddDocumentRequest\x1a\'.reeve.knowledge.v1.AddDocumentResponse\x12i\n\rListDocuments\x12(.reeve.knowledge.v1.ListDocumentsRequest\x1a).reeve.knowledge.v1.ListDocumentsResponse\"\x03\x90\x02\x01\x12g\n\x0e\x44\x65leteDocument\x12).reeve.knowledge.v1.DeleteDocumentRequest\x1a*.reeve.knowledge.v1.DeleteDocumentResponse\x12u\n\x11SearchCollections\x12,.reeve.knowledge.v1.SearchCollectionsRequest\x1a-.reeve.knowledge.v1.SearchCollectionsResponse\"\x03\x90\x02\x01\x42_\n\x16\x64\x65v.reeve.knowledge.v1B\x0eKnowledgeProtoP\x01Z3reeve.dev/sdk/go/gen/reeve/knowledge/v1;knowledgev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,64 +42,64 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_KNOWLEDGESERVICE'].methods_by_name['ListDocuments']._serialized_options = b'\220\002\001'
   _globals['_KNOWLEDGESERVICE'].methods_by_name['SearchCollections']._loaded_options = None
   _globals['_KNOWLEDGESERVICE'].methods_by_name['SearchCollections']._serialized_options = b'\220\002\001'
-  _globals['_RANKING']._serialized_start=4161
-  _globals['_RANKING']._serialized_end=4233
-  _globals['_COLLECTION']._serialized_start=92
-  _globals['_COLLECTION']._serialized_end=445
-  _globals['_DOCUMENT']._serialized_start=448
-  _globals['_DOCUMENT']._serialized_end=936
-  _globals['_PASSAGE']._serialized_start=939
-  _globals['_PASSAGE']._serialized_end=1177
-  _globals['_RETRIEVAL']._serialized_start=1180
-  _globals['_RETRIEVAL']._serialized_end=1432
-  _globals['_COLLECTIONRECORD']._serialized_start=1435
-  _globals['_COLLECTIONRECORD']._serialized_end=1585
-  _globals['_STOREDDOCUMENT']._serialized_start=1588
-  _globals['_STOREDDOCUMENT']._serialized_end=1747
-  _globals['_STOREDVECTORS']._serialized_start=1750
-  _globals['_STOREDVECTORS']._serialized_end=1912
-  _globals['_DOCUMENTVECTORS']._serialized_start=1914
-  _globals['_DOCUMENTVECTORS']._serialized_end=1977
-  _globals['_DOCUMENTTEXT']._serialized_start=1979
-  _globals['_DOCUMENTTEXT']._serialized_end=2080
-  _globals['_DOCUMENTPASSAGE']._serialized_start=2082
-  _globals['_DOCUMENTPASSAGE']._serialized_end=2199
-  _globals['_CREATECOLLECTIONREQUEST']._serialized_start=2202
-  _globals['_CREATECOLLECTIONREQUEST']._serialized_end=2357
-  _globals['_CREATECOLLECTIONRESPONSE']._serialized_start=2359
-  _globals['_CREATECOLLECTIONRESPONSE']._serialized_end=2449
-  _globals['_UPDATECOLLECTIONREQUEST']._serialized_start=2452
-  _globals['_UPDATECOLLECTIONREQUEST']._serialized_end=2607
-  _globals['_UPDATECOLLECTIONRESPONSE']._serialized_start=2609
-  _globals['_UPDATECOLLECTIONRESPONSE']._serialized_end=2699
-  _globals['_GETCOLLECTIONREQUEST']._serialized_start=2701
-  _globals['_GETCOLLECTIONREQUEST']._serialized_end=2762
-  _globals['_GETCOLLECTIONRESPONSE']._serialized_start=2764
-  _globals['_GETCOLLECTIONRESPONSE']._serialized_end=2851
-  _globals['_LISTCOLLECTIONSREQUEST']._serialized_start=2853
-  _globals['_LISTCOLLECTIONSREQUEST']._serialized_end=2941
-  _globals['_LISTCOLLECTIONSRESPONSE']._serialized_start=2944
-  _globals['_LISTCOLLECTIONSRESPONSE']._serialized_end=3075
-  _globals['_DELETECOLLECTIONREQUEST']._serialized_start=3077
-  _globals['_DELETECOLLECTIONREQUEST']._serialized_end=3141
-  _globals['_DELETECOLLECTIONRESPONSE']._serialized_start=3143
-  _globals['_DELETECOLLECTIONRESPONSE']._serialized_end=3169
-  _globals['_ADDDOCUMENTREQUEST']._serialized_start=3172
-  _globals['_ADDDOCUMENTREQUEST']._serialized_end=3408
-  _globals['_ADDDOCUMENTRESPONSE']._serialized_start=3410
-  _globals['_ADDDOCUMENTRESPONSE']._serialized_end=3517
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=3519
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=3644
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=3646
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=3769
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=3771
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=3868
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=3870
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=3894
-  _globals['_SEARCHCOLLECTIONSREQUEST']._serialized_start=3896
-  _globals['_SEARCHCOLLECTIONSREQUEST']._serialized_end=4011
-  _globals['_SEARCHCOLLECTIONSRESPONSE']._serialized_start=4014
-  _globals['_SEARCHCOLLECTIONSRESPONSE']._serialized_end=4159
-  _globals['_KNOWLEDGESERVICE']._serialized_start=4236
-  _globals['_KNOWLEDGESERVICE']._serialized_end=5234
+  _globals['_RANKING']._serialized_start=4330
+  _globals['_RANKING']._serialized_end=4402
+  _globals['_COLLECTION']._serialized_start=126
+  _globals['_COLLECTION']._serialized_end=507
+  _globals['_DOCUMENT']._serialized_start=510
+  _globals['_DOCUMENT']._serialized_end=998
+  _globals['_PASSAGE']._serialized_start=1001
+  _globals['_PASSAGE']._serialized_end=1239
+  _globals['_RETRIEVAL']._serialized_start=1242
+  _globals['_RETRIEVAL']._serialized_end=1494
+  _globals['_COLLECTIONRECORD']._serialized_start=1497
+  _globals['_COLLECTIONRECORD']._serialized_end=1647
+  _globals['_STOREDDOCUMENT']._serialized_start=1650
+  _globals['_STOREDDOCUMENT']._serialized_end=1809
+  _globals['_STOREDVECTORS']._serialized_start=1812
+  _globals['_STOREDVECTORS']._serialized_end=1974
+  _globals['_DOCUMENTVECTORS']._serialized_start=1976
+  _globals['_DOCUMENTVECTORS']._serialized_end=2039
+  _globals['_DOCUMENTTEXT']._serialized_start=2041
+  _globals['_DOCUMENTTEXT']._serialized_end=2142
+  _globals['_DOCUMENTPASSAGE']._serialized_start=2144
+  _globals['_DOCUMENTPASSAGE']._serialized_end=2261
+  _globals['_CREATECOLLECTIONREQUEST']._serialized_start=2264
+  _globals['_CREATECOLLECTIONREQUEST']._serialized_end=2419
+  _globals['_CREATECOLLECTIONRESPONSE']._serialized_start=2421
+  _globals['_CREATECOLLECTIONRESPONSE']._serialized_end=2511
+  _globals['_UPDATECOLLECTIONREQUEST']._serialized_start=2514
+  _globals['_UPDATECOLLECTIONREQUEST']._serialized_end=2776
+  _globals['_UPDATECOLLECTIONRESPONSE']._serialized_start=2778
+  _globals['_UPDATECOLLECTIONRESPONSE']._serialized_end=2868
+  _globals['_GETCOLLECTIONREQUEST']._serialized_start=2870
+  _globals['_GETCOLLECTIONREQUEST']._serialized_end=2931
+  _globals['_GETCOLLECTIONRESPONSE']._serialized_start=2933
+  _globals['_GETCOLLECTIONRESPONSE']._serialized_end=3020
+  _globals['_LISTCOLLECTIONSREQUEST']._serialized_start=3022
+  _globals['_LISTCOLLECTIONSREQUEST']._serialized_end=3110
+  _globals['_LISTCOLLECTIONSRESPONSE']._serialized_start=3113
+  _globals['_LISTCOLLECTIONSRESPONSE']._serialized_end=3244
+  _globals['_DELETECOLLECTIONREQUEST']._serialized_start=3246
+  _globals['_DELETECOLLECTIONREQUEST']._serialized_end=3310
+  _globals['_DELETECOLLECTIONRESPONSE']._serialized_start=3312
+  _globals['_DELETECOLLECTIONRESPONSE']._serialized_end=3338
+  _globals['_ADDDOCUMENTREQUEST']._serialized_start=3341
+  _globals['_ADDDOCUMENTREQUEST']._serialized_end=3577
+  _globals['_ADDDOCUMENTRESPONSE']._serialized_start=3579
+  _globals['_ADDDOCUMENTRESPONSE']._serialized_end=3686
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=3688
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=3813
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=3815
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=3938
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=3940
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=4037
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=4039
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=4063
+  _globals['_SEARCHCOLLECTIONSREQUEST']._serialized_start=4065
+  _globals['_SEARCHCOLLECTIONSREQUEST']._serialized_end=4180
+  _globals['_SEARCHCOLLECTIONSRESPONSE']._serialized_start=4183
+  _globals['_SEARCHCOLLECTIONSRESPONSE']._serialized_end=4328
+  _globals['_KNOWLEDGESERVICE']._serialized_start=4405
+  _globals['_KNOWLEDGESERVICE']._serialized_end=5403
 # @@protoc_insertion_point(module_scope)

@@ -1,5 +1,6 @@
 import datetime
 
+from google.protobuf import field_mask_pb2 as _field_mask_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
@@ -20,7 +21,7 @@ RANKING_BM25: Ranking
 RANKING_HYBRID: Ranking
 
 class Collection(_message.Message):
-    __slots__ = ("collection_id", "title", "readers", "created_by", "created_at", "updated_at", "document_count", "text_bytes", "reader_groups")
+    __slots__ = ("collection_id", "title", "readers", "created_by", "created_at", "updated_at", "document_count", "text_bytes", "reader_groups", "revision")
     COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     READERS_FIELD_NUMBER: _ClassVar[int]
@@ -30,6 +31,7 @@ class Collection(_message.Message):
     DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
     TEXT_BYTES_FIELD_NUMBER: _ClassVar[int]
     READER_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
     collection_id: str
     title: str
     readers: _containers.RepeatedScalarFieldContainer[str]
@@ -39,7 +41,8 @@ class Collection(_message.Message):
     document_count: int
     text_bytes: int
     reader_groups: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., text_bytes: _Optional[int] = ..., reader_groups: _Optional[_Iterable[str]] = ...) -> None: ...
+    revision: int
+    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., text_bytes: _Optional[int] = ..., reader_groups: _Optional[_Iterable[str]] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class Document(_message.Message):
     __slots__ = ("document_id", "name", "media_type", "size_bytes", "sha256", "text_bytes", "passage_count", "page_count", "added_by", "added_at", "embedding_model", "embedding_tokens", "embedding_cost_usd")
@@ -184,16 +187,20 @@ class CreateCollectionResponse(_message.Message):
     def __init__(self, collection: _Optional[_Union[Collection, _Mapping]] = ...) -> None: ...
 
 class UpdateCollectionRequest(_message.Message):
-    __slots__ = ("collection_id", "title", "readers", "reader_groups")
+    __slots__ = ("collection_id", "title", "readers", "reader_groups", "update_mask", "revision")
     COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     READERS_FIELD_NUMBER: _ClassVar[int]
     READER_GROUPS_FIELD_NUMBER: _ClassVar[int]
+    UPDATE_MASK_FIELD_NUMBER: _ClassVar[int]
+    REVISION_FIELD_NUMBER: _ClassVar[int]
     collection_id: str
     title: str
     readers: _containers.RepeatedScalarFieldContainer[str]
     reader_groups: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., reader_groups: _Optional[_Iterable[str]] = ...) -> None: ...
+    update_mask: _field_mask_pb2.FieldMask
+    revision: int
+    def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., reader_groups: _Optional[_Iterable[str]] = ..., update_mask: _Optional[_Union[_field_mask_pb2.FieldMask, _Mapping]] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class UpdateCollectionResponse(_message.Message):
     __slots__ = ("collection",)

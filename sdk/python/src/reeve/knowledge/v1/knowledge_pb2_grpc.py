@@ -110,8 +110,8 @@ class KnowledgeServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UpdateCollection(self, request, context):
-        """Replaces the title and the readers of a collection. Runs that have passages of it keep them. Returns
-        NOT_FOUND if it does not exist.
+        """Changes the title and the readers of a collection. Runs that have passages of it keep them. Returns
+        NOT_FOUND if it does not exist, and ABORTED if its revision is not the requested one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
