@@ -3,7 +3,7 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunCreatedSchema, RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
 import type { RunCreated } from "@reeve/contracts/run";
-import { WorkspaceRecordSchema } from "@reeve/contracts/tool";
+import { ToolDescriptorSchema, WorkspaceRecordSchema } from "@reeve/contracts/tool";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { retryIdOf } from "@reeve/run/commands/run-id";
 import { repairThread } from "@reeve/run/thread/repair-thread";
@@ -115,6 +115,28 @@ test("a retry is the next turn of the thread, and is refused while another run i
   await expect(retryRun(ports, ann, { ...retry, runId: other }, never)).rejects.toMatchObject({
     reason: ErrorReason.THREAD_BUSY,
   });
+});
+
+test("a retry of a run whose collection got readers since is private, and loses the tools of others", async () => {
+  const offered = [create(ToolDescriptorSchema, { name: "lookup", source: "client:bob" })];
+  const searching = { ...created, collections: ["h"], offeredTools: offered };
+  const ports = await ended(RunStatus.ERROR, create(RunCreatedSchema, searching));
+  const draft = { collectionId: "h", title: "", readers: ["ann"] };
+  await ports.knowledge.create(ann, draft, never);
+  const run = await retryRun(ports, ann, retry, never);
+  expect(await createdOf(ports, run.runId)).toMatchObject({
+    collections: ["h"],
+    collectionsRestricted: true,
+    offeredTools: [],
+  });
+});
+
+test("a retry of a private run stays private after its collection was opened", async () => {
+  const own = { ...created, startedBy: "ann", collections: ["h"], collectionsRestricted: true };
+  const ports = await ended(RunStatus.ERROR, create(RunCreatedSchema, own));
+  await ports.knowledge.create(ann, { collectionId: "h", title: "", readers: [] }, never);
+  const run = await retryRun(ports, ann, retry, never);
+  expect(await createdOf(ports, run.runId)).toMatchObject({ collectionsRestricted: true });
 });
 
 const completed = { case: "status", value: { status: RunStatus.COMPLETED } } as const;

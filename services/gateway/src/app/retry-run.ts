@@ -1,7 +1,7 @@
 import { createHash, randomInt } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RetryRunRequest } from "@reeve/contracts/run";
+import type { RetryRunRequest, RunCreated } from "@reeve/contracts/run";
 import { OnBusy, RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { Failure } from "@reeve/platform/failure";
@@ -15,11 +15,13 @@ import { foldInSlices } from "@reeve/platform/async/fold-in-slices";
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { cancelOutstandingCalls, cancelRun } from "@reeve/run/commands/cancel-run";
 import { retryIdOf } from "@reeve/run/commands/run-id";
+import { isPrivateRun } from "@reeve/run/head/private-run";
 import { newerVersion } from "@reeve/run/head/newer-version";
 import type { RunHead } from "@reeve/run/head/run-head";
 import { recordedFiles } from "@reeve/run/parts/recorded-files";
 import { assertChecked, ignorableRules } from "@reeve/run/policy/runtime-checks";
 import { isTerminal, statusName } from "@reeve/run/head/run-status";
+import { isSameTool, offeredTools } from "./client-tools/offered-tools.ts";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import { readableCollections } from "./knowledge/readable-collections.ts";
 import { assertOwnMemories } from "./memories-of-others.ts";
@@ -68,11 +70,19 @@ export async function retryRun(
   const derived = retryOf(state, failed.created, events);
   const searching = { request: derived, spec: derived.spec, delegates: derived.delegates };
   const collections = await readableCollections(ports, principal, searching, signal);
+  // The conversation may have passages of then.
+  const collectionsRestricted = derived.collectionsRestricted || collections.collectionsRestricted;
   const created = create(RunCreatedSchema, {
     ...derived,
     ...collections,
-    // The conversation may have passages of then.
-    collectionsRestricted: derived.collectionsRestricted || collections.collectionsRestricted,
+    collectionsRestricted,
+    offeredTools: await toolsOfRetry(
+      ports,
+      principal,
+      { ...derived, collectionsRestricted },
+      failed.created,
+      signal,
+    ),
     requestId,
     requestHash,
     callOffset: randomInt(minCallOffset, maxCallOffset),
@@ -115,6 +125,23 @@ async function unlessOriginDeleted(
   const key = { tenant, run: run.runId };
   await cancelRun(ports, key, { requestedBy: subject, reason }, signal);
   throw runNotFound(origin.run);
+}
+
+/** A collection may have got readers since: others than the user then answer no calls, so the new run has only the tools of the user. */
+async function toolsOfRetry(
+  ports: GatewayPorts,
+  principal: Principal,
+  retry: Pick<RunCreated, "memoryEnabled" | "collectionsRestricted" | "offeredTools" | "threadId">,
+  failed: RunCreated,
+  signal: AbortSignal,
+): Promise<RunCreated["offeredTools"]> {
+  if (!isPrivateRun(retry) || isPrivateRun(failed) || retry.offeredTools.length === 0) {
+    return retry.offeredTools;
+  }
+  const { threadId } = retry;
+  const request = { clientTools: undefined, threadId, isPrivate: true };
+  const own = await offeredTools(ports, principal, request, signal);
+  return retry.offeredTools.filter((tool) => own.tools.some((each) => isSameTool(each, tool)));
 }
 
 function notFailed({ runId, status }: RunHead): Failure {
