@@ -72,6 +72,16 @@ test("no field of a call of a memory tool, or of its result, shows others a memo
         },
       },
     }),
+    create(RunEventSchema, {
+      event: {
+        case: "pluginHookFinished",
+        value: {
+          answer: { rewrite: { arguments: args } },
+          error: text,
+          guards: [{ guard: "tone", reason: text, problem: text }],
+        },
+      },
+    }),
   ];
   const shown = await (await guardOf("bob")).shown(events, never);
   expect(shown.map((each) => JSON.stringify(toJson(RunEventSchema, each))).join()).not.toContain(

@@ -2,7 +2,12 @@ import { clone } from "@bufbuild/protobuf";
 import { longTermMemoryTools } from "@reeve/agent/tools/runtime-tools";
 import { searchKnowledgeName } from "@reeve/agent/tools/search-knowledge";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { RunCreated, RunEvent, ToolResultEvent } from "@reeve/contracts/run";
+import type {
+  PluginHookFinished,
+  RunCreated,
+  RunEvent,
+  ToolResultEvent,
+} from "@reeve/contracts/run";
 import { RunEventSchema } from "@reeve/contracts/run";
 import type { ExecutionTree } from "@reeve/contracts/thread";
 import { emptyTail } from "@reeve/jetstream/log/port";
@@ -52,7 +57,7 @@ const memoryKinds = kindsIn({
   mediaCallStarted: false,
   mediaCallEnded: false,
   remoteTask: false,
-  pluginHookFinished: false,
+  pluginHookFinished: true,
   runEnding: false,
   messageInjected: false,
   memoryWritten: false,
@@ -163,6 +168,17 @@ function clearResult(event: ToolResultEvent): void {
   delete metadata.permission;
 }
 
+/** A hook may have seen a call of a memory tool, or its result, and repeat it. */
+function clearHook(hook: PluginHookFinished): void {
+  delete hook.answer;
+  if (hook.error !== "") hook.error = withheld;
+  for (const guard of hook.guards) {
+    if (guard.reason !== "") guard.reason = withheld;
+    if (guard.problem !== "") guard.problem = withheld;
+    guard.redactions = [];
+  }
+}
+
 function withoutOwn(given: RunEvent): RunEvent {
   if (!mayShowMemory(given)) return given;
   const copy = clone(RunEventSchema, given);
@@ -176,6 +192,7 @@ function withoutOwn(given: RunEvent): RunEvent {
     event.value.rawArguments = "";
   }
   if (event.case === "toolResult") clearResult(event.value);
+  if (event.case === "pluginHookFinished") clearHook(event.value);
   // The message of the model contains its calls, in a format of the provider.
   if (event.case === "modelTurn") event.value.messageJson = new Uint8Array();
   if (event.case === "treeStored" && event.value.tree !== undefined) {
