@@ -21,11 +21,14 @@ const docx = (body: string) =>
 
 const html =
   "<title>T</title><h1>Head</h1><p>one <b>bold</b> &amp; two<script>no()</script></p><p>three</p>";
+const hiddenHtml =
+  '<p>seen</p><p hidden>no <br>one</p><div style="display: none"><p>no</p>two<img></div><p>too</p>';
 const paragraphs =
   '<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>Head</w:t></w:r></w:p><w:p><w:r><w:t>one &amp; </w:t></w:r><w:r><w:t>two</w:t></w:r></w:p>';
 
 test.concurrent.each<[Format, Uint8Array, object[]]>([
   ["html", Buffer.from(html), [{ text: "T" }, { text: "# Head\none bold & two\nthree" }]],
+  ["html", Buffer.from(hiddenHtml), [{ text: "seen\ntoo" }]],
   ["docx", docx(paragraphs), [{ text: "# Head\none & two", firstLine: 1, lastLine: 2, page: 0 }]],
   [
     "pdf",

@@ -13,6 +13,8 @@ import { maxPassages } from "./parsed-document.ts";
 
 const [format = "", maxText = "0"] = process.argv.slice(2);
 
+const missing = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ERR_ACCESS_DENIED"]);
+
 async function pagesOf(bytes: Uint8Array): Promise<Iterable<Page> | AsyncIterable<Page>> {
   // Loaded on demand: a text needs no library.
   switch (format) {
@@ -52,6 +54,8 @@ async function result(): Promise<ReaderAnswer> {
   } catch (error) {
     if (error instanceof TooLarge) return { tooLarge: error.limit };
     if (error instanceof Unreadable) return { unreadable: error.problem };
+    // A library that is missing is a failure of the installation, which the gateway logs.
+    if (error instanceof Error && "code" in error && missing.has(String(error.code))) throw error;
     return { unreadable: "damaged" };
   }
 }

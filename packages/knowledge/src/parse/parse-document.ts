@@ -5,7 +5,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { PassageText } from "./divide-pages.ts";
 import type { Format } from "./formats.ts";
-import type { ReaderAnswer } from "./parsed-document.ts";
+import type { Limit, ReaderAnswer } from "./parsed-document.ts";
 import { answerSchema, limits, problems } from "./parsed-document.ts";
 import type { ReaderProgram } from "./reader-arguments.ts";
 import { readerArguments, readerProgram } from "./reader-arguments.ts";
@@ -93,7 +93,7 @@ export function documentParser(options: ParserOptions = {}): ParseDocument {
     };
     resources.use(every(memoryIntervalMs, () => void checkMemory()));
     const end = await child.exchange(bytes, maxOutputFactor * maxTextBytes, ending.signal);
-    if (end.kind === "answered") return parsedFrom(name, end.output);
+    if (end.kind === "answered") return parsedFrom(name, end.output, maxTextBytes);
     if (end.kind === "wrote_too_much") throw tooLarge(name, limits.text);
     // V8 ends a process that needs more than its heap.
     if (end.stderr.includes("heap out of memory")) throw needsMemory;
@@ -103,17 +103,24 @@ export function documentParser(options: ParserOptions = {}): ParseDocument {
   };
 }
 
-function tooLarge(name: string, limit: string): Failure {
-  const message = `document "${name}" is too large: ${limit}; divide it into smaller ones`;
+function adviceFor(limit: Limit): string | undefined {
+  return limit === "depth" ? "close its elements, or save it as text or PDF" : undefined;
+}
+
+function tooLarge(name: string, limit: string, advice = "divide it into smaller ones"): Failure {
+  const message = `document "${name}" is too large: ${limit}; ${advice}`;
   return new Failure("exhausted", ErrorReason.DOCUMENT_TOO_LARGE, message);
 }
 
 /** Checks what the process wrote: a hostile document may have taken it over. */
-function parsedFrom(name: string, output: string): ParsedDocument {
+function parsedFrom(name: string, output: string, maxTextBytes: number): ParsedDocument {
   const answer = answerIn(output);
   if (answer === undefined) throw unreadable(name, "its reader gave no valid answer");
-  if ("tooLarge" in answer) throw tooLarge(name, limits[answer.tooLarge]);
+  if ("tooLarge" in answer)
+    throw tooLarge(name, limits[answer.tooLarge], adviceFor(answer.tooLarge));
   if ("unreadable" in answer) throw unreadable(name, problems[answer.unreadable]);
+  const textBytes = answer.passages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  if (textBytes > maxTextBytes) throw tooLarge(name, limits.text);
   return answer;
 }
 

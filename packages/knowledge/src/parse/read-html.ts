@@ -14,6 +14,16 @@ const inline = new Set(
   ),
 );
 
+/** Elements that have no content, and so no end. */
+const voids = new Set(
+  "area base br col embed hr img input link meta param source track wbr".split(" "),
+);
+
+/** Whether the attributes of an element hide it, also before any style sheet is read. */
+function isHidden({ hidden: flag, style = "" }: Readonly<Record<string, string>>): boolean {
+  return flag !== undefined || /(display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style);
+}
+
 /** Returns the visible text of an HTML document, one line for each block. Its lines are not those of the source. */
 export function readHtml(bytes: Uint8Array): readonly Page[] {
   const lines: string[] = [];
@@ -27,10 +37,12 @@ export function readHtml(bytes: Uint8Array): readonly Page[] {
   };
   const parser = new Parser(
     {
-      onopentagname(name) {
+      onopentag(name, attributes) {
         depth += 1;
         if (depth > maxDepth) throw new TooLarge("depth");
-        if (hidden.has(name)) hiddenDepth += 1;
+        if (!voids.has(name)) {
+          if (hiddenDepth > 0 || hidden.has(name) || isHidden(attributes)) hiddenDepth += 1;
+        }
         if (name === "pre") preDepth += 1;
         if (name === "td" || name === "th") line += " ";
         else if (!inline.has(name)) endLine();
@@ -52,7 +64,7 @@ export function readHtml(bytes: Uint8Array): readonly Page[] {
       },
       onclosetag(name) {
         depth -= 1;
-        if (hidden.has(name)) hiddenDepth = Math.max(0, hiddenDepth - 1);
+        if (!voids.has(name)) hiddenDepth = Math.max(0, hiddenDepth - 1);
         if (!inline.has(name) && name !== "td" && name !== "th") endLine();
         if (name === "pre") preDepth = Math.max(0, preDepth - 1);
       },
