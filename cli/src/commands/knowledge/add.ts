@@ -92,10 +92,10 @@ function assertDistinct(command: Command, sources: readonly Source[]): void {
 
 /** Whether the document is what was refused, and not the command. */
 function isOfDocument(error: unknown): error is Error {
-  return (
-    error instanceof ReeveError &&
-    ["DOCUMENT_UNREADABLE", "DOCUMENT_TOO_LARGE"].includes(error.reason ?? "")
-  );
+  if (!(error instanceof ReeveError)) return false;
+  const { reason, violations } = error;
+  const ofDocument = ["DOCUMENT_UNREADABLE", "DOCUMENT_TOO_LARGE"].includes(reason ?? "");
+  return ofDocument || violations.some(({ field }) => field === "name");
 }
 
 async function addFile(
