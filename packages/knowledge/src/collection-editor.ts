@@ -36,6 +36,7 @@ import {
   assertPlainName,
   assertRoom,
   assertRoomForCollection,
+  hasRoomForVectors,
 } from "./records/knowledge-limits.ts";
 import type { KnowledgeUser } from "./records/knowledge-user.ts";
 import { maySee } from "./records/knowledge-user.ts";
@@ -91,10 +92,12 @@ export class CollectionEditor extends Collections {
   ): Promise<Collection> {
     const now = timestampFromMs(this.#options.now());
     const { collectionId } = draft;
-    assertRoomForCollection((await this.#listed(tenant, signal)).length);
+    const key = keyOf(tenant, collectionId);
+    const listed = await this.#listed(tenant, signal);
+    if (!listed.some((each) => each.key === key)) assertRoomForCollection(listed.length);
     const collection = { ...draft, createdBy: subject, createdAt: now, updatedAt: now };
     const record = create(CollectionRecordSchema, { collection });
-    const row = await this.table.create(keyOf(tenant, collectionId), record, signal);
+    const row = await this.table.create(key, record, signal);
     if (row !== undefined) return shown(row.record);
     const message = `collection ${collectionId} exists already; add documents to it, or choose another id`;
     throw new Failure("exists", ErrorReason.COLLECTION_EXISTS, message, {
@@ -173,6 +176,7 @@ export class CollectionEditor extends Collections {
     const { passages, pageCount } = parsed;
     const texts = passages.map(({ text }) => text);
     const { embedded, warnings } = await this.#intake.embed(user.tenant, texts, signal);
+    const nowMs = this.#options.now();
     const document = create(DocumentSchema, {
       documentId: documentIdOf(user.tenant, collectionId, draft.name),
       name: draft.name,
@@ -183,21 +187,31 @@ export class CollectionEditor extends Collections {
       passageCount: passages.length,
       pageCount,
       addedBy: user.subject,
-      addedAt: timestampFromMs(this.#options.now()),
+      addedAt: timestampFromMs(nowMs),
     });
     const folder = `${user.tenant}/${collectionId}`;
     const { name: object } = await this.objects.write(folder, encoded(parsed), signal);
     const stored = create(StoredDocumentSchema, { document, object });
     const progress = { mayBeRecorded: false };
+    let unused: readonly string[] = [];
     try {
-      if (embedded) stored.vectors = await storeVectors(this.objects, folder, embedded, signal);
+      if (embedded) {
+        const made = { ...embedded, nowMs };
+        stored.vectors = await storeVectors(this.objects, folder, made, signal);
+        unused = [stored.vectors.object];
+      }
       await this.#record({ user, collectionId }, stored, progress, signal);
     } catch (error) {
       // Whether a lost answer recorded the document is not known: its text then stays.
-      if (!progress.mayBeRecorded) await this.#remove(objectsOf(stored));
+      if (!progress.mayBeRecorded) await this.#remove([object, ...unused]);
       throw error;
     }
-    return { document: shownDocument(stored), warnings };
+    const isWithoutRoom = embedded !== undefined && stored.vectors === undefined;
+    if (isWithoutRoom) await this.#remove(unused);
+    return {
+      document: shownDocument(stored),
+      warnings: isWithoutRoom ? [withoutRoom(collectionId)] : warnings,
+    };
   }
 
   /** Removes a document. Throws a Failure of kind `not_found` if the collection does not have it. */
@@ -246,6 +260,7 @@ export class CollectionEditor extends Collections {
       replaced = documents.filter(isSame).flatMap(objectsOf);
       const after = [...documents.filter((each) => !isSame(each)), stored];
       assertRoom(of.collectionId, after);
+      if (!hasRoomForVectors(after)) delete stored.vectors;
       signal.throwIfAborted();
       progress.mayBeRecorded = true;
       const replacement = await this.#replace(before, after, signal);
@@ -286,6 +301,10 @@ async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array>
 
 function documentIdOf(...parts: readonly string[]): string {
   return `doc_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}`;
+}
+
+function withoutRoom(collectionId: string): string {
+  return `the document has no embeddings, and is found by its words only: those of collection ${collectionId} would take too much memory; divide the collection`;
 }
 
 function revisionConflict(collectionId: string, expected: number, actual: number): Failure {

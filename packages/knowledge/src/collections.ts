@@ -25,6 +25,7 @@ import {
   shown,
   validId,
 } from "./records/collection-record.ts";
+import { maxIndexBytes } from "./records/knowledge-limits.ts";
 import type { KnowledgeUser } from "./records/knowledge-user.ts";
 import { isRestricted, mayRead } from "./records/knowledge-user.ts";
 import { embedQuery } from "./vectors/embed-query.ts";
@@ -59,7 +60,6 @@ export interface KnowledgeStores {
   readonly objects: Objects;
 }
 
-const maxIndexBytes = 128 * 1_048_576;
 const maxAttempts = 5;
 
 /** The collections of tenants, for those who search them. */

@@ -5,7 +5,7 @@ import { Failure } from "@reeve/platform/failure";
 import { documentFormat } from "./parse/formats.ts";
 import type { ParseDocument } from "./parse/parse-document.ts";
 import { assertDocumentFits } from "./records/knowledge-limits.ts";
-import { embedDocument } from "./vectors/embed-document.ts";
+import { embedDocument, withoutEmbeddings } from "./vectors/embed-document.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 
 /** A document to add. */
@@ -23,13 +23,16 @@ export interface IntakeOptions {
   readonly embedder?: Embedder | undefined;
 }
 
+/** What the client waits for. */
+const maxEmbeddedAtOnce = 500;
+
 /** Reads and embeds the documents of tenants, a few at a time. Throws a Failure of kind `unavailable` if too many of a tenant wait. */
 export class DocumentIntake {
   readonly #options: IntakeOptions;
   /** Each reader takes memory and a processor. */
   readonly #readers = new KeyedSemaphore({ permits: 1, permitsPerKey: 1, maxWaitingPerKey: 10 });
   /** A document that is embedded is in memory. */
-  readonly #embedders = new KeyedSemaphore({ permits: 4, permitsPerKey: 2, maxWaitingPerKey: 10 });
+  readonly #embedders = new KeyedSemaphore({ permits: 4, permitsPerKey: 2, maxWaitingPerKey: 0 });
 
   constructor(options: IntakeOptions) {
     this.#options = options;
@@ -48,11 +51,15 @@ export class DocumentIntake {
     };
   }
 
+  /** Embeds a document. One that is large, or that would have to wait for others, is embedded in the background. */
   async embed(tenant: string, texts: readonly string[], signal: AbortSignal) {
     const { embedder } = this.#options;
     if (embedder === undefined) return await embedDocument(undefined, texts, signal);
+    if (texts.length > maxEmbeddedAtOnce) {
+      return withoutEmbeddings(`it has more than ${maxEmbeddedAtOnce} passages`);
+    }
     using permit = await this.#embedders.acquire(tenant, signal);
-    if (permit === undefined) throw busy("a document waits for the embeddings of too many others");
+    if (permit === undefined) return withoutEmbeddings("others of the tenant are embedded now");
     return await embedDocument(embedder, texts, signal);
   }
 }

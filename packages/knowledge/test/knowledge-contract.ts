@@ -152,6 +152,14 @@ export function knowledgeContract(where: string, stores: () => KnowledgeStores):
       expect(passages).toHaveLength(1);
     });
 
+    test("take names with joiners, and none with characters that nobody sees", async () => {
+      const { knowledge, collectionId } = await collectionOf({});
+      await add(knowledge, collectionId, "می\u200cخواهم.md", "a cat");
+      await expect(add(knowledge, collectionId, "a\u202eb.md", "a cat")).rejects.toMatchObject({
+        kind: "invalid",
+      });
+    });
+
     // Requirement: KNOW-2
     test("keep the readers that a change does not name, and refuse a change of an older revision", async () => {
       const { knowledge, collectionId } = await collectionOf({ "a.md": "a cat" }, ["carl"]);

@@ -90,7 +90,7 @@ test.each<[string, () => readonly [number, unknown], RegExp]>([
   [
     "refuses the key",
     () => [401, { error: { message: `bad key ${key}` } }],
-    /does not accept the key/,
+    /does not embed now \(unauthenticated\)/,
   ],
   ["answers with no list of vectors", () => [200, { data: "x" }], /something else than vectors/],
   ["answers with no JSON", () => [200, "<html>"], /something else than vectors/],
@@ -108,6 +108,18 @@ test.each<[string, () => readonly [number, unknown], RegExp]>([
     expect(requests).toHaveLength(before);
   },
 );
+
+// Requirement: KNOW-5
+test("a text that a server refuses is a failure that does not quote it, and pauses nothing", async () => {
+  answer = () => [400, { error: { message: "input too long: SECRET" } }];
+  const embedder = await open();
+  for (let call = 1; call <= 2; call++) {
+    const refused = await embedder.embed(["a"], never).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ kind: "invalid" });
+    expect(String(refused)).not.toContain("SECRET");
+    expect(requests).toHaveLength(call);
+  }
+});
 
 test("letters of words are compared without a server, always with the same result", async () => {
   const { model, embed } = hashedEmbedder("letters");

@@ -6,6 +6,7 @@ import type {
 import { fuseRanks } from "../vectors/fuse-ranks.ts";
 import { VectorSet } from "../vectors/vector-set.ts";
 import type { Match, PassagePlace } from "./passage-index.ts";
+import { bytesOfText, ownBytes } from "./index-size.ts";
 import { PassageIndex } from "./passage-index.ts";
 import type { ReadObjects } from "./read-objects.ts";
 
@@ -28,10 +29,6 @@ export interface IndexMatches {
 /** A passage that is far down in one of two lists is seldom the best of both. */
 const candidatesPerResult = 4;
 const minCandidates = 40;
-/** What an empty index takes in memory, what a passage adds beside its text, and what each byte of text adds. */
-const ownBytes = 160 * 1_024;
-const bytesPerPassage = 400;
-const bytesPerTextByte = 7;
 
 /** The words, and the vectors of one model, of the documents of a collection, in memory. Updates must not overlap. */
 export class CollectionIndex {
@@ -111,8 +108,7 @@ export class CollectionIndex {
   async #addText({ document, object }: StoredDocument, { passages }: DocumentText): Promise<void> {
     if (document === undefined) return;
     await this.#passages.add(object, document, passages);
-    const textBytes = bytesPerTextByte * Number(document.textBytes);
-    this.#sizes.set(object, textBytes + bytesPerPassage * passages.length);
+    this.#sizes.set(object, bytesOfText(Number(document.textBytes), passages.length));
   }
 
   async #addVectors(

@@ -73,3 +73,23 @@ test("a cache that is full builds an index again, and finds the same", async () 
   cache.forget("acme.c7");
   expect(await namesIn(cache, rowOf(1, ["object-7"], "acme.c7"))).toEqual(["object-7"]);
 });
+
+test("an index that is larger than the cache is built once, and others are dropped for it", async () => {
+  let reads = 0;
+  const passages = [{ text: "a cat", page: 0, firstLine: 1, lastLine: 1 }];
+  const read = {
+    text: async () => {
+      reads += 1;
+      return create(DocumentTextSchema, { passages });
+    },
+    vectors: async () => undefined,
+  };
+  const cache = new IndexCache(read, { model: undefined, maxBytes: 1 });
+  for (const expected of [2, 2]) {
+    await namesIn(cache, rowOf(1, ["a", "b"]));
+    expect(reads).toBe(expected);
+  }
+  await namesIn(cache, rowOf(1, ["c"], "acme.other"));
+  await namesIn(cache, rowOf(1, ["a", "b"]));
+  expect(reads).toBe(5);
+});

@@ -6,6 +6,7 @@ import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semapho
 import { Failure } from "@reeve/platform/failure";
 import type { IndexMatches, IndexQuery } from "./collection-index.ts";
 import { CollectionIndex } from "./collection-index.ts";
+import { bytesOf } from "./index-size.ts";
 import type { ReadObjects } from "./read-objects.ts";
 
 interface Entry {
@@ -21,7 +22,7 @@ interface Entry {
 interface IndexCacheOptions {
   /** The model of the vectors that indexes have. Undefined: they have none. */
   readonly model: string | undefined;
-  /** Indexes that take about this much memory together are kept, beside those in use. */
+  /** Indexes that take about this much memory together are kept, and at least the one that was used last. */
   readonly maxBytes: number;
 }
 
@@ -45,7 +46,7 @@ export class IndexCache {
   readonly #builders = new KeyedSemaphore({
     permits: 1,
     permitsPerKey: 1,
-    maxWaitingPerKey: 1_000,
+    maxWaitingPerKey: 10,
   });
 
   constructor(read: ReadObjects, options: IndexCacheOptions) {
@@ -115,6 +116,7 @@ export class IndexCache {
     const [tenant = ""] = key.split(".");
     using permit = await this.#builders.acquire(tenant, signal);
     if (permit === undefined) throw tooManySearches();
+    this.#evict(Math.max(0, bytesOf(record) - entry.index.bytes));
     const onChange = () => (entry.revision = 0);
     const options = { read: this.#read, onChange };
     const isComplete = await entry.index.update(record, this.#options.model, options, signal);
@@ -122,16 +124,20 @@ export class IndexCache {
     return isComplete;
   }
 
-  #evict(): void {
-    let total = 0;
+  /** Drops what was used least recently, until `expected` more bytes fit. The index that was used last stays: it would be built for each search. */
+  #evict(expected = 0): void {
+    let total = expected;
     let count = 0;
     for (const [key, { users, index }] of [...this.#entries].toReversed()) {
       total += index.bytes;
       count += 1;
-      const isKept = total <= this.#options.maxBytes && count <= maxEntries;
-      if (users > 0 || isKept) continue;
+      const fits = total <= this.#options.maxBytes && count <= maxEntries;
+      if (users > 0 || fits || count === 1) continue;
       this.#entries.delete(key);
       index[Symbol.dispose]();
+      // Its memory is free for older ones.
+      total -= index.bytes;
+      count -= 1;
     }
   }
 }

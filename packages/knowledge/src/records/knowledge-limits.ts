@@ -1,6 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
 import { Failure } from "@reeve/platform/failure";
+import { bytesOf } from "../index/index-size.ts";
 import { textBytesOf } from "./collection-record.ts";
 
 /** The size of the largest document. */
@@ -12,6 +13,8 @@ const maxTextBytes = 16n * 1_048_576n;
 const maxPassages = 40_000;
 
 const maxCollections = 100;
+/** The memory of the index of a collection: one with as much text as it may have, and without vectors, fits. */
+export const maxIndexBytes = 128 * 1_048_576;
 
 /** Throws a Failure if a tenant has as many collections as it may have. */
 export function assertRoomForCollection(collections: number): void {
@@ -22,7 +25,8 @@ export function assertRoomForCollection(collections: number): void {
 
 /** Throws a Failure if a model or a person could not read the name of a document as it is. */
 export function assertPlainName(name: string): void {
-  if (!/[\p{C}\p{Zl}\p{Zp}]/u.test(name)) return;
+  // Joiners are a part of words in Persian and of emoji.
+  if (!/[\p{C}\p{Zl}\p{Zp}]/u.test(name.replaceAll(/[\u200C\u200D]/g, ""))) return;
   const description = "has characters that nobody sees; leave them out";
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, `name ${description}`, {
     violations: [{ field: "name", description, reason: "INVISIBLE_CHARACTERS" }],
@@ -34,6 +38,11 @@ export function assertDocumentFits(name: string, sizeBytes: number): void {
   if (sizeBytes <= maxDocumentBytes) return;
   const message = `document "${name}" has ${sizeBytes} bytes, more than ${maxDocumentBytes}; divide it into smaller ones`;
   throw new Failure("exhausted", ErrorReason.DOCUMENT_TOO_LARGE, message);
+}
+
+/** Whether the index of a collection fits into memory, with the vectors of these documents. */
+export function hasRoomForVectors(documents: CollectionRecord["documents"]): boolean {
+  return bytesOf({ documents }) <= maxIndexBytes;
 }
 
 /** Throws a Failure if a collection may not have these documents. */

@@ -18,15 +18,23 @@ export async function embedDocument(
   if (embedder === undefined) return { embedded: undefined, warnings: [] };
   const limit = AbortSignal.timeout(maxWaitMs);
   try {
-    const embedded = await embedTexts(embedder, texts, AbortSignal.any([signal, limit]));
-    return { embedded, warnings: [] };
+    const until = AbortSignal.any([signal, limit]);
+    const embedded = await embedTexts(embedder, texts, { signal: until });
+    const { refused } = embedded;
+    const warning = `${embedder.model} refuses ${refused} of ${texts.length} passages, which are found by their words only`;
+    return { embedded, warnings: refused === 0 ? [] : [warning] };
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof Failure) && !limit.aborted) throw error;
     const problem = limit.aborted
       ? `${embedder.model} took longer than ${maxWaitMs / 1_000} seconds`
       : String(error instanceof Error ? error.message : error);
-    const warning = `the document has no embeddings yet, and is found by its words only: ${problem}`;
-    return { embedded: undefined, warnings: [warning] };
+    return withoutEmbeddings(problem);
   }
+}
+
+/** Returns what a document has that is embedded later. */
+export function withoutEmbeddings(problem: string) {
+  const warning = `the document has no embeddings yet, and is found by its words only: ${problem}`;
+  return { embedded: undefined, warnings: [warning] };
 }

@@ -13,8 +13,9 @@ export interface Embedder {
   /** `provider:model`. Vectors of models with different names are never compared. */
   readonly model: string;
   /**
-   * Embeds at most 64 texts. Repeats what fails a few times at most. Throws a Failure, whose message people may read, when the
-   * model does not answer, refuses, or answers with something else than vectors.
+   * Embeds at most 64 texts. Repeats what fails a few times at most. Throws a Failure of kind `invalid` when the model refuses one of the
+   * texts, and of kind `unavailable` when it does not answer in `maxWaitMs`, or with something else than vectors. The users of all tenants
+   * may read its message, so it has nothing of the texts and of what the provider says. Default of `maxWaitMs`: 45 seconds.
    */
-  embed(texts: readonly string[], signal: AbortSignal): Promise<Embeddings>;
+  embed(texts: readonly string[], signal: AbortSignal, maxWaitMs?: number): Promise<Embeddings>;
 }

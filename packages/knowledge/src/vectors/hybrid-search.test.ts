@@ -7,6 +7,9 @@ import { SynonymEmbedder } from "../../test/synonym-embedder.ts";
 import { draftOf, parseText } from "../../test/text-parser.ts";
 import { CollectionEditor } from "../collection-editor.ts";
 import { Collections } from "../collections.ts";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import { embedTexts } from "./embed-texts.ts";
 import { byteVectors } from "./byte-vectors.ts";
 import type { Embedder } from "./embedder.ts";
 import { fuseRanks } from "./fuse-ranks.ts";
@@ -22,9 +25,10 @@ const newStores = () => ({
 });
 type Stores = ReturnType<typeof newStores>;
 
-const now = () => 0;
+const hourMs = 3_600_000;
 
-function editorWith(stores: Stores, embedder?: Embedder) {
+function editorWith(stores: Stores, embedder?: Embedder, nowMs = 0) {
+  const now = () => nowMs;
   const refresher = embedder && new VectorRefresher({ ...stores, embedder, now, log }, never);
   const editor = new CollectionEditor(stores, { parse: parseText, now, embedder, refresher });
   return { editor, refresher };
@@ -118,7 +122,10 @@ test("an embedder that fails costs a document and a search their meaning, and no
 test("another model is never compared with the vectors of the one before, which it replaces", async () => {
   const stores = newStores();
   await fill(editorWith(stores, new SynonymEmbedder("test:one")).editor, documents);
-  const two = editorWith(stores, new SynonymEmbedder("test:two", 3));
+  const rollout = editorWith(stores, new SynonymEmbedder("test:two", 3), hourMs - 1);
+  await search(rollout.editor, "holiday");
+  await rollout.refresher?.idle;
+  const two = editorWith(stores, new SynonymEmbedder("test:two", 3), hourMs);
   const first = await search(two.editor, "holiday");
   expect(first).toMatchObject({ names: [], retrieval: { ranking: Ranking.BM25 } });
   expect(first.retrieval.warnings).toHaveLength(1);
@@ -159,6 +166,45 @@ test("a document that is replaced while it is embedded keeps its new text", asyn
   const { documents: left } = await editor.get(ann, "h", never);
   expect(left.map(({ name }) => name)).toEqual(["train.md", "other.md"]);
   expect(await stores.objects.list(never)).toHaveLength(4);
+});
+
+// Requirement: KNOW-5
+test("a document that the model refuses keeps no other one from being embedded", async () => {
+  const stores = newStores();
+  const { editor: plain } = editorWith(stores);
+  await fill(plain, { "poison.md": "poison", ...documents });
+  const embedder = new SynonymEmbedder();
+  const embed = embedder.embed.bind(embedder);
+  let refusals = 0;
+  embedder.embed = async (texts, signal) => {
+    if (!texts.some((text) => text.includes("poison"))) return await embed(texts, signal);
+    refusals += 1;
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, "test:synonyms refuses the text");
+  };
+  const { editor, refresher } = editorWith(stores, embedder);
+  await search(editor, "x");
+  await refresher?.idle;
+  expect((await search(editor, "holiday")).names[0]).toBe("leave.md");
+  await refresher?.idle;
+  expect(refusals).toBe(1);
+});
+
+test("a passage that the model refuses has no direction, and the others of its document have", async () => {
+  const embedder = new SynonymEmbedder();
+  const embed = embedder.embed.bind(embedder);
+  embedder.embed = async (texts, signal) => {
+    if (!texts.includes("poison")) return await embed(texts, signal);
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, "refused");
+  };
+  const texts = ["a train", "poison", "a plane", "rail"];
+  const { values, dimensions, refused } = await embedTexts(embedder, texts, { signal: never });
+  expect({ dimensions, refused, length: values.length }).toEqual({
+    dimensions: 4,
+    refused: 1,
+    length: 16,
+  });
+  expect([...values.slice(4, 8)]).toEqual([0, 0, 0, 0]);
+  await expect(embedTexts(embedder, ["poison"], { signal: never })).rejects.toThrow("refused");
 });
 
 async function idOf(editor: CollectionEditor): Promise<string> {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { StoredVectors } from "@reeve/contracts/extensions/knowledge";
 import { DocumentVectorsSchema, StoredVectorsSchema } from "@reeve/contracts/extensions/knowledge";
 import type { Objects } from "@reeve/jetstream/objects/port";
@@ -9,7 +10,14 @@ import type { EmbeddedTexts } from "./embed-texts.ts";
 export async function storeVectors(
   objects: Pick<Objects, "write">,
   folder: string,
-  { model, dimensions, values, tokens, costUsd }: EmbeddedTexts,
+  {
+    model,
+    dimensions,
+    values,
+    tokens,
+    costUsd,
+    nowMs,
+  }: Omit<EmbeddedTexts, "refused"> & { readonly nowMs: number },
   signal: AbortSignal,
 ): Promise<StoredVectors> {
   const { name: object } = await objects.write(folder, encoded(values), signal);
@@ -18,6 +26,7 @@ export async function storeVectors(
     dimensions,
     object,
     tokens: BigInt(tokens),
+    embeddedAt: timestampFromMs(nowMs),
     ...(costUsd !== undefined && { costUsd }),
   });
 }

@@ -1,4 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { CollectionRecord, StoredDocument } from "@reeve/contracts/extensions/knowledge";
 import {
   CollectionRecordSchema,
@@ -7,9 +8,13 @@ import {
 } from "@reeve/contracts/extensions/knowledge";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Row, Table } from "@reeve/jetstream/table/port";
+import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { hasRoomForVectors } from "../records/knowledge-limits.ts";
+import { CountingEmbedder } from "./counting-embedder.ts";
 import { embedTexts } from "./embed-texts.ts";
 import type { Embedder } from "./embedder.ts";
+import { FailedDocuments } from "./failed-documents.ts";
 import { storeVectors } from "./store-vectors.ts";
 
 interface RefresherPorts {
@@ -24,16 +29,20 @@ interface RefresherPorts {
 const maxWaiting = 100;
 /** How long an embedder that failed is left alone. */
 const pauseMs = 60_000;
+/** Vectors of another model that are younger than this stay: during a rollout, gateways with both models run. */
+const minAgeMs = 3_600_000;
 const maxAttempts = 10;
 
 /**
  * Embeds the documents of collections that have no embeddings of the model of now, one collection after another, in the background. A
- * model that was changed replaces all embeddings of a collection this way. Stops when its signal aborts, and continues with the next search.
+ * model that was changed replaces all embeddings of a collection this way. A document that fails is tried again later and later. Stops
+ * when its signal aborts, and continues with the next search.
  */
 export class VectorRefresher {
   readonly #ports: RefresherPorts;
   readonly #signal: AbortSignal;
   readonly #waiting = new Set<string>();
+  readonly #failed: FailedDocuments;
   #running: Promise<void> | undefined;
   #pausedUntilMs = 0;
   /** How many values the vectors of the model have, as it answered last. */
@@ -42,9 +51,10 @@ export class VectorRefresher {
   constructor(ports: RefresherPorts, signal: AbortSignal) {
     this.#ports = ports;
     this.#signal = signal;
+    this.#failed = new FailedDocuments(ports.now);
   }
 
-  /** Resolves when nothing is left to do. */
+  /** Resolves when nothing is left to do, or until an embedder that failed is tried again. */
   get idle(): Promise<void> {
     return this.#running ?? Promise.resolve();
   }
@@ -53,24 +63,25 @@ export class VectorRefresher {
   notice({ key, record }: Row<CollectionRecord>, dimensions?: number): void {
     this.#dimensions = dimensions ?? this.#dimensions;
     if (!record.documents.some((each) => this.#lacks(each))) return;
-    if (this.#waiting.size >= maxWaiting || this.#ports.now() < this.#pausedUntilMs) return;
-    this.#waiting.add(key);
+    if (this.#waiting.size < maxWaiting) this.#waiting.add(key);
+    if (this.#ports.now() < this.#pausedUntilMs) return;
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
   }
 
   async #run(): Promise<void> {
     for (const key of this.#waiting) {
       if (this.#signal.aborted) return;
+      this.#waiting.delete(key);
       try {
         await this.#refresh(key);
       } catch (error) {
         if (this.#signal.aborted) return;
-        this.#pausedUntilMs = this.#ports.now() + pauseMs;
-        this.#waiting.clear();
         this.#ports.log.warn({ err: error, key }, "documents were not embedded");
+        if (!isUnavailable(error)) continue;
+        // The others wait, and this one after them.
+        this.#waiting.add(key);
+        this.#pausedUntilMs = this.#ports.now() + pauseMs;
         return;
-      } finally {
-        this.#waiting.delete(key);
       }
     }
   }
@@ -80,22 +91,37 @@ export class VectorRefresher {
     for (;;) {
       // Read again: another process may embed the same collection.
       const row = await this.#ports.table.get(key, this.#signal);
-      const next = row?.record.documents.find(
-        (each) => this.#lacks(each) && !tried.has(each.object),
-      );
-      if (next === undefined) return;
+      if (row === undefined) return;
+      const { documents } = row.record;
+      const next = documents.find((each) => this.#lacks(each) && !tried.has(each.object));
+      if (next === undefined || !this.#hasRoomFor(documents, next)) return;
       tried.add(next.object);
       await this.#embed(key, next.object);
     }
   }
 
-  #lacks({ vectors }: StoredDocument): boolean {
-    if (vectors === undefined || vectors.model !== this.#ports.embedder.model) return true;
+  #lacks({ vectors, object }: StoredDocument): boolean {
+    const { embedder, now } = this.#ports;
+    if (this.#failed.has(object)) return false;
+    if (vectors === undefined) return true;
+    if (vectors.model !== embedder.model) {
+      const { embeddedAt } = vectors;
+      return embeddedAt === undefined || now() - timestampMs(embeddedAt) >= minAgeMs;
+    }
     return this.#dimensions !== undefined && vectors.dimensions !== this.#dimensions;
   }
 
+  #hasRoomFor(documents: readonly StoredDocument[], added: StoredDocument): boolean {
+    const dimensions = this.#dimensions ?? 0;
+    return hasRoomForVectors(
+      documents.map((each) =>
+        each === added ? create(StoredDocumentSchema, { ...each, vectors: { dimensions } }) : each,
+      ),
+    );
+  }
+
   async #embed(key: string, object: string): Promise<void> {
-    const { embedder, objects } = this.#ports;
+    const { embedder, objects, log } = this.#ports;
     const chunks = await objects.read(object, this.#signal);
     if (chunks === undefined) return;
     const { passages } = fromBinary(
@@ -103,15 +129,27 @@ export class VectorRefresher {
       Buffer.concat(await Array.fromAsync(chunks)),
     );
     const texts = passages.map(({ text }) => text);
-    const embedded = await embedTexts(embedder, texts, this.#signal);
-    this.#dimensions = embedded.dimensions;
-    const folder = object.slice(0, object.lastIndexOf("/"));
-    const vectors = await storeVectors(objects, folder, embedded, this.#signal);
-    const replaced = await this.#record(key, object, vectors);
-    const unused = replaced.isStored ? replaced.before : vectors.object;
-    if (unused !== undefined) await objects.remove(unused, this.#signal);
-    const { model, tokens, costUsd } = vectors;
-    this.#ports.log.info({ key, model, tokens: Number(tokens), costUsd }, "document embedded");
+    const counting = new CountingEmbedder(embedder);
+    try {
+      const embedded = await embedTexts(counting, texts, { signal: this.#signal });
+      this.#dimensions = embedded.dimensions;
+      const folder = object.slice(0, object.lastIndexOf("/"));
+      const made = { ...embedded, nowMs: this.#ports.now() };
+      const vectors = await storeVectors(objects, folder, made, this.#signal);
+      const replaced = await this.#record(key, object, vectors);
+      const unused = replaced.isStored ? replaced.before : vectors.object;
+      if (unused !== undefined) await objects.remove(unused, this.#signal);
+      const { model, tokens, costUsd } = vectors;
+      const { refused } = embedded;
+      log.info({ key, model, tokens: Number(tokens), costUsd, refused }, "document embedded");
+      this.#failed.delete(object);
+    } catch (error) {
+      if (this.#signal.aborted) throw error;
+      this.#failed.add(object, isUnavailable(error) ? pauseMs : minAgeMs);
+      const { tokens } = counting;
+      log.warn({ err: error, key, object, tokens }, "document not embedded");
+      if (isUnavailable(error)) throw error;
+    }
   }
 
   /** Returns whether the document is still there, and the object of its vectors before. */
@@ -126,10 +164,15 @@ export class VectorRefresher {
           ? create(StoredDocumentSchema, { ...each, ...(vectors && { vectors }) })
           : each,
       );
+      if (!hasRoomForVectors(documents)) return { isStored: false } as const;
       const after = create(CollectionRecordSchema, { ...row.record, documents });
       const updated = await table.update(key, after, row.revision, this.#signal);
       if (updated !== undefined) return { isStored: true, before: found.vectors?.object } as const;
     }
     return { isStored: false } as const;
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof Failure && error.kind === "unavailable";
 }

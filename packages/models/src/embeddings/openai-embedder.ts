@@ -2,6 +2,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { malformed } from "@reeve/knowledge/vectors/byte-vectors";
 import { Failure } from "@reeve/platform/failure";
+import type { ModelFailureReason } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { z } from "zod";
 import { openaiClient } from "../wire/openai-client.ts";
@@ -55,11 +56,27 @@ export function openaiEmbedder({ setting, ...options }: EmbedderOptions): Embedd
         signal.throwIfAborted();
         const failure = failures.ofException(error);
         if (!(failure instanceof ModelFailure)) throw failure;
-        const message = `embeddings: ${failure.message}`;
-        throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause: error });
+        throw failureOf(`${name}:${model}`, failure);
       }
     },
   };
+}
+
+/** What is wrong with the texts, and not with the model. */
+const ofTexts: ReadonlySet<ModelFailureReason> = new Set([
+  "context_overflow",
+  "invalid",
+  "refused",
+]);
+
+/** The provider may quote the texts of one tenant, and others read the message: it stays in the cause. */
+function failureOf(model: string, cause: ModelFailure): Failure {
+  if (ofTexts.has(cause.reason)) {
+    const message = `${model} refuses the text (${cause.reason})`;
+    return new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { cause });
+  }
+  const message = `${model} does not embed now (${cause.reason})`;
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause });
 }
 
 function answerIn(text: string): z.infer<typeof answerSchema> {

@@ -167,6 +167,9 @@ pub struct StoredVectors {
     /// Cost in US dollars. Unset if the model has no price.
     #[prost(double, optional, tag = "5")]
     pub cost_usd: ::core::option::Option<f64>,
+    /// Time at which they were made. Unset: not known, and long ago.
+    #[prost(message, optional, tag = "6")]
+    pub embedded_at: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// The embeddings of the passages of a document. They are stored once, and never changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -6,6 +6,8 @@ import { assertDocumentFits } from "@reeve/knowledge/records/knowledge-limits";
 import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "../gateway-ports.ts";
 
+const maxDiscardMs = 30_000;
+
 type Ports = Pick<GatewayPorts, "knowledge" | "artifacts" | "assertRoom">;
 
 /** Adds a document to a collection, from the request or from an artifact. */
@@ -26,13 +28,28 @@ export async function addDocument(
   await knowledge.assertMayChange(user, collectionId, signal);
   const artifact = await ofArtifact(ports, user, request, source.value, signal);
   try {
-    return await knowledge.addDocument(user, collectionId, artifact, signal);
-  } finally {
-    // The document counts, not what is left of its upload.
-    if (discardArtifact) {
-      await ports.artifacts.delete(user.tenant, source.value, signal).catch(() => undefined);
-    }
+    const added = await knowledge.addDocument(user, collectionId, artifact, signal);
+    if (discardArtifact) await discard(ports, user, source.value);
+    return added;
+  } catch (error) {
+    // A repetition of what may succeed later needs it.
+    if (discardArtifact && isFinal(error, signal)) await discard(ports, user, source.value);
+    throw error;
   }
+}
+
+function isFinal(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted || (error instanceof Failure && error.kind !== "unavailable");
+}
+
+/** Deletes an upload, whether or not the caller left. The document counts, not what is left of its upload. */
+async function discard(
+  { artifacts }: Ports,
+  { tenant }: KnowledgeUser,
+  artifactId: string,
+): Promise<void> {
+  const limit = AbortSignal.timeout(maxDiscardMs);
+  await artifacts.delete(tenant, artifactId, limit).catch(() => undefined);
 }
 
 async function ofArtifact(

@@ -684,7 +684,9 @@ type StoredVectors struct {
 	// Number of tokens that were embedded.
 	Tokens uint64 `protobuf:"varint,4,opt,name=tokens,proto3" json:"tokens,omitempty"`
 	// Cost in US dollars. Unset if the model has no price.
-	CostUsd       *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	CostUsd *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
+	// Time at which they were made. Unset: not known, and long ago.
+	EmbeddedAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=embedded_at,json=embeddedAt,proto3" json:"embedded_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -752,6 +754,13 @@ func (x *StoredVectors) GetCostUsd() float64 {
 		return *x.CostUsd
 	}
 	return 0
+}
+
+func (x *StoredVectors) GetEmbeddedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EmbeddedAt
+	}
+	return nil
 }
 
 // The embeddings of the passages of a document. They are stored once, and never changed.
@@ -2065,7 +2074,7 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x0eStoredDocument\x128\n" +
 	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12;\n" +
-	"\avectors\x18\x03 \x01(\v2!.reeve.knowledge.v1.StoredVectorsR\avectors\"\xa2\x01\n" +
+	"\avectors\x18\x03 \x01(\v2!.reeve.knowledge.v1.StoredVectorsR\avectors\"\xdf\x01\n" +
 	"\rStoredVectors\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1e\n" +
 	"\n" +
@@ -2073,7 +2082,9 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"dimensions\x12\x16\n" +
 	"\x06object\x18\x03 \x01(\tR\x06object\x12\x16\n" +
 	"\x06tokens\x18\x04 \x01(\x04R\x06tokens\x12\x1e\n" +
-	"\bcost_usd\x18\x05 \x01(\x01H\x00R\acostUsd\x88\x01\x01B\v\n" +
+	"\bcost_usd\x18\x05 \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12;\n" +
+	"\vembedded_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"embeddedAtB\v\n" +
 	"\t_cost_usd\"?\n" +
 	"\x0fDocumentVectors\x12\x16\n" +
 	"\x06values\x18\x01 \x01(\fR\x06values\x12\x14\n" +
@@ -2231,39 +2242,40 @@ var file_reeve_knowledge_v1_knowledge_proto_depIdxs = []int32{
 	6,  // 5: reeve.knowledge.v1.CollectionRecord.documents:type_name -> reeve.knowledge.v1.StoredDocument
 	2,  // 6: reeve.knowledge.v1.StoredDocument.document:type_name -> reeve.knowledge.v1.Document
 	7,  // 7: reeve.knowledge.v1.StoredDocument.vectors:type_name -> reeve.knowledge.v1.StoredVectors
-	10, // 8: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
-	1,  // 9: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	30, // 10: reeve.knowledge.v1.UpdateCollectionRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 11: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 12: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 13: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
-	2,  // 14: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
-	2,  // 15: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
-	3,  // 16: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
-	4,  // 17: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	11, // 18: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
-	15, // 19: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
-	17, // 20: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
-	13, // 21: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
-	19, // 22: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
-	21, // 23: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
-	23, // 24: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
-	25, // 25: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
-	27, // 26: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
-	12, // 27: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
-	16, // 28: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
-	18, // 29: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
-	14, // 30: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
-	20, // 31: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
-	22, // 32: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
-	24, // 33: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
-	26, // 34: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
-	28, // 35: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
-	27, // [27:36] is the sub-list for method output_type
-	18, // [18:27] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	29, // 8: reeve.knowledge.v1.StoredVectors.embedded_at:type_name -> google.protobuf.Timestamp
+	10, // 9: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
+	1,  // 10: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	30, // 11: reeve.knowledge.v1.UpdateCollectionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 12: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 13: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 14: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
+	2,  // 15: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
+	2,  // 16: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
+	3,  // 17: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
+	4,  // 18: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	11, // 19: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
+	15, // 20: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
+	17, // 21: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
+	13, // 22: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
+	19, // 23: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
+	21, // 24: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
+	23, // 25: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
+	25, // 26: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
+	27, // 27: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
+	12, // 28: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
+	16, // 29: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
+	18, // 30: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
+	14, // 31: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
+	20, // 32: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
+	22, // 33: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
+	24, // 34: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
+	26, // 35: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
+	28, // 36: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
+	28, // [28:37] is the sub-list for method output_type
+	19, // [19:28] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_reeve_knowledge_v1_knowledge_proto_init() }
