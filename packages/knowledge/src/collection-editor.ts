@@ -1,5 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
-import { create, toBinary } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
 import type {
@@ -12,7 +11,6 @@ import {
   CollectionRecordSchema,
   CollectionSchema,
   DocumentSchema,
-  DocumentTextSchema,
   StoredDocumentSchema,
 } from "@reeve/contracts/extensions/knowledge";
 import type { Row } from "@reeve/jetstream/table/port";
@@ -23,7 +21,6 @@ import { Collections } from "./collections.ts";
 import { documentFormat } from "./parse/formats.ts";
 import type { DocumentDraft, IntakeOptions } from "./document-intake.ts";
 import { busy, DocumentIntake } from "./document-intake.ts";
-import type { ParsedDocument } from "./parse/parse-document.ts";
 import type { CollectionOfUser } from "./records/change-collection.ts";
 import {
   changeableRow,
@@ -31,7 +28,14 @@ import {
   replaceDocuments,
   visibleRow,
 } from "./records/change-collection.ts";
-import { keyOf, objectsOf, shown, shownDocument } from "./records/collection-record.ts";
+import {
+  documentIdOf,
+  keyOf,
+  objectsOf,
+  shown,
+  shownDocument,
+} from "./records/collection-record.ts";
+import { documentNotFound, revisionConflict, withoutRoom } from "./records/editor-failures.ts";
 import {
   assertPlainName,
   assertRoom,
@@ -40,6 +44,7 @@ import {
 } from "./records/knowledge-limits.ts";
 import type { KnowledgeUser } from "./records/knowledge-user.ts";
 import { maySee } from "./records/knowledge-user.ts";
+import { storeText } from "./records/store-text.ts";
 import { storeVectors } from "./vectors/store-vectors.ts";
 import type { VectorRefresher } from "./vectors/vector-refresher.ts";
 
@@ -190,14 +195,13 @@ export class CollectionEditor extends Collections {
       addedAt: timestampFromMs(nowMs),
     });
     const folder = `${user.tenant}/${collectionId}`;
-    const { name: object } = await this.objects.write(folder, encoded(parsed), signal);
+    const object = await storeText(this.objects, folder, parsed, signal);
     const stored = create(StoredDocumentSchema, { document, object });
     const progress = { mayBeRecorded: false };
     let unused: readonly string[] = [];
     try {
       if (embedded) {
-        const made = { ...embedded, nowMs };
-        stored.vectors = await storeVectors(this.objects, folder, made, signal);
+        stored.vectors = await storeVectors(this.objects, folder, { ...embedded, nowMs }, signal);
         unused = [stored.vectors.object];
       }
       await this.#record({ user, collectionId }, stored, progress, signal);
@@ -292,31 +296,4 @@ export class CollectionEditor extends Collections {
     if (permit === undefined) throw busy("the list of collections waits for too many others");
     return await this.table.list(tenant, signal);
   }
-}
-
-async function* encoded({ passages }: ParsedDocument): AsyncIterable<Uint8Array> {
-  const text = { passages: [...passages], nonce: randomBytes(16) };
-  yield toBinary(DocumentTextSchema, create(DocumentTextSchema, text));
-}
-
-function documentIdOf(...parts: readonly string[]): string {
-  return `doc_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}`;
-}
-
-function withoutRoom(collectionId: string): string {
-  return `the document has no embeddings, and is found by its words only: those of collection ${collectionId} would take too much memory; divide the collection`;
-}
-
-function revisionConflict(collectionId: string, expected: number, actual: number): Failure {
-  const message = `collection ${collectionId} has revision ${actual}, not ${expected}; read it again, and repeat the change`;
-  return new Failure("conflict", ErrorReason.REVISION_CONFLICT, message, {
-    metadata: { collection_id: collectionId },
-  });
-}
-
-function documentNotFound(collectionId: string, documentId: string): Failure {
-  const message = `collection ${collectionId} has no document ${documentId}; list its documents for their ids`;
-  return new Failure("not_found", ErrorReason.DOCUMENT_NOT_FOUND, message, {
-    metadata: { collection_id: collectionId, document_id: documentId },
-  });
 }

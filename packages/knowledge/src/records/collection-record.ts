@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ErrorReason } from "@reeve/contracts/error";
@@ -18,6 +19,11 @@ export const validId = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 export function keyOf(tenant: string, collection: string): string {
   return bucketOf(CollectionRecordSchema).key({ tenant, collection });
+}
+
+/** Returns the id of a document, which one with the same name has too: `parts` are its tenant, collection, and name. */
+export function documentIdOf(...parts: readonly string[]): string {
+  return `doc_${createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32)}`;
 }
 
 /** Returns a collection as clients see it: with its counts. */

@@ -203,7 +203,7 @@ test("a passage that the model refuses has no direction, and the others of its d
     refused: 1,
     length: 16,
   });
-  expect([...values.slice(4, 8)]).toEqual([0, 0, 0, 0]);
+  expect(Array.from(values.subarray(4, 8))).toEqual([0, 0, 0, 0]);
   await expect(embedTexts(embedder, ["poison"], { signal: never })).rejects.toThrow("refused");
 });
 
