@@ -5,6 +5,7 @@ import {
   CollectionRecordSchema,
   DocumentTextSchema,
   StoredDocumentSchema,
+  StoredVectorsSchema,
 } from "@reeve/contracts/extensions/knowledge";
 import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Row, Table } from "@reeve/jetstream/table/port";
@@ -112,11 +113,9 @@ export class VectorRefresher {
   }
 
   #hasRoomFor(documents: readonly StoredDocument[], added: StoredDocument): boolean {
-    const dimensions = this.#dimensions ?? 0;
+    const vectors = create(StoredVectorsSchema, { dimensions: this.#dimensions ?? 0 });
     return hasRoomForVectors(
-      documents.map((each) =>
-        each === added ? create(StoredDocumentSchema, { ...each, vectors: { dimensions } }) : each,
-      ),
+      documents.map((each) => (each === added ? { ...each, vectors } : each)),
     );
   }
 

@@ -45,12 +45,15 @@ export class Knowledge {
     return collection ?? create(CollectionSchema);
   }
 
-  /** Changes what the mask of the request names, or without a mask what the request sets. Nothing else changes. */
+  /**
+   * Changes what the mask of the request names, or without a mask what the request sets. Nothing else changes. Not repeated if the
+   * connection breaks.
+   */
   async update(
     request: MessageInitShape<typeof UpdateCollectionRequestSchema>,
     options: CallOptions = {},
   ): Promise<Collection> {
-    const { collection } = await this.#requests.repeatable(
+    const { collection } = await this.#requests.once(
       ({ knowledge }, call) => knowledge.updateCollection(request, call),
       options,
     );

@@ -76,7 +76,7 @@ test("no field of a call of a memory tool, or of its result, shows others a memo
       event: {
         case: "pluginHookFinished",
         value: {
-          answer: { rewrite: { arguments: args } },
+          answer: { verdict: { case: "rewrite", value: { arguments: args } } },
           error: text,
           guards: [{ guard: "tone", reason: text, problem: text }],
         },
