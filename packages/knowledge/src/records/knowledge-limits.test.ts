@@ -1,0 +1,17 @@
+import { create } from "@bufbuild/protobuf";
+import { StoredDocumentSchema } from "@reeve/contracts/extensions/knowledge";
+import { expect, test } from "vitest";
+import { assertRoom, hasRoomForVectors } from "./knowledge-limits.ts";
+
+test("a collection that is full fits into memory without its vectors, and not with long ones", () => {
+  const full = (vectors?: { readonly dimensions: number }) =>
+    Array.from({ length: 4 }, () =>
+      create(StoredDocumentSchema, {
+        document: { textBytes: BigInt(4 * 1_048_576), passageCount: 10_000 },
+        ...(vectors && { vectors }),
+      }),
+    );
+  expect(() => assertRoom("c", full())).not.toThrow();
+  expect(hasRoomForVectors(full())).toBe(true);
+  expect(hasRoomForVectors(full({ dimensions: 1_024 }))).toBe(false);
+});
