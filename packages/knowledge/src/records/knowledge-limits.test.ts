@@ -3,14 +3,15 @@ import { StoredDocumentSchema } from "@reeve/contracts/extensions/knowledge";
 import { expect, test } from "vitest";
 import { assertRoom, hasRoomForVectors } from "./knowledge-limits.ts";
 
+/** Returns the documents of a collection that has as much text, and as many passages, as it may have. */
+function full(vectors?: { readonly dimensions: number }) {
+  const document = { textBytes: BigInt(4 * 1_048_576), passageCount: 10_000 };
+  return Array.from({ length: 4 }, () =>
+    create(StoredDocumentSchema, { document, ...(vectors && { vectors }) }),
+  );
+}
+
 test("a collection that is full fits into memory without its vectors, and not with long ones", () => {
-  const full = (vectors?: { readonly dimensions: number }) =>
-    Array.from({ length: 4 }, () =>
-      create(StoredDocumentSchema, {
-        document: { textBytes: BigInt(4 * 1_048_576), passageCount: 10_000 },
-        ...(vectors && { vectors }),
-      }),
-    );
   expect(() => assertRoom("c", full())).not.toThrow();
   expect(hasRoomForVectors(full())).toBe(true);
   expect(hasRoomForVectors(full({ dimensions: 1_024 }))).toBe(false);
