@@ -1,16 +1,21 @@
 import { afterHandle } from "@reeve/agent/workflow/node-type";
 import type { NodeProps } from "@xyflow/react";
-import { Handle, Position } from "@xyflow/react";
+import { Handle, Position, useUpdateNodeInternals } from "@xyflow/react";
+import { useEffect } from "react";
 import { otherHandle, wholeHandle } from "../../workflow/graph/node-ports.ts";
 import type { Port } from "../../workflow/graph/node-ports.ts";
 import { Badge } from "../badge.tsx";
 import type { CardNode } from "./flow-parts.ts";
 
 /** A node on the canvas: what it is, how it is doing, its inputs at the left, and its outputs at the right. */
-export function NodeCard({ data }: NodeProps<CardNode>) {
+export function NodeCard({ id, data }: NodeProps<CardNode>) {
   const { title, kind, ports, problems, state, isReadOnly } = data;
   const isWrong = problems.length > 0;
   const others = ports.takesOthers && !isReadOnly;
+  const updateInternals = useUpdateNodeInternals();
+  const connectors = [...ports.inputs, ...ports.outputs].map(({ handle }) => handle).join("\n");
+  // React Flow finds connectors by itself only when the size of the card changes, and draws no edge to those it does not know.
+  useEffect(() => updateInternals(id), [updateInternals, id, connectors, others]);
   return (
     <div className="flow-card" data-state={state?.tone} data-wrong={isWrong || undefined}>
       <div className="flow-head" title={problems.map(({ message }) => message).join("\n")}>
