@@ -180,6 +180,8 @@ export interface Span {
   readonly kind: SpanKind | "claim" | "hook";
   readonly label: string;
   readonly depth: number;
+  /** Id of the frame in which it occurred. Empty: the root, or the planner. */
+  readonly frameId: string;
   readonly attempt: number;
   readonly startMs: number;
   endMs: number | undefined;

@@ -56,7 +56,7 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
     }
     case "subtask": {
       const { subtaskId, title, ended, isError, message } = event.value;
-      const key = `subtask ${subtaskId}`;
+      const key = subtaskKey(subtaskId);
       if (ended) return close(run, envelope, key, { failed: isError, detail: message });
       return open(run, envelope, { key, kind: "subtask", label: title || "subtask", attempt: 1 });
     }
@@ -95,6 +95,11 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
       // Events of other kinds take no time.
       return;
   }
+}
+
+/** Returns the key of the span of a subtask. */
+export function subtaskKey(frameId: string): string {
+  return `subtask ${frameId}`;
 }
 
 type SpanStart = Pick<Span, "key" | "kind" | "label" | "attempt"> &
@@ -136,11 +141,12 @@ function noteLost({ lost }: RunModel, span: Span | undefined): void {
   lost.reservedUsd += span.reservedUsd;
 }
 
-function open(run: RunModel, { time, depth }: RunEvent, start: SpanStart): void {
+function open(run: RunModel, { time, depth, parentId }: RunEvent, start: SpanStart): void {
   const span: Span = {
     reservedUsd: 0,
     ...start,
     depth,
+    frameId: parentId,
     startMs: msOf(time) ?? 0,
     endMs: undefined,
     failed: false,

@@ -2,6 +2,7 @@ import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useRef, useState } from "react";
 import { formatDollars } from "../../../format/amounts.ts";
 import { formatDuration, formatExact } from "../../../format/time.ts";
+import { nestedSpans } from "../../../run/nested-spans.ts";
 import type { Span } from "../../../run/run-model.ts";
 import type { TimeScale, TimeSegment } from "../../../run/time-scale.ts";
 import { timeScale } from "../../../run/time-scale.ts";
@@ -19,8 +20,9 @@ export function Timeline({ snapshot: { run } }: RunViewProps) {
   const tickMs = useNow();
   const list = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<Span | undefined>();
+  const spans = nestedSpans(run.spans);
   const rows = useWindowVirtualizer({
-    count: run.spans.length,
+    count: spans.length,
     estimateSize: () => rowPx,
     overscan: 20,
     scrollMargin: list.current?.offsetTop ?? 0,
@@ -52,7 +54,7 @@ export function Timeline({ snapshot: { run } }: RunViewProps) {
         style={{ height: rows.getTotalSize() }}
       >
         {rows.getVirtualItems().map((row) => {
-          const span = run.spans[row.index];
+          const span = spans[row.index];
           if (span === undefined) return null;
           const top = row.start - rows.options.scrollMargin;
           return (
