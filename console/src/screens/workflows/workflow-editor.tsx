@@ -22,7 +22,7 @@ import { readSpec, specAsYaml } from "../agents/spec-text.ts";
 import type { SpecProblem } from "../agents/spec-text.ts";
 import type { Chosen } from "./canvas/canvas.tsx";
 import type { Drawn } from "./canvas/connect.ts";
-import { edgeOf, mayConnect } from "./canvas/connect.ts";
+import { edgeOf, whyNotConnect } from "./canvas/connect.ts";
 import { usePlaces } from "./canvas/use-places.ts";
 import { EditorBar } from "./editor-bar.tsx";
 import { ProblemList } from "./panel/problem-list.tsx";
@@ -114,7 +114,7 @@ export function WorkflowEditor({ spec: stored, revision, onSaved }: WorkflowEdit
     },
     [change, onChoose],
   );
-  const canConnect = (drawn: Drawn) => mayConnect(graph, edgeOf(drawn, ports), types.typeOf);
+  const whyNot = (drawn: Drawn) => whyNotConnect(graph, edgeOf(drawn, ports), types.typeOf);
   const isValid = problems.length === 0 && validation.isSuccess && !validation.isFetching;
   const hasChanged = isNew || draft.text !== specAsYaml(stored);
   return (
@@ -158,7 +158,7 @@ export function WorkflowEditor({ spec: stored, revision, onSaved }: WorkflowEdit
               onLeave={onLeave}
               onPlace={move}
               onConnect={(drawn) => change((before) => addEdge(before, edgeOf(drawn, ports)))}
-              mayConnect={canConnect}
+              whyNotConnect={whyNot}
               onRemove={onRemove}
               onDrop={add}
             />

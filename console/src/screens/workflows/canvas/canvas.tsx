@@ -1,8 +1,9 @@
-import type { EdgeChange, NodeChange } from "@xyflow/react";
+import type { EdgeChange, FinalConnectionState, NodeChange } from "@xyflow/react";
 import { Background, Controls, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import type { DragEvent } from "react";
 import { useCallback, useMemo, useState } from "react";
 import type { CardEdge, CardNode } from "../../../ui/flow/flow-parts.ts";
+import { KeepInView } from "../../../ui/flow/keep-in-view.tsx";
 import { fitViewOptions, flowLabels, nodeTypes } from "../../../ui/flow/flow-settings.ts";
 import { useMeasured, withSize } from "../../../ui/flow/use-measured.ts";
 import type { Place } from "../../../workflow/graph/layout.ts";
@@ -27,7 +28,8 @@ export interface CanvasProps {
   readonly onLeave: (left: Chosen) => void;
   readonly onPlace: (places: ReadonlyMap<string, Place>) => void;
   readonly onConnect: (drawn: Drawn) => void;
-  readonly mayConnect: (drawn: Drawn) => boolean;
+  /** Why a connection cannot be drawn. Undefined: it can. */
+  readonly whyNotConnect: (drawn: Drawn) => string | undefined;
   readonly onRemove: (ids: ReadonlySet<string>, indexes: ReadonlySet<number>) => void;
   readonly onDrop: (type: string, place: Place) => void;
 }
@@ -42,11 +44,12 @@ export function Canvas(props: CanvasProps) {
 }
 
 function Flow(props: CanvasProps) {
-  const { chosen, isReadOnly, onChoose, onLeave, onPlace, onRemove, onDrop } = props;
+  const { whyNotConnect, chosen, isReadOnly, onChoose, onLeave, onPlace, onRemove, onDrop } = props;
   const { screenToFlowPosition } = useReactFlow();
   const [sizes, measure] = useMeasured();
   // Until a person lets go of a node, only the canvas knows where it is.
   const [dragged, setDragged] = useState<ReadonlyMap<string, Place>>(new Map());
+  const [refusal, setRefusal] = useState("");
   const chosenNode = chosen?.kind === "node" ? chosen.id : undefined;
   const chosenEdge = chosen?.kind === "edge" ? chosen.index : undefined;
   const nodes = useMemo(
@@ -58,6 +61,8 @@ function Flow(props: CanvasProps) {
       })),
     [props.nodes, sizes, dragged, chosenNode],
   );
+  // A person who drags a node decides where it is seen.
+  const placesKey = useMemo(() => keyOfPlaces(props.nodes), [props.nodes]);
   const edges = useMemo(
     () => props.edges.map((edge) => ({ ...edge, selected: edge.data?.index === chosenEdge })),
     [props.edges, chosenEdge],
@@ -127,7 +132,9 @@ function Flow(props: CanvasProps) {
         onEdgesChange={onEdgesChange}
         onDelete={onDelete}
         onConnect={props.onConnect}
-        isValidConnection={props.mayConnect}
+        isValidConnection={(drawn) => whyNotConnect(drawn) === undefined}
+        onConnectStart={() => setRefusal("")}
+        onConnectEnd={(_, state) => setRefusal(refusalOf(state, whyNotConnect))}
         onPaneClick={() => onChoose(undefined)}
         nodesDraggable={!isReadOnly}
         nodesConnectable={!isReadOnly}
@@ -143,7 +150,33 @@ function Flow(props: CanvasProps) {
       >
         <Background />
         <Controls showInteractive={false} />
+        <KeepInView places={placesKey} />
       </ReactFlow>
+      <p role="status" className={refusal === "" ? "" : "note warn flow-refusal"}>
+        {refusal}
+      </p>
     </div>
   );
+}
+
+/** Says why the connection that a person let go of was not drawn. Empty: it was, or it led to no connector. */
+function refusalOf(
+  { isValid, fromHandle, toHandle }: FinalConnectionState,
+  whyNot: CanvasProps["whyNotConnect"],
+): string {
+  if (isValid !== false || fromHandle === null || toHandle === null) return "";
+  if (fromHandle.type === toHandle.type) return "An edge leads from an output to an input.";
+  const [source, target] =
+    fromHandle.type === "source" ? [fromHandle, toHandle] : [toHandle, fromHandle];
+  const drawn = {
+    source: source.nodeId,
+    sourceHandle: source.id ?? null,
+    target: target.nodeId,
+    targetHandle: target.id ?? null,
+  };
+  return whyNot(drawn) ?? "";
+}
+
+function keyOfPlaces(nodes: readonly CardNode[]): string {
+  return nodes.map(({ id, position: { x, y } }) => `${id} ${x} ${y}`).join("\n");
 }

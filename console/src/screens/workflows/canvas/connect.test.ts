@@ -3,7 +3,7 @@ import { nodeTypeOf } from "@reeve/agent/workflow/node-catalog";
 import { WorkflowSchema } from "@reeve/contracts/extensions/workflow";
 import { expect, test } from "vitest";
 import { otherHandle, portsOf, wholeHandle } from "../../../workflow/graph/node-ports.ts";
-import { edgeOf, mayConnect } from "./connect.ts";
+import { edgeOf, whyNotConnect } from "./connect.ts";
 
 const graph = create(WorkflowSchema, {
   nodes: [
@@ -35,9 +35,15 @@ test("from a node as a whole, an edge only makes its target wait", () => {
   });
 });
 
-test("an edge cannot close a cycle, or lead to an input that has one, unless it takes several", () => {
-  expect(mayConnect(graph, drawn("end", wholeHandle, "start", "$after"), typeOf)).toBe(false);
-  expect(mayConnect(graph, drawn("start", "value", "end", "value"), typeOf)).toBe(false);
-  expect(mayConnect(graph, drawn("start", "value", "join", "values"), typeOf)).toBe(true);
-  expect(mayConnect(graph, drawn("start", wholeHandle, "end", "$after"), typeOf)).toBe(true);
+test("says why an edge cannot close a cycle, or lead to an input that has one, unless it takes several", () => {
+  const why = (...ends: Parameters<typeof drawn>) =>
+    whyNotConnect(graph, drawn(...ends), typeOf);
+  expect(why("end", wholeHandle, "start", "$after")).toBe(
+    "An edge from end to start would make a cycle.",
+  );
+  expect(why("start", "value", "end", "value")).toBe(
+    "end.value has an edge already. Remove it first.",
+  );
+  expect(why("start", "value", "join", "values")).toBeUndefined();
+  expect(why("start", wholeHandle, "end", "$after")).toBeUndefined();
 });

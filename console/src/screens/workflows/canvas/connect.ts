@@ -37,19 +37,29 @@ function newInputName(source: string, ports: NodePorts | undefined): string {
   return name;
 }
 
-/** Whether an edge can be drawn: it makes no cycle, and its input has no other edge unless it takes several. */
-export function mayConnect(graph: Workflow, ends: EdgeEnds, typeOf: TypeOf): boolean {
-  if (reachedFrom(graph, ends.target).has(ends.source)) return false;
-  if (ends.targetHandle === afterHandle) return true;
+/**
+ * Returns why an edge cannot be drawn: it makes a cycle, or its input takes one edge and has it. Undefined: it can be drawn.
+ */
+export function whyNotConnect(
+  graph: Workflow,
+  ends: EdgeEnds,
+  typeOf: TypeOf,
+): string | undefined {
+  if (reachedFrom(graph, ends.target).has(ends.source)) {
+    return `An edge from ${ends.source} to ${ends.target} would make a cycle.`;
+  }
+  if (ends.targetHandle === afterHandle) return undefined;
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const target = byId.get(ends.target);
   const type = target && typeOf(target);
   const port = type?.inputs.find(({ handle }) => handle === ends.targetHandle);
-  if (port?.multiple === true) return true;
-  return !graph.edges.some((edge) => {
+  if (port?.multiple === true) return undefined;
+  const isTaken = graph.edges.some((edge) => {
     if (edge.target !== ends.target) return false;
     const source = byId.get(edge.source);
     const drawn = drawnEnds(edge, source && typeOf(source), type);
     return drawn.targetHandle === ends.targetHandle;
   });
+  if (!isTaken) return undefined;
+  return `${ends.target}.${ends.targetHandle} has an edge already. Remove it first.`;
 }
