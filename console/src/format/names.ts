@@ -1,3 +1,5 @@
+import { waitTools } from "@reeve/agent/workflow/wait-tools";
+import type { ToolCall } from "@reeve/contracts/tool";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { EventFamily, EventFamilySchema, RunStatus } from "@reeve/contracts/run";
@@ -72,4 +74,15 @@ export function nameOfAgent({
   delegateId,
 }: Pick<Approval, "agentId" | "delegateId">): string {
   return delegateId === "" ? agentId : `${agentId} (${delegateId})`;
+}
+
+/** Returns the question of a workflow's approval. Undefined: the call is another one. */
+export function questionOf(call: ToolCall | undefined): string | undefined {
+  const question = call?.name === waitTools.approval ? call.arguments?.["question"] : undefined;
+  return typeof question === "string" && question !== "" ? question : undefined;
+}
+
+/** Names what is decided about: the question of a workflow's approval, or else the node or the tool. */
+export function nameOfCall(call: ToolCall | undefined): string {
+  return questionOf(call) ?? (call?.nodeId || call?.name || "a call");
 }

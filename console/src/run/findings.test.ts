@@ -54,6 +54,7 @@ test("a failure deep in a run is listed with where it is and why", () => {
       why: "no such file",
       costUsd: 0,
       isEnd: false,
+      sequence: 6,
     },
     {
       key: "Inner",
@@ -62,6 +63,7 @@ test("a failure deep in a run is listed with where it is and why", () => {
       why: "the file is empty",
       costUsd: 0,
       isEnd: true,
+      sequence: 7,
     },
   ]);
 });

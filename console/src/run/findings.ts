@@ -3,7 +3,7 @@ import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import type { NamedTone } from "../format/names.ts";
 import { msOf } from "../format/time.ts";
-import { nameOfApproval } from "../format/names.ts";
+import { nameOfApproval, nameOfCall } from "../format/names.ts";
 import { resultLine, stateOfCall } from "./call-state.ts";
 import type { Frame, RunModel } from "./run-model.ts";
 import { whyWithheld } from "./withheld.ts";
@@ -21,6 +21,8 @@ export interface Failure {
   readonly withheld?: string;
   /** Whether it ended a part of the run, or the run. */
   readonly isEnd: boolean;
+  /** Sequence of the event with which it failed. 0: there is none. */
+  readonly sequence: number;
 }
 
 /** The key of the failure of the run itself, beside the ids of subtasks and the keys of calls. */
@@ -55,34 +57,29 @@ export function failuresOf(run: RunModel): readonly Failure[] {
   const subtasks = [...run.frames.values()]
     .filter(({ kind, state }) => kind === "subtask" && state === "failed")
     .map((frame) => ({
+      key: frame.id,
+      path: pathOf(frame.parent),
+      name: frame.title || "Subtask",
+      why: frame.message,
+      costUsd: frame.costUsd,
+      isEnd: true,
       sequence: frame.endSequence,
-      failure: {
-        key: frame.id,
-        path: pathOf(frame.parent),
-        name: frame.title || "Subtask",
-        why: frame.message,
-        costUsd: frame.costUsd,
-        isEnd: true,
-      },
     }));
   const calls = [...run.calls.values()]
     // A call that started a subtask fails with it.
     .filter((call) => call.subtasks.length === 0 && stateOfCall(call, run).tone === "bad")
     .map((call) => ({
+      key: call.key,
+      path: pathOf(call.frame),
+      name: call.call.nodeId || call.call.name,
+      why: resultLine(call, 300),
+      costUsd: 0,
+      isEnd: false,
       sequence: call.endSequence,
-      failure: {
-        key: call.key,
-        path: pathOf(call.frame),
-        name: call.call.nodeId || call.call.name,
-        why: resultLine(call, 300),
-        costUsd: 0,
-        isEnd: false,
-        ...withheldOf(run, call.call.name),
-      },
+      ...withheldOf(run, call.call.name),
     }));
   return [...subtasks, ...calls]
     .toSorted((one, other) => one.sequence - other.sequence)
-    .map(({ failure }) => failure)
     .concat(failureOfRun(run));
 }
 
@@ -105,10 +102,11 @@ export function failuresInside(frame: Frame, run: RunModel): number {
   return count;
 }
 
-function failureOfRun({ status, error, statusMessage }: RunModel): readonly Failure[] {
+function failureOfRun({ status, error, statusMessage, events }: RunModel): readonly Failure[] {
   if (status !== RunStatus.ERROR) return [];
   const why = error?.message || error?.reason || statusMessage;
-  return [{ key: runKey, path: [], name: "The run", why, costUsd: 0, isEnd: true }];
+  const sequence = events.findLast(({ event }) => event.case === "status")?.sequence ?? 0;
+  return [{ key: runKey, path: [], name: "The run", why, costUsd: 0, isEnd: true, sequence }];
 }
 
 /** Returns the decisions about calls of a run. */
@@ -117,7 +115,7 @@ export function decisionsOf(run: RunModel): readonly Decided[] {
     .filter(({ state }) => state !== ApprovalState.PENDING)
     .map(({ approvalId, call, state, decision, votes }) => ({
       key: approvalId,
-      name: call?.nodeId || (call?.name ?? approvalId),
+      name: call === undefined ? approvalId : nameOfCall(call),
       state: nameOfApproval(state),
       by: byOf(decision?.decidedBy, votes),
       reason: decision?.reason ?? "",

@@ -1,6 +1,7 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { ClientCallState, ModelCallPurpose, Phase } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
+import { nameOfCall } from "../format/names.ts";
 import { msOf } from "../format/time.ts";
 import { frameOf } from "./frames.ts";
 import { hookNote } from "./hook-note.ts";
@@ -66,7 +67,7 @@ export function foldSpans(run: RunModel, envelope: RunEvent): void {
       if (approval?.state !== ApprovalState.PENDING) return close(run, envelope, key);
       // Votes, comments, and escalations are events of the same wait.
       if (run.openSpans.has(key)) return;
-      const label = `decision: ${approval.call?.name ?? "call"}`;
+      const label = `decision: ${nameOfCall(approval.call)}`;
       return open(run, envelope, { key, kind: "approval", label, attempt: 1 });
     }
     case "clientCall": {

@@ -1,5 +1,4 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { waitTools } from "@reeve/agent/workflow/wait-tools";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalService } from "@reeve/contracts/approval";
@@ -14,6 +13,7 @@ import { AnswerEditor } from "./answer-editor.tsx";
 import { ApprovalNotes } from "./approval-notes.tsx";
 import { ArgumentsEditor } from "./arguments-editor.tsx";
 import { BoundFiles } from "./bound-files.tsx";
+import { CallName } from "./call-name.tsx";
 import { DecisionForm } from "./decision-form.tsx";
 import { DecisionTimes } from "./decision-times.tsx";
 import { ReviewAdviceView } from "./review-advice.tsx";
@@ -22,7 +22,7 @@ import { hasVoted, isMine, whoDecides } from "./standing.ts";
 import { useDecision } from "./use-decision.ts";
 import { VoteProgress } from "./vote-progress.tsx";
 import "../../styles/approval.css";
-import { nameOfAgent } from "../../format/names.ts";
+import { nameOfAgent, nameOfCall } from "../../format/names.ts";
 
 interface ApprovalPanelProps {
   readonly approval: Approval;
@@ -63,13 +63,12 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
     />
   );
   return (
-    <section className="approval" aria-label={`Decision about ${call?.name ?? "a call"}`}>
+    <section className="approval" aria-label={`Decision about ${nameOfCall(call)}`}>
       <header>
         <h2>
           {question === undefined ? (
             <>
-              <span className="mono">{call?.nodeId || call?.name}</span> waits for{" "}
-              {waitsFor(approval)}
+              <CallName call={call} /> waits for {waitsFor(approval)}
             </>
           ) : (
             <>
@@ -89,9 +88,6 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
         </p>
       </header>
       {question !== undefined && <p className="question">{question.message}</p>}
-      {call?.name === waitTools.approval && typeof call.arguments?.["question"] === "string" && (
-        <p className="question">{call.arguments["question"]}</p>
-      )}
       {isAgentQuestion(approval) && isMine(approval) ? (
         <AnswerEditor schema={question?.schema} onChange={change} />
       ) : isEditing && isMine(approval) ? (

@@ -29,7 +29,7 @@ export function DecisionForm(props: DecisionFormProps) {
   const isBlocked = isPending || (isEditing && !isValid);
   const reasonField = (
     <label className="field">
-      <span>Reason (the model reads it if you reject)</span>
+      <span>Reason (passed on if you reject)</span>
       <input className="input" value={reason} onChange={(event) => setReason(event.target.value)} />
     </label>
   );

@@ -17,3 +17,13 @@ test("a decision is confirmed with its call, and a vote with those who have to v
     "Your vote about refund is counted. It waits for group security, but not carol.",
   );
 });
+
+test("names an approval of a workflow by its question", () => {
+  const call = {
+    name: "workflow_approval",
+    nodeId: "approve",
+    arguments: { question: "Ship it?" },
+  };
+  const decided = create(ApprovalSchema, { call, state: ApprovalState.APPROVED });
+  expect(noticeOf(decided)).toBe("You approved “Ship it?”.");
+});

@@ -1,6 +1,7 @@
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { isAgentQuestion } from "@reeve/contracts/rules/agent-question";
+import { nameOfCall, questionOf } from "../../format/names.ts";
 import { argumentsLine } from "./arguments-line.ts";
 import { whoDecides } from "./standing.ts";
 
@@ -8,8 +9,10 @@ import { whoDecides } from "./standing.ts";
 export function noticeOf(decided: Approval | undefined): string {
   if (decided === undefined) return "Your decision is stored.";
   const { call, question, state } = decided;
-  const line = argumentsLine(call, 80);
-  const what = `${call?.name ?? "the call"}${line === "" ? "" : ` ${line}`}`;
+  const asked = questionOf(call);
+  const line = asked === undefined ? argumentsLine(call, 80) : "";
+  const name = asked === undefined ? nameOfCall(call) : `“${asked}”`;
+  const what = `${name}${line === "" ? "" : ` ${line}`}`;
   const isApproved = state === ApprovalState.APPROVED;
   switch (state) {
     case ApprovalState.PENDING:

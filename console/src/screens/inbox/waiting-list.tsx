@@ -5,7 +5,8 @@ import { useEffect, useRef } from "react";
 import { argumentsLine } from "../approval/arguments-line.ts";
 import { hasVoted, isMine } from "../approval/standing.ts";
 import { Ago } from "../../ui/times.tsx";
-import { nameOfAgent } from "../../format/names.ts";
+import { CallName } from "../approval/call-name.tsx";
+import { nameOfAgent, nameOfCall, questionOf } from "../../format/names.ts";
 
 interface WaitingListProps {
   readonly approvals: readonly Approval[];
@@ -33,12 +34,12 @@ export function WaitingList({ approvals, at, chosen, decidedId, onChoose }: Wait
   }, [shownId, decidedId]);
   return (
     <ol ref={list} className="inbox-list" aria-label="Waiting decisions" tabIndex={-1}>
-      {approvals.map(({ approvalId, call, requestedAt, question, ...approval }, index) => (
+      {approvals.map(({ approvalId, call, requestedAt, question, runId, ...approval }, index) => (
         <li key={approvalId} className="inbox-row">
           {question === undefined && isMine(approval) ? (
             <input
               type="checkbox"
-              aria-label={`Choose ${call?.name ?? "the call"} of ${nameOfAgent(approval)}, ${approvalId}`}
+              aria-label={`Choose ${nameOfCall(call)} of ${nameOfAgent(approval)}, ${approvalId}`}
               checked={chosen.has(approvalId)}
               onChange={(event) => onChoose(approvalId, event.target.checked)}
             />
@@ -53,11 +54,16 @@ export function WaitingList({ approvals, at, chosen, decidedId, onChoose }: Wait
             aria-keyshortcuts={index === at + 1 ? "j" : index === at - 1 ? "k" : undefined}
             replace
           >
-            <span className="mono">{call?.name}</span>
-            <span className="inbox-args">{question?.message ?? argumentsLine(call)}</span>
+            <CallName call={call} />
+            <span className="inbox-args">
+              {question?.message ?? (questionOf(call) === undefined ? argumentsLine(call) : "")}
+            </span>
             <span className="sub">
               <span>{nameOfAgent(approval)}</span>
-              <span>{question === undefined ? "call" : "question"}</span>
+              {question !== undefined && <span>question</span>}
+              <span className="mono" title={runId}>
+                run …{runId.slice(-6)}
+              </span>
               <Ago ms={msOf(requestedAt)} />
             </span>
             <span className={isMine(approval) ? "mine" : "muted"}>

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { formatDollars, plural } from "../../format/amounts.ts";
 import { decisionsOf, decisiveFailure, failuresOf } from "../../run/findings.ts";
 import type { RunModel } from "../../run/run-model.ts";
@@ -16,6 +17,8 @@ export function RunFindings({ run }: { readonly run: RunModel }) {
   const [decision] = decisions;
   const headline = decisiveFailure(failures) ?? failures.at(-1);
   if (failures.length === 0 && decisions.length === 0) return null;
+  // The headline says the whole of a failure that is alone.
+  const isAlone = failures.length === 1;
   return (
     <Disclosure
       summary={
@@ -35,15 +38,30 @@ export function RunFindings({ run }: { readonly run: RunModel }) {
       }
     >
       <ul className="findings" aria-label="Failures">
-        {failures.slice(0, maxListed).map(({ key, path, name, why, costUsd, withheld }) => (
-          <li key={key}>
-            {path.length > 0 && <span className="muted">{path.join(" / ")} / </span>}
-            <strong>{name}</strong>
-            {why !== "" && <span className="bad">: {why}</span>}
-            {withheld !== undefined && <span> It was not allowed: {withheld}.</span>}
-            {costUsd > 0 && <span className="muted"> · {formatDollars(costUsd)}</span>}
-          </li>
-        ))}
+        {failures
+          .slice(0, maxListed)
+          .map(({ key, path, name, why, costUsd, withheld, sequence }) => (
+            <li key={key}>
+              {path.length > 0 && !isAlone && <span className="muted">{path.join(" / ")} / </span>}
+              <strong>{name}</strong>
+              {why !== "" && !isAlone && <span className="bad">: {why}</span>}
+              {withheld !== undefined && <span> It was not allowed: {withheld}.</span>}
+              {costUsd > 0 && <span className="muted"> · {formatDollars(costUsd)}</span>}
+              {sequence > 0 && (
+                <>
+                  {" · "}
+                  <Link
+                    to="/runs/$runId/{-$view}"
+                    params={{ runId: run.runId, view: "events" }}
+                    search={{ at: sequence }}
+                    aria-label={`The event with which ${name} failed`}
+                  >
+                    event {sequence}
+                  </Link>
+                </>
+              )}
+            </li>
+          ))}
       </ul>
       <ul className="findings" aria-label="Decisions">
         {decisions.slice(0, maxListed).map(({ key, name, state, by, reason, atMs, votes }) => (

@@ -36,8 +36,7 @@ test("from a node as a whole, an edge only makes its target wait", () => {
 });
 
 test("says why an edge cannot close a cycle, or lead to an input that has one, unless it takes several", () => {
-  const why = (...ends: Parameters<typeof drawn>) =>
-    whyNotConnect(graph, drawn(...ends), typeOf);
+  const why = (...ends: Parameters<typeof drawn>) => whyNotConnect(graph, drawn(...ends), typeOf);
   expect(why("end", wholeHandle, "start", "$after")).toBe(
     "An edge from end to start would make a cycle.",
   );

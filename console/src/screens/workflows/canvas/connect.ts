@@ -40,11 +40,7 @@ function newInputName(source: string, ports: NodePorts | undefined): string {
 /**
  * Returns why an edge cannot be drawn: it makes a cycle, or its input takes one edge and has it. Undefined: it can be drawn.
  */
-export function whyNotConnect(
-  graph: Workflow,
-  ends: EdgeEnds,
-  typeOf: TypeOf,
-): string | undefined {
+export function whyNotConnect(graph: Workflow, ends: EdgeEnds, typeOf: TypeOf): string | undefined {
   if (reachedFrom(graph, ends.target).has(ends.source)) {
     return `An edge from ${ends.source} to ${ends.target} would make a cycle.`;
   }
