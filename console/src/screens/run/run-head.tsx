@@ -1,11 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { formatCost, formatCount, formatDollars, plural } from "../../format/amounts.ts";
 import { nameOfStatus } from "../../format/names.ts";
+import { costParts } from "../../run/cost-parts.ts";
 import type { RunModel } from "../../run/run-model.ts";
 import type { FeedState } from "../../run/run-feed.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { useTitle } from "../../ui/page-head.tsx";
 import { Ago, Elapsed } from "../../ui/times.tsx";
+import { CanvasLink } from "../workflows/canvas-link.tsx";
 import { RunActions } from "./run-actions.tsx";
 import { RunBudget } from "./run-budget.tsx";
 import { RunFindings } from "./run-findings.tsx";
@@ -20,7 +22,7 @@ export function RunHead({ snapshot }: RunViewProps) {
   const title = run.input.split("\n", 1)[0] ?? "";
   useTitle(title.slice(0, 60) || run.runId);
   return (
-    <header className="run-head">
+    <header className="run-head" data-connection={state}>
       <div className="crumbs">
         <Link to="/runs">Runs</Link>
         <span aria-hidden="true">/</span>
@@ -48,6 +50,7 @@ export function RunHead({ snapshot }: RunViewProps) {
                 {run.agentId}
               </Link>
             )}
+            {run.agentId !== "" && <CanvasLink agentId={run.agentId} />}
             {run.agentRevision > 0 && <span className="muted"> revision {run.agentRevision}</span>}
           </dd>
         </div>
@@ -75,12 +78,14 @@ export function RunHead({ snapshot }: RunViewProps) {
           </dd>
         </div>
         <Cost run={run} />
-        <div>
-          <dt>Updates</dt>
-          <dd>
-            <Connection state={state} />
-          </dd>
-        </div>
+        {state !== "ended" && (
+          <div>
+            <dt>Updates</dt>
+            <dd>
+              <Connection state={state} />
+            </dd>
+          </div>
+        )}
       </dl>
       <RunWaits run={run} />
       <RunFindings run={run} />
@@ -93,18 +98,21 @@ export function RunHead({ snapshot }: RunViewProps) {
 function Cost({ run }: { readonly run: RunModel }) {
   const { cost, usage, prepared } = run;
   const isPriced = usage.costUsd > 0 || cost?.costUsd !== undefined;
-  // The planner is a part, too.
-  const hasParts = run.frames.size > 1 && run.root.costUsd > run.root.ownUsd;
+  const parts = costParts(run);
   const max = prepared?.limits?.budgets?.maxCostUsd;
   return (
     <div>
       <dt>Cost</dt>
       <dd className="tabular" title={cost === undefined ? undefined : formatCost(cost)}>
         {isPriced ? formatDollars(cost?.costUsd ?? usage.costUsd) : "no price"}
-        {isPriced && hasParts && (
-          <span className="muted"> ({formatDollars(run.root.ownUsd)} its own)</span>
-        )}
         {isPriced && max !== undefined && <span className="muted"> of {formatDollars(max)}</span>}
+        {isPriced && parts.subtasksUsd > 0 && (
+          <span className="muted">
+            {`: ${formatDollars(parts.ownUsd)} the agent itself, ${formatDollars(parts.subtasksUsd)} its subtasks`}
+            {parts.most !== undefined &&
+              `; most: ${parts.most.title} ${formatDollars(parts.most.ownUsd)}`}
+          </span>
+        )}
         <span className="muted">
           {run.lost.calls > 0 && ` · ${lostCost(run)}`}
           {` · ${formatCount(cost?.inputTokens ?? usage.inputTokens)} + ${formatCount(cost?.outputTokens ?? usage.outputTokens)} tokens · ${plural(cost?.llmCalls ?? usage.modelCalls, "model call")}`}
@@ -125,7 +133,7 @@ const connections: Readonly<Record<FeedState, { readonly name: string; readonly 
 function Connection({ state }: { readonly state: FeedState }) {
   const { name, tone } = connections[state];
   return (
-    <span className={`badge plain tone-${tone}`} data-connection={state}>
+    <span className={`badge plain tone-${tone}`}>
       <span className="mark" aria-hidden="true" />
       {name}
     </span>

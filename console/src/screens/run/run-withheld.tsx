@@ -22,9 +22,7 @@ export function RunWithheld({ run }: { readonly run: RunModel }) {
     <Disclosure
       name="unnamed"
       summary={
-        <span className="muted">
-          {plural(unnamed.length, "tool")} that the agent does not name
-        </span>
+        <span className="muted">{plural(unnamed.length, "tool")} that the agent does not name</span>
       }
     >
       <WithheldList label="Not named by the agent" withheld={unnamed} />
@@ -43,9 +41,7 @@ export function RunWithheld({ run }: { readonly run: RunModel }) {
   }
   return (
     <Disclosure
-      summary={
-        <span className="muted">Not allowed in this run: {plural(count, "item")}</span>
-      }
+      summary={<span className="muted">Not allowed in this run: {plural(count, "item")}</span>}
     >
       <WithheldList label="Withheld" withheld={listed} />
       {warnings.map((warning) => (

@@ -11,6 +11,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Ago } from "../../ui/times.tsx";
+import { CanvasLink } from "../workflows/canvas-link.tsx";
 import { Firings } from "./firings.tsx";
 import { TriggerActions } from "./trigger-actions.tsx";
 import { TriggerCrumbs } from "./trigger-crumbs.tsx";
@@ -80,6 +81,7 @@ function Facts({ trigger }: { readonly trigger: Trigger }) {
           <Link to="/agents/{-$agentId}" params={{ agentId: spec?.agentId ?? "" }}>
             {spec?.agentId}
           </Link>
+          <CanvasLink agentId={spec?.agentId ?? ""} />
         </dd>
       </div>
       <div>

@@ -14,6 +14,8 @@ import "../../../styles/timeline.css";
 const rowPx = 30;
 /** The share of the track that the label of an idle part may take: one that is cut would be another number. */
 const labelShare = 0.12;
+/** The share of the cost of a run from which on a model call shows its own. */
+const costlyShare = 0.1;
 
 /** What took how long: model calls, tool calls, waits, and which worker did it. Time without work is drawn shorter. */
 export function Timeline({ snapshot: { run } }: RunViewProps) {
@@ -64,6 +66,7 @@ export function Timeline({ snapshot: { run } }: RunViewProps) {
               scale={scale}
               top={top}
               endMs={endMs}
+              isCostly={span.kind === "model" && span.costUsd > run.usage.costUsd * costlyShare}
               isChosen={span === chosen}
               onChoose={() => setChosen(span === chosen ? undefined : span)}
             />
@@ -104,6 +107,8 @@ interface RowProps {
   readonly scale: TimeScale;
   readonly top: number;
   readonly endMs: number;
+  /** Whether its cost is shown beside its duration. */
+  readonly isCostly: boolean;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }
@@ -124,7 +129,7 @@ function nameOfSpan({ attempt, kind, label }: Span): string {
   return attempt > 1 && kind !== "claim" ? `${label}, attempt ${attempt}` : label;
 }
 
-function Row({ span, scale, top, endMs, isChosen, onChoose }: RowProps) {
+function Row({ span, scale, top, endMs, isCostly, isChosen, onChoose }: RowProps) {
   const from = scale.place(span.startMs);
   const to = scale.place(span.endMs ?? endMs);
   const duration = formatDuration((span.endMs ?? endMs) - span.startMs);
@@ -152,6 +157,7 @@ function Row({ span, scale, top, endMs, isChosen, onChoose }: RowProps) {
         </span>
         <span className="timeline-time tabular">
           {isClaim ? `claim ${span.attempt}` : span.kind === "hook" ? "hook" : duration}
+          {isCostly && ` · ${formatDollars(span.costUsd)}`}
           {span.failed && <span className="bad"> failed</span>}
         </span>
       </button>

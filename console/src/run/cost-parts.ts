@@ -1,0 +1,22 @@
+import type { RunModel } from "./run-model.ts";
+
+/** What a run has cost, by who spent it, in US dollars. */
+export interface CostParts {
+  /** The agent itself, with its planner. */
+  readonly ownUsd: number;
+  readonly subtasksUsd: number;
+  /** The subtask whose own model calls cost most. Undefined: none cost anything. */
+  readonly most: { readonly title: string; readonly ownUsd: number } | undefined;
+}
+
+export function costParts({ root, frames }: RunModel): CostParts {
+  const subtasks = [...frames.values()].filter(({ kind }) => kind === "subtask");
+  const subtasksUsd = subtasks.reduce((sum, { ownUsd }) => sum + ownUsd, 0);
+  const planner = [...frames.values()].find(({ kind }) => kind === "planner");
+  const [first] = subtasks.toSorted((one, other) => other.ownUsd - one.ownUsd);
+  const most =
+    first === undefined || first.ownUsd === 0
+      ? undefined
+      : { title: first.title || "a subtask", ownUsd: first.ownUsd };
+  return { ownUsd: root.ownUsd + (planner?.ownUsd ?? 0), subtasksUsd, most };
+}
