@@ -8,10 +8,13 @@ interface ProblemViewProps {
 /** A request that failed: what, why, and what to do. */
 export function ProblemView({ problem, onRetry }: ProblemViewProps) {
   const { title, message, reason, violations, advice } = problem;
+  // The message of a request that is not valid is made of its violations.
+  const isRepeated =
+    violations.length > 0 && violations.every(({ description }) => message.includes(description));
   return (
     <div className="problem" role="alert">
       <strong>{title}</strong>
-      <p>{message}</p>
+      {!isRepeated && <p>{message}</p>}
       {violations.length > 0 && (
         <ul>
           {violations.map(({ field, description }) => (

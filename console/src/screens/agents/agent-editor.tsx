@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@connectrpc/connect-query";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
 import { AgentService } from "@reeve/contracts/agent";
 import { useDeferredValue, useMemo, useState } from "react";
+import { plural } from "../../format/amounts.ts";
 import { problemOf } from "../../api/problem.ts";
 import { useAccess } from "../../access/use-access.ts";
 import { Permitted } from "../../access/permitted.tsx";
@@ -84,7 +85,7 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
             : validation.isFetching
               ? "Checking …"
               : isValid
-                ? "Valid"
+                ? validWith(validation.data.warnings.length)
                 : ""}
         </span>
         <div className="push">
@@ -143,4 +144,8 @@ export function AgentEditor({ spec: stored, revision, onSaved }: AgentEditorProp
       {save.error !== null && <ProblemView problem={problemOf(save.error)} />}
     </div>
   );
+}
+
+function validWith(warnings: number): string {
+  return warnings === 0 ? "Valid" : `Valid, ${plural(warnings, "warning")}`;
 }

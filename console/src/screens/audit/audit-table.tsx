@@ -79,11 +79,11 @@ function GroupRow({ group: { events, calls }, isOpen, onToggle }: GroupRowProps)
           </button>
         )}
       </td>
-      <td>
+      <td className="wrap outcome">
         <Outcome event={newest} />
         {calls > 1 && <span className="muted"> × {formatCount(calls)}</span>}
       </td>
-      <td className="wrap">
+      <td className="wrap grow">
         {newest.lost > 0 ? (
           `${formatCount(newest.lost)} events could not be stored`
         ) : (
@@ -103,11 +103,11 @@ function EventRow({ event }: { readonly event: AuditEvent }) {
       </td>
       <td />
       <td className="mono">{phases[event.phase] ?? ""}</td>
-      <td>
+      <td className="wrap outcome">
         <Outcome event={event} />
         {event.count > 1 && <span className="muted"> × {formatCount(event.count)}</span>}
       </td>
-      <td className="wrap">
+      <td className="wrap grow">
         <ResourceLinks resources={event.resources} />
       </td>
       <td className="mono">{event.clientAddress}</td>

@@ -3,7 +3,7 @@ import type { AuditResource } from "@reeve/contracts/audit";
 import type { ReactNode } from "react";
 
 /** How many resources a row names. */
-const maxShown = 4;
+const maxShown = 2;
 
 /** What events were about, each with a link to its screen if it has one. */
 export function ResourceLinks({ resources }: { readonly resources: readonly AuditResource[] }) {

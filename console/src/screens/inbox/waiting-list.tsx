@@ -61,9 +61,7 @@ export function WaitingList({ approvals, at, chosen, decidedId, onChoose }: Wait
             <span className="sub">
               <span>{nameOfAgent(approval)}</span>
               {question !== undefined && <span>question</span>}
-              <span className="mono" title={runId}>
-                run …{runId.slice(-6)}
-              </span>
+              <span title={runId}>run …{runId.slice(-6)}</span>
               <Ago ms={msOf(requestedAt)} />
             </span>
             <span className={isMine(approval) ? "mine" : "muted"}>

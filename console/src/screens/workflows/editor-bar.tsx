@@ -52,20 +52,26 @@ export function EditorBar(props: EditorBarProps) {
   return (
     <div className="row editor-bar">
       {isNew && (
-        <input
-          className="input mono"
-          aria-label="Id of the workflow"
-          value={spec.id}
-          onChange={({ target }) => rename({ id: target.value })}
-        />
+        <label className="row">
+          <span className="muted">Id</span>
+          <input
+            className="input mono"
+            aria-label="Id of the workflow"
+            value={spec.id}
+            onChange={({ target }) => rename({ id: target.value })}
+          />
+        </label>
       )}
-      <input
-        className="input"
-        aria-label="Name of the workflow"
-        disabled={isReadOnly}
-        value={spec.name}
-        onChange={({ target }) => rename({ name: target.value })}
-      />
+      <label className="row">
+        <span className="muted">Name</span>
+        <input
+          className="input"
+          aria-label="Name of the workflow"
+          disabled={isReadOnly}
+          value={spec.name}
+          onChange={({ target }) => rename({ name: target.value })}
+        />
+      </label>
       {!isReadOnly && (
         <>
           <button type="button" className="button" disabled={!mayUndo} onClick={undo}>

@@ -56,7 +56,7 @@ export function GraphView({ snapshot: { run } }: RunViewProps) {
           Open {shown.agentId} in the editor
         </Link>
       </div>
-      <div className="graph-and-node">
+      <div className="graph-and-node" data-chosen={node !== undefined}>
         <FlowView
           key={shown.frame.id}
           label="Graph of the run"
@@ -66,10 +66,8 @@ export function GraphView({ snapshot: { run } }: RunViewProps) {
           chosen={chosen}
           onChoose={setChosen}
         />
-        <section className="side-panel" aria-label="Node">
-          {node === undefined ? (
-            <p className="muted">Choose a node to see its calls.</p>
-          ) : (
+        {node !== undefined && (
+          <section className="side-panel" aria-label="Node">
             <GraphNode
               key={node.id}
               node={node}
@@ -77,9 +75,10 @@ export function GraphView({ snapshot: { run } }: RunViewProps) {
               type={shown.typeOf(node)}
               run={run}
             />
-          )}
-        </section>
+          </section>
+        )}
       </div>
+      {node === undefined && <p className="muted">Choose a node to see its calls.</p>}
       {!isTerminal(run.status) && <PendingApprovals run={run} />}
     </div>
   );

@@ -135,6 +135,8 @@ function Flow(props: CanvasProps) {
         isValidConnection={(drawn) => whyNotConnect(drawn) === undefined}
         onConnectStart={() => setRefusal("")}
         onConnectEnd={(_, state) => setRefusal(refusalOf(state, whyNotConnect))}
+        // A node that is chosen already is not selected again, but its form may not be shown.
+        onNodeClick={(_, { id }) => onChoose({ kind: "node", id })}
         onPaneClick={() => onChoose(undefined)}
         nodesDraggable={!isReadOnly}
         nodesConnectable={!isReadOnly}
