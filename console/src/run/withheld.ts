@@ -36,7 +36,7 @@ export function withheldFrom({ prepared }: Pick<RunModel, "prepared">): readonly
 }
 
 /** The fields of a spec with which an agent chooses its tools. */
-const filterFields = /^(allowed|excluded)_tool(s|_patterns)\b/;
+export const filterFields = /^(allowed|excluded)_tool(s|_patterns)\b/;
 
 /** Returns the tools of the run of which some calls are denied, with the rules that deny them. */
 export function partlyDenied({ prepared }: Pick<RunModel, "prepared">): readonly Withheld[] {

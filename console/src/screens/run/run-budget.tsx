@@ -22,7 +22,7 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
           <div key={use.name}>
             <dt>{use.name}</dt>
             <dd className="tabular">
-              {amount(use, Math.max(0, use.max - use.used))} left
+              {amount(use, leftOf(use))} left
               <span className="muted"> of {amount(use, use.max)}</span>
               <meter
                 aria-label={`Used ${use.name}`}
@@ -78,6 +78,12 @@ export function RunBudget({ run }: { readonly run: RunModel }) {
       ))}
     </Disclosure>
   );
+}
+
+/** What is left, in whole cents rounded down: a budget of which a part is used does not look whole. */
+function leftOf({ isCost, max, used }: BudgetUse): number {
+  const left = Math.max(0, max - used);
+  return isCost && left >= 1 ? Math.floor(left * 100) / 100 : left;
 }
 
 function amount({ isCost }: BudgetUse, value: number): string {

@@ -57,7 +57,9 @@ function NodeHead({ node: { call, frame, children }, run }: NodeProps) {
         {call?.call.nodeId || frame?.title || call?.call.name || "subtask"}
       </span>
       <span className="card-args muted">
-        {children.length > 0 ? plural(children.length, "part") : ""}
+        {children.length > 0
+          ? plural(children.length, call?.subtasks.length === children.length ? "subtask" : "call")
+          : ""}
       </span>
       {failed > 0 && <span className="bad">{plural(failed, "failure")} inside</span>}
       {frame !== undefined && frame.costUsd > 0 && (

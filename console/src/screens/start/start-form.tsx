@@ -86,7 +86,9 @@ export function StartForm({ agents, chosen }: StartFormProps) {
 }
 
 function describe(agent: Agent | undefined): string {
-  const { model = "", hitlTools = [] } = agent?.spec ?? {};
+  const { model = "", hitlTools = [], workflow } = agent?.spec ?? {};
   const asks = hitlTools.length === 0 ? "" : ` It asks before it calls ${hitlTools.join(", ")}.`;
-  return `It uses the model ${model}.${asks}`;
+  // Nodes name models of their own; the default is for those that name none.
+  const calls = workflow?.nodes.some(({ type }) => type === "model") ?? true;
+  return `${calls ? `It uses the model ${model}.` : "It is a workflow without model nodes."}${asks}`;
 }

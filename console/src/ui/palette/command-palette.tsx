@@ -16,6 +16,8 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
     if (destination === undefined) return;
     onClose();
     destination.go();
+    // The dialog is gone by then. The next Tab begins at what was chosen, and not at the menu.
+    requestAnimationFrame(() => document.getElementById("main")?.focus());
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
