@@ -5,7 +5,7 @@ export interface CostParts {
   /** The agent itself, with its planner. */
   readonly ownUsd: number;
   readonly subtasksUsd: number;
-  /** The subtask whose own model calls cost most. Undefined: none cost anything. */
+  /** Of several subtasks, the one whose own model calls cost most. Undefined: there are not several, or none cost anything. */
   readonly most: { readonly title: string; readonly ownUsd: number } | undefined;
 }
 
@@ -15,7 +15,7 @@ export function costParts({ root, frames }: RunModel): CostParts {
   const planner = [...frames.values()].find(({ kind }) => kind === "planner");
   const [first] = subtasks.toSorted((one, other) => other.ownUsd - one.ownUsd);
   const most =
-    first === undefined || first.ownUsd === 0
+    first === undefined || subtasks.length === 1 || first.ownUsd === 0
       ? undefined
       : { title: first.title || "a subtask", ownUsd: first.ownUsd };
   return { ownUsd: root.ownUsd + (planner?.ownUsd ?? 0), subtasksUsd, most };

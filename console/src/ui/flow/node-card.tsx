@@ -1,7 +1,7 @@
 import { afterHandle } from "@reeve/agent/workflow/node-type";
 import type { NodeProps } from "@xyflow/react";
 import { Handle, Position, useUpdateNodeInternals } from "@xyflow/react";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
 import { otherHandle, wholeHandle } from "../../workflow/graph/node-ports.ts";
 import type { Port } from "../../workflow/graph/node-ports.ts";
 import { Badge } from "../badge.tsx";
@@ -13,9 +13,18 @@ export function NodeCard({ id, data }: NodeProps<CardNode>) {
   const isWrong = problems.length > 0;
   const others = ports.takesOthers && !isReadOnly;
   const updateInternals = useUpdateNodeInternals();
-  const connectors = [...ports.inputs, ...ports.outputs].map(({ handle }) => handle).join("\n");
+  const connectors = JSON.stringify([
+    ...ports.inputs.map(({ handle }) => handle),
+    ...ports.outputs.map(({ handle }) => handle),
+    others,
+  ]);
+  const measured = useRef(connectors);
   // React Flow finds connectors by itself only when the size of the card changes, and draws no edge to those it does not know.
-  useEffect(() => updateInternals(id), [updateInternals, id, connectors, others]);
+  useEffect(() => {
+    if (measured.current === connectors) return;
+    measured.current = connectors;
+    updateInternals(id);
+  }, [updateInternals, id, connectors]);
   return (
     <div className="flow-card" data-state={state?.tone} data-wrong={isWrong || undefined}>
       <div className="flow-head" title={problems.map(({ message }) => message).join("\n")}>
