@@ -5,17 +5,18 @@ import { costParts } from "./cost-parts.ts";
 import { foldRun } from "./fold-run.ts";
 import { emptyRun } from "./run-model.ts";
 
+const usage = (costUsd: number, parentId = "", phase: Phase = Phase.UNSPECIFIED) => ({
+  parentId,
+  phase,
+  event: { case: "usage", value: { costUsd } } as const,
+});
+const subtask = (id: string, parentId = "") => ({
+  parentId,
+  event: { case: "subtask", value: { subtaskId: id, callId: id, title: id } } as const,
+});
+
 test("counts planning as the agent's own, and names the subtask whose own calls cost most", () => {
   const run = emptyRun("run_1");
-  const usage = (costUsd: number, parentId = "", phase: Phase = Phase.UNSPECIFIED) => ({
-    parentId,
-    phase,
-    event: { case: "usage", value: { costUsd } } as const,
-  });
-  const subtask = (id: string, parentId = "") => ({
-    parentId,
-    event: { case: "subtask", value: { subtaskId: id, callId: id, title: id } } as const,
-  });
   const events = [
     usage(1, "", Phase.PLANNER),
     usage(2),

@@ -34,9 +34,11 @@ export function AgentAccess({ agentId }: { readonly agentId: string }) {
   const isUnnamed = ({ kind, name }: AccessExplanation) => kind === "tool" && filtered.has(name);
   const shown = data.entries.filter((entry) => !isUnnamed(entry));
   const rest = data.entries.filter(isUnnamed);
-  // First what is withheld, then what rules decide on, and last what is simply allowed.
-  const rankOf = (entry: AccessExplanation) =>
-    !entry.allowed ? 0 : (plannedTool(entry)?.calls ?? "allow") === "allow" ? 2 : 1;
+  // First what rules of the policy withhold, then what rules decide on, and last what is simply allowed.
+  const rankOf = (entry: AccessExplanation) => {
+    if (!entry.allowed) return entry.rule === "" ? 2 : 0;
+    return (plannedTool(entry)?.calls ?? "allow") === "allow" ? 3 : 1;
+  };
   return (
     <>
       <p className="muted section">
