@@ -23,6 +23,7 @@ const typeOf = (node: Parameters<typeof nodeTypeOf>[0]) =>
 const ports = portsOf(graph, typeOf);
 const drawn = (source: string, sourceHandle: string, target: string, targetHandle: string) =>
   edgeOf({ source, sourceHandle, target, targetHandle }, ports);
+const why = (...ends: Parameters<typeof drawn>) => whyNotConnect(graph, drawn(...ends), typeOf);
 
 test("a connection to a new input names it after its source", () => {
   expect(drawn("start", "value", "sum-up", otherHandle).targetHandle).toBe("start_2");
@@ -36,7 +37,6 @@ test("from a node as a whole, an edge only makes its target wait", () => {
 });
 
 test("says why an edge cannot close a cycle, or lead to an input that has one, unless it takes several", () => {
-  const why = (...ends: Parameters<typeof drawn>) => whyNotConnect(graph, drawn(...ends), typeOf);
   expect(why("end", wholeHandle, "start", "$after")).toBe(
     "An edge from end to start would make a cycle.",
   );
