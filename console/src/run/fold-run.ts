@@ -16,7 +16,7 @@ import {
 } from "./frames.ts";
 import type { RunModel } from "./run-model.ts";
 import { foldRecord } from "./fold-record.ts";
-import { foldSpans } from "./spans.ts";
+import { foldSpans } from "./timeline/spans.ts";
 import { takeoverOf } from "./takeover.ts";
 
 /** Adds an event to the model of its run. An event of a kind that this version does not know is only listed. */

@@ -75,7 +75,7 @@ export interface SandboxSession extends AsyncDisposable {
    */
   exec(command: SandboxCommand, signal: AbortSignal): AsyncIterable<ExecEvent>;
   /**
-   * Goes on with another call of the run for the command that is executed, whose connections are counted anew. Absent: the sandbox has
+   * Continues with another call of the run for the command that is executed, whose connections are counted anew. Absent: the sandbox has
    * no network.
    */
   renewNetwork?(use: NetworkUse): void;

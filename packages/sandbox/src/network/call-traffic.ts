@@ -57,7 +57,7 @@ export class CallTraffic implements Disposable {
   }
 
   /**
-   * Counts connections anew, for another call of the same run that goes on with them. Bytes and open connections count for all calls
+   * Counts connections anew, for another call of the same run that continues with them. Bytes and open connections count for all calls
    * together.
    */
   renew(use: NetworkUse): void {

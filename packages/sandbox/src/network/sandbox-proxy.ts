@@ -101,7 +101,7 @@ export class SandboxProxy implements AsyncDisposable {
     };
   }
 
-  /** Goes on with another call of the same run, for what the call that it serves has started. */
+  /** Continues with another call of the same run, for what the call that it serves has started. */
   renew(use: NetworkUse): void {
     this.#call?.traffic.renew(use);
   }

@@ -128,7 +128,7 @@ export class BrowserSessions implements AsyncDisposable {
     const ended = [...this.#live].map(async (session) => {
       if (session.ending !== undefined) return await session.ending;
       if (session.uses > 0 || !(await isOver(session))) return;
-      // Whoever has begun to use it meanwhile knows better.
+      // A call that has begun to use it meanwhile keeps it.
       if (session.uses === 0) await this.#end(session);
     });
     await Promise.all(ended);

@@ -1,4 +1,4 @@
-import type { Span } from "./run-model.ts";
+import type { Span } from "../run-model.ts";
 import { subtaskKey } from "./spans.ts";
 
 /** Returns all spans, those of each subtask right below it. Within a subtask they keep their order. */

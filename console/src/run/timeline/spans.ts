@@ -1,11 +1,11 @@
 import type { RunEvent } from "@reeve/contracts/run";
 import { ClientCallState, ModelCallPurpose, Phase } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
-import { nameOfCall } from "../format/names.ts";
-import { msOf } from "../format/time.ts";
-import { frameOf } from "./frames.ts";
-import { hookNote } from "./hook-note.ts";
-import type { Frame, RunModel, Span } from "./run-model.ts";
+import { nameOfCall } from "../../format/names.ts";
+import { msOf } from "../../format/time.ts";
+import { frameOf } from "../frames.ts";
+import { hookNote } from "../hook-note.ts";
+import type { Frame, RunModel, Span } from "../run-model.ts";
 
 /** Updates the spans of the timeline with an event. */
 export function foldSpans(run: RunModel, envelope: RunEvent): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { nestedSpans } from "./nested-spans.ts";
-import type { Span } from "./run-model.ts";
+import type { Span } from "../run-model.ts";
 
 const span = (key: string, frameId: string): Span => ({
   key,
