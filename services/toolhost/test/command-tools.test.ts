@@ -52,6 +52,17 @@ describe.skipIf(skipReason !== "")(`while a command runs${skipReason}`, () => {
     await workspace.prepare("rm go");
   });
 
+  // Requirement: KIT-6
+  test("code that imports what the default list lacks is refused before it runs", async () => {
+    const code = "print('ran')\nimport socket";
+    const outcome = JSON.parse((await workspace.call(executeCode, { code })).content) as object;
+    expect(outcome).toMatchObject({
+      success: false,
+      stdout: "",
+      stderr: expect.stringContaining("line 2: importing socket is not allowed") as unknown,
+    });
+  });
+
   test("a flood of output is reported at intervals", async () => {
     const { report, reports } = listener();
     const outcome = await workspace.call(

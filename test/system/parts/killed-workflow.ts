@@ -84,7 +84,7 @@ export function describeKilledWorkflow(deployment: () => Deployment): void {
     if (event.case === "toolCall") await started(deployment(), runId, event.value.callId);
   }
 
-  // Requirement: WF-2, DUR-3
+  // Requirement: WF-2, DUR-3, HITL-4
   test("in each part of a workflow, continues to an equal history, and runs no code twice", async () => {
     const services = deployment();
     const permissionClasses = ["execute"];

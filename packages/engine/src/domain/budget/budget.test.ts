@@ -128,6 +128,14 @@ describe("the wall clock", () => {
     expectExceeded(run, "wall_clock", 60_000);
   });
 
+  // Requirement: TURN-1
+  test("ends a run without budgets after 180 s", () => {
+    const run = new PlayedRun().turn({ name: "search" });
+    run.nowMs += 181_000;
+    run.result(0);
+    expectExceeded(run, "wall_clock", 180_000);
+  });
+
   test("is shared by subtasks: one that takes too long ends the run", () => {
     const [run, a] = pair({ budgets: seconds(60) });
     run.nowMs += 61_000;
