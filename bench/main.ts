@@ -22,6 +22,7 @@ import { peers } from "./peers/peers.ts";
 import { resolution } from "./benchmarks/resolution.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
+import { shards } from "./benchmarks/shards.ts";
 import { steps } from "./benchmarks/steps.ts";
 import { streams } from "./benchmarks/streams.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";
@@ -60,6 +61,7 @@ const benchmarks = [
   consoleScreens,
   clients,
   knowledge,
+  shards,
 ];
 /** The default timeout of a benchmark, and the timeout of all of those together. */
 const defaultMs = 60_000;

@@ -14,7 +14,7 @@ export function bytesOfText(textBytes: number, passages: number): number {
 }
 
 /** Returns about the memory that the index of a document takes, with its vectors. */
-export function bytesOfDocument({ document, vectors }: StoredDocument): number {
+function bytesOfDocument({ document, vectors }: StoredDocument): number {
   const passages = document?.passageCount ?? 0;
   const perVector = vectors === undefined ? 0 : vectors.dimensions + bytesPerLength;
   return bytesOfText(Number(document?.textBytes ?? 0n), passages) + passages * perVector;
