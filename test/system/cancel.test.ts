@@ -27,7 +27,12 @@ let deployment: Deployment;
 
 beforeAll(async () => {
   models = await startPlayingServer((asked) => play(asked));
-  deployment = await Deployment.start({ OPENAI_API_KEY: "k", OPENAI_BASE_URL: models.url });
+  deployment = await Deployment.start({
+    OPENAI_API_KEY: "k",
+    OPENAI_BASE_URL: models.url,
+    // The processes of a spare sandbox do not name the run that uses it.
+    REEVE_SANDBOX_SPARE: "0",
+  });
   await deployment.start("gateway-2");
   for (const [id, spec] of Object.entries(phaseAgents)) {
     await deployment.agent(id, { ...spec, model: "openai:played" });

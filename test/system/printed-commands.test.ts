@@ -45,6 +45,8 @@ const elsewhere: readonly (readonly [pattern: RegExp, test: string])[] = [
   [/ --scope |^grants( |$)/, "cli/test/grants.test.ts"],
   [/^tenants /, "cli/src/commands/operate/tenants.test.ts"],
   [/^notifications /, "services/approvals/test/notifications.test.ts"],
+  // Needs providers that the file of the runtime permits.
+  [/^models (apply|delete) /, "cli/test/models.test.ts"],
   // Needs models that generate.
   [/ examples\/media\/|^run illustrator /, "test/system/examples.test.ts"],
 ];
