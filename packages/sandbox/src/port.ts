@@ -79,7 +79,7 @@ export interface SandboxSession extends AsyncDisposable {
    * no network.
    */
   renewNetwork?(use: NetworkUse): void;
-  /** Resolves when the sandbox has cleaned up after its last command. Returns whether it can run another one. */
+  /** Resolves when the sandbox has started, and has cleaned up after its last command. Returns whether it can run another one. */
   settled(): Promise<boolean>;
 }
 

@@ -18,6 +18,7 @@ export class AgentLink {
   /** One listener only, so that a finished call is not kept in memory as long as its sandbox. */
   #listener = noListener;
   #complaint: string | undefined;
+  readonly #spoke = Promise.withResolvers<boolean>();
 
   constructor(channel: AgentChannel) {
     this.#channel = channel;
@@ -25,8 +26,14 @@ export class AgentLink {
     channel.output.on("data", (chunk: Buffer) => this.#onData(chunk));
     void channel.ended.then((complaint) => {
       this.#complaint = complaint;
+      this.#spoke.resolve(false);
       return this.#listener.onGone(complaint);
     });
+  }
+
+  /** Resolves with whether the agent has started: its sandbox has all its mounts by then. */
+  get hasStarted(): Promise<boolean> {
+    return this.#spoke.promise;
   }
 
   get isGone(): boolean {
@@ -66,7 +73,10 @@ export class AgentLink {
 
   #onData(chunk: Buffer): void {
     try {
-      for (const frame of this.#reader.read(chunk)) this.#listener.onFrame(frame);
+      for (const frame of this.#reader.read(chunk)) {
+        this.#spoke.resolve(true);
+        this.#listener.onFrame(frame);
+      }
     } catch {
       // The agent does not send such frames, so untrusted code must have taken over the sandbox.
       void this.kill();

@@ -70,3 +70,33 @@ test("a command for a dead agent is rejected as not started, so another sandbox 
   await session[Symbol.asyncDispose]();
   await expect(runWithInput(session)).rejects.toBeInstanceOf(SandboxGone);
 });
+
+test("a session is not settled before its agent has started", async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const ended = Promise.withResolvers<string>();
+  await using session = new AgentSession({
+    sessionId: "starting",
+    channel: { input, output, ended: ended.promise, kill: async () => ended.resolve("killed") },
+    scratchPaths: [],
+    settingsFor: () => ({ folder: "/workspace", env: {}, limits: {} }),
+  });
+  const order: string[] = [];
+  const settled = session.settled().then((isSettled) => order.push(`settled: ${isSettled}`));
+  await new Promise((resolve) => setImmediate(resolve));
+  order.push("started");
+  output.write(agentFrame(fromAgent.ready, {}));
+  await settled;
+  expect(order).toEqual(["started", "settled: true"]);
+});
+
+test("a session whose sandbox ends before its agent starts is not settled", async () => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const ended = Promise.resolve("bwrap: no such file");
+  await using session = new AgentSession({
+    sessionId: "ended",
+    channel: { input, output, ended, kill: async () => undefined },
+    scratchPaths: [],
+    settingsFor: () => ({ folder: "/workspace", env: {}, limits: {} }),
+  });
+  expect(await session.settled()).toBe(false);
+});

@@ -66,7 +66,7 @@ export class AgentSession implements SandboxSession {
   }
 
   async settled(): Promise<boolean> {
-    return (await this.#settled) && !this.#link.isGone;
+    return (await this.#link.hasStarted) && (await this.#settled) && !this.#link.isGone;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
