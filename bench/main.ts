@@ -22,7 +22,7 @@ import { peers } from "./peers/peers.ts";
 import { resolution } from "./benchmarks/resolution.ts";
 import { resume } from "./benchmarks/resume.ts";
 import { sandbox } from "./benchmarks/sandbox.ts";
-import { shards } from "./benchmarks/shards.ts";
+import { shards } from "./benchmarks/scale/shards.ts";
 import { steps } from "./benchmarks/steps.ts";
 import { streams } from "./benchmarks/streams.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";

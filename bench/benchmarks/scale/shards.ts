@@ -10,9 +10,9 @@ import { provisionStreams } from "@reeve/jetstream/streams/provision-streams";
 import { connectNats } from "@reeve/platform/nats/connect-nats";
 import { startNatsServer } from "@reeve/platform/nats/nats-server";
 import { createLogger } from "@reeve/platform/telemetry/logger";
-import type { Benchmark, Figure } from "../figure.ts";
-import { rateOf } from "../measure.ts";
-import { usageOf } from "../process-usage.ts";
+import type { Benchmark, Figure } from "../../figure.ts";
+import { rateOf } from "../../measure.ts";
+import { usageOf } from "../../process-usage.ts";
 
 const rounds = 5;
 /** Runs that append at the same time. */
