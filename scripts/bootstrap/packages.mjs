@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { findNode, linkNode } from "./node.mjs";
@@ -34,7 +34,21 @@ function isInstalled(root, lock, stamp, digest) {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return true;
   // After an installation by hand there is no stamp, but npm leaves a lockfile of what it installed.
   const installed = join(root, "node_modules", ".package-lock.json");
-  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
+  return existsSync(installed) && hasAllOf(packagesIn(lock), packagesIn(installed));
+}
+
+function packagesIn(lock) {
+  return JSON.parse(readFileSync(lock, "utf8")).packages;
+}
+
+/** Whether each package is installed in its version. Optional ones are for other platforms. The one without a name is the workspace. */
+function hasAllOf(wanted, installed) {
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === "" ||
+      optional === true ||
+      (path in installed && installed[path].version === version),
+  );
 }
 
 function npmCi(root) {

@@ -103,7 +103,9 @@ function Actions({ trigger, onDone }: TriggerActionsProps) {
         </Dialog>
       </div>
       {!isActive && (
-        <p className="hint">Whoever resumes a trigger becomes its owner: its runs are theirs.</p>
+        <p className="hint">
+          The person who resumes a trigger becomes its owner, and its runs are theirs.
+        </p>
       )}
       {error !== null && <ProblemView problem={problemOf(error)} />}
       {rotate.data !== undefined && (
@@ -149,7 +151,7 @@ function Fire({ trigger, onDone }: TriggerActionsProps) {
           )
         }
       >
-        <p>A run starts now. It is yours, whoever owns the trigger.</p>
+        <p>A run starts now. It is yours, also if the trigger is not.</p>
         {isWebhook && (
           <label className="field">
             <span>Body of the webhook</span>

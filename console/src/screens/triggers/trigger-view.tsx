@@ -135,7 +135,7 @@ function Spec({ trigger, onSaved }: SpecProps) {
       {reason !== undefined && <p className="hint">{reason}</p>}
       {reason === undefined && (
         <p className="hint">
-          Whoever saves it becomes its owner: its runs are theirs from then on.
+          The person who saves it becomes its owner, and its runs are theirs from then on.
         </p>
       )}
       <TriggerForm

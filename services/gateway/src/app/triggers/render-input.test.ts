@@ -80,7 +80,7 @@ test("JSON that is nested too deep is refused, if its values are inserted", () =
 });
 
 test.each([`"${"a".repeat(262_000)}`, `"${'\\"'.repeat(131_000)}`, '"'.repeat(262_000)])(
-  "a body that is no JSON is looked at once",
+  "a body that is not JSON is read once",
   (body) => {
     expect(renderInput("x{{body.a}}", { ...values, body })).toBe("x");
   },

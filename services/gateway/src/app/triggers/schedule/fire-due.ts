@@ -151,7 +151,7 @@ async function complete(
     return await drop(ports, { key, firingId }, signal);
   }
   const credential = await ownerCredential(ports, { key, record }, signal);
-  // The trigger has another owner, or its pending firings start no run: either is looked at next.
+  // The trigger has another owner, or its pending firings start no run: the next read of the trigger shows which.
   if (credential === undefined) return;
   try {
     await perform(() => startFiring(ports, { key, record, pending, credential }, signal));

@@ -85,7 +85,7 @@ test("a trigger that takes long does not delay the rounds of its own tenant", as
   ]);
 });
 
-test("a time that a jitter still delays is looked at without its schedule", async () => {
+test("a time that a jitter still delays is read without its schedule", async () => {
   const ports = await withDue([["acme", nightly.trigger]]);
   const [record] = ports.view;
   if (record?.trigger?.spec?.source.case !== "schedule") throw new Error("there is no schedule");
