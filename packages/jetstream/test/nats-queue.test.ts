@@ -220,18 +220,25 @@ test("operators see how many messages wait in each queue, how many are taken, an
     const runId = `run_${index}`;
     await runs.publish(create(DispatchSchema, { tenant, runId }), { dedupeId: runId }, signal);
   }
+  // A consumer counts what waits for it after the stream has acknowledged the messages.
+  await expect
+    .poll(() => observed.runQueue())
+    .toMatchObject([{ name: "", waiting: 3, taken: 0, redelivered: 0 }]);
   const [waiting] = await observed.runQueue();
-  expect(waiting).toMatchObject({ name: "", waiting: 3, taken: 0, redelivered: 0 });
   expect(Math.abs(Date.now() - (waiting?.oldestMs ?? 0))).toBeLessThan(60_000);
   const taking = new AbortController();
   const deliveries = runs.take(3, taking.signal)[Symbol.asyncIterator]();
   for (let taken = 0; taken < 3; taken++) await deliveries.next();
-  expect(await observed.runQueue()).toMatchObject([{ waiting: 0, taken: 3, oldestMs: undefined }]);
+  await expect
+    .poll(() => observed.runQueue())
+    .toMatchObject([{ waiting: 0, taken: 3, oldestMs: undefined }]);
   taking.abort();
   const calls = await openToolCallQueue(nats, { pool: "default", ackWaitMs: 5_000 });
   const call = create(ToolCallRequestSchema, { tenant: "acme", runId: "run_1" });
   await calls.publish(call, { dedupeId: "c" }, signal);
-  expect(await observed.toolCallQueues()).toMatchObject([{ name: "default", waiting: 1 }]);
+  await expect
+    .poll(() => observed.toolCallQueues())
+    .toMatchObject([{ name: "default", waiting: 1 }]);
   const usage = await observed.usage();
   expect(usage.streams.map(({ name }) => name)).toContain("DISPATCH");
   expect(usage.bytes).toBeGreaterThan(0);
