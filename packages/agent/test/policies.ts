@@ -14,6 +14,7 @@ export const runner: PolicyCaller = {
   tenant: "acme",
   roles: new Set([Role.RUNNER]),
   context: "plain",
+  threadId: "",
 };
 
 /** Returns what a policy file decides for a caller. */

@@ -50,6 +50,8 @@ export interface ValidateAgentOptions extends CallOptions {
 export interface ExplainOptions extends CallOptions {
   readonly roles?: readonly Role[];
   readonly context?: "plain" | "thread" | "editor";
+  /** The thread of the runs. Default: none. */
+  readonly threadId?: string;
   /** The subject whose last run has the roles. Only without `roles`. */
   readonly subject?: string;
   /** Whether the runs have long-term memory. Default: no. */
@@ -116,12 +118,13 @@ export class Agents {
   /** Explains what an agent may use in runs of a caller. Default: a caller with the roles of the token, outside of threads. */
   async explain(
     agentId: string,
-    { roles, context, subject, memoryEnabled = false, ...options }: ExplainOptions = {},
+    { roles, context, threadId, subject, memoryEnabled = false, ...options }: ExplainOptions = {},
   ): Promise<ExplainAgentResponse> {
     const request = {
       agentId,
       roles: [...(roles ?? [])],
       context: context ?? "",
+      threadId: threadId ?? "",
       subject: subject ?? "",
       memoryEnabled,
     };

@@ -13,7 +13,8 @@ import { explainedPlan } from "./explained-plan.ts";
 interface ExplainOptions {
   readonly role?: readonly Role[];
   readonly as?: string;
-  readonly context: "plain" | "thread" | "editor";
+  readonly context?: "plain" | "thread" | "editor";
+  readonly thread?: string;
   readonly memory?: true;
   readonly json?: true;
 }
@@ -36,22 +37,25 @@ export function explainCommand(context: Context): Command {
       "explain for a user, with the roles of the last run that the user started",
     )
     .addOption(
-      new Option("--context <context>", "where the run takes place")
-        .choices(["plain", "thread", "editor"])
-        .default("plain"),
+      new Option(
+        "--context <context>",
+        "where the run takes place (default: plain, or thread with --thread)",
+      ).choices(["plain", "thread", "editor"]),
     )
+    .option("--thread <thread>", "the thread of the run")
     .option("--memory", "explain runs with long-term memory")
     .option("--json", "print the explanation as JSON");
   return command.action(
     (
       agentId: string,
-      { role = [], as: subject = "", context: place, memory, json }: ExplainOptions,
+      { role = [], as: subject = "", context: place, thread, memory, json }: ExplainOptions,
     ) =>
       withClient(context, command, async (reeve) => {
         const options = {
           ...context,
           roles: role,
-          context: place,
+          ...(place !== undefined && { context: place }),
+          ...(thread !== undefined && { threadId: thread }),
           subject,
           memoryEnabled: memory === true,
         };

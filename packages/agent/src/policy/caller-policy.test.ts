@@ -147,6 +147,17 @@ describe("the conditions of a rule", () => {
     expect(decided(text, { context: "thread", roles: author, tenant: "b" }).rules).toEqual([]);
   });
 
+  // Requirement: HITL-2
+  test("name threads by patterns, which a run without a thread does not match", () => {
+    const text = rules('threads: ["ops-*", audit]');
+    const inThread = (threadId: string) => decided(text, { context: "thread", threadId }).rules;
+    expect(inThread("ops-1")).toEqual(["a"]);
+    expect(inThread("audit")).toEqual(["a"]);
+    expect(inThread("audits")).toEqual([]);
+    expect(decided(rules('threads: ["*"]')).rules).toEqual([]);
+    expect(decided(text, { context: "editor", threadId: "audit" }).rules).toEqual(["a"]);
+  });
+
   test("every role includes viewer", () => {
     expect(decided(rules("roles: [viewer]")).rules).toEqual(["a"]);
   });
@@ -184,6 +195,20 @@ rules:
     expect([...policy.grants]).toEqual([PermissionClass.EXECUTE]);
   });
 
+  test("withholds nothing that only the runs of some threads lack or have", () => {
+    const threads = `
+rules:
+  - { name: files, allow: { tools: ["*_file"] } }
+  - { name: ops, when: { threads: ["ops-*"] }, allow: { tools: [grep] }, grant: { tool_classes: [execute] } }
+  - { name: audit, when: { threads: [audit] }, deny: { tools: [read_file] }, limits: { max_rounds: 2 } }`;
+    const policy = policyForTenant(parsePolicyFile(threads, "p"), "acme");
+    expect(ruleFor(policy, "read_file")).toBeUndefined();
+    expect(ruleFor(policy, "grep")).toBeUndefined();
+    expect(ruleFor(policy, "publish_report")).toBe("files");
+    expect([...policy.grants]).toEqual([PermissionClass.EXECUTE]);
+    expect(policy.limits.size).toBe(0);
+  });
+
   test("names no rule of another tenant", () => {
     const policy = policyForTenant(parsePolicyFile(text, "p"), "globex");
     expect(policy.rules).not.toContain("acme");
@@ -213,6 +238,7 @@ test("a thing is matched with each pattern once for all callers of a tenant, how
     tenants: undefined,
     roles: new Set([roles[index % roles.length] ?? RUNNER]),
     contexts: new Set([runContexts[index % runContexts.length] ?? "plain"]),
+    threads: undefined,
     allow: { tools: [counted] },
     deny: { tools: [counted] },
     grant: new Set(),
@@ -222,6 +248,9 @@ test("a thing is matched with each pattern once for all callers of a tenant, how
   const item = { kind: "tools", names: ["read_file"] } as const;
   expect(policyForTenant({ rules }, "acme").withheld(item)?.rule).toContain("r0");
   expect(matches).toBe(40);
-  policyFor({ rules }, { tenant: "acme", roles: undefined, context: "plain" }).withheld(item);
+  policyFor(
+    { rules },
+    { tenant: "acme", roles: undefined, context: "plain", threadId: "" },
+  ).withheld(item);
   expect(matches).toBeLessThanOrEqual(80);
 });

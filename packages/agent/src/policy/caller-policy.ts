@@ -9,8 +9,9 @@ import { PermissionBehavior } from "@reeve/contracts/tool";
 import { waitMsOf } from "../approval-times/approval-times.ts";
 import type { NetworkEntry } from "../spec/network-entry.ts";
 import { decide, matchesCaller, matchRulesOnce } from "./decide.ts";
-import type { Policy, PolicyCaller, PolicyItem, PolicyRule, Withheld } from "./policy.ts";
+import type { Policy, PolicyCaller, PolicyItem, PolicyRule, RunPlace, Withheld } from "./policy.ts";
 import { runContexts } from "./policy.ts";
+import { shortestMatch } from "../tools/name-pattern.ts";
 import { hostItem, modelItems, toolItems } from "./policy-items.ts";
 import type { PolicyLimits } from "./policy-limits.ts";
 import { lowestLimits, mildest, strictest } from "./policy-limits.ts";
@@ -91,11 +92,14 @@ export function policyFor(policy: Policy | undefined, caller: PolicyCaller): Cal
   return forAll(distinct(candidates));
 }
 
-/** Returns what a policy decides for a tenant: it withholds what it withholds from every caller who may start runs. */
+/**
+ * Returns what a policy decides for a tenant: it withholds what it withholds from every caller who may start runs. Of the threads
+ * that a rule names by several patterns, it considers one that the first pattern matches.
+ */
 export function policyForTenant(policy: Policy | undefined, tenant: string): CallerPolicy {
   if (policy === undefined) return unrestricted;
   const candidates = roleSets.flatMap((roles) =>
-    runContexts.map((context) => matching(policy, { tenant, roles, context })),
+    placesOf(policy).map((place) => matching(policy, { tenant, roles, ...place })),
   );
   const { approvals } = policy;
   return {
@@ -103,6 +107,20 @@ export function policyForTenant(policy: Policy | undefined, tenant: string): Cal
     waitMs: (agentId, tool) => waitMsOf(approvals, { tenant, agentId, tool }),
   };
 }
+
+/** Returns the places that the rules of a policy distinguish. */
+function placesOf({ rules }: Policy): readonly RunPlace[] {
+  const named = rules.flatMap(({ threads: [first] = [] }) =>
+    first === undefined ? [] : [shortestMatch(first) || unnamedThread],
+  );
+  const threads = [...new Set([unnamedThread, ...named])];
+  return runContexts.flatMap((context) =>
+    (context === "plain" ? [""] : threads).map((threadId) => ({ context, threadId })),
+  );
+}
+
+/** A thread that rules are unlikely to name, except by `*`. */
+const unnamedThread = "_";
 
 /** All sets of roles that a caller who starts runs may have. */
 const roleSets: readonly ReadonlySet<Role>[] = [Role.APPROVER, Role.AUTHOR, Role.OPERATOR].reduce<

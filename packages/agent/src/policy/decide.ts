@@ -1,5 +1,6 @@
 import { Role } from "@reeve/contracts/access/role";
 import { includesEntry, overlapsEntry } from "../spec/network-entry.ts";
+import type { NamePattern } from "../tools/name-pattern.ts";
 import type {
   NamedKind,
   PolicyCaller,
@@ -11,13 +12,18 @@ import type {
 
 /** Returns whether all conditions of a rule match a caller whose roles are known. */
 export function matchesCaller(
-  { tenants, roles, contexts }: PolicyRule,
+  { tenants, roles, contexts, threads }: PolicyRule,
   caller: PolicyCaller & { readonly roles: ReadonlySet<Role> },
 ): boolean {
   if (tenants !== undefined && !tenants.some((pattern) => pattern.matches(caller.tenant)))
     return false;
   if (contexts !== undefined && !contexts.has(caller.context)) return false;
+  if (threads !== undefined && !matchesThread(threads, caller.threadId)) return false;
   return roles === undefined || [...roles].some((role) => hasRole(caller.roles, role));
+}
+
+function matchesThread(threads: readonly NamePattern[], threadId: string): boolean {
+  return threadId !== "" && threads.some((pattern) => pattern.matches(threadId));
 }
 
 /** Every role includes VIEWER. */

@@ -6,7 +6,7 @@ import { parsePolicyFile } from "./policy-file.ts";
 const whole = `
 rules:
   - name: base
-    when: { tenants: ["acme", "team-*"], roles: [runner, viewer], contexts: [plain, thread, editor] }
+    when: { tenants: ["acme", "team-*"], roles: [runner, viewer], contexts: [plain, thread, editor], threads: ["ops-*"] }
     allow:
       tool_classes: [safe, "workspace_*"]
       tools: ["*"]
@@ -25,6 +25,7 @@ test("a file with every field is read", () => {
   const [rule] = parsePolicyFile(whole, "policy.yaml").rules;
   expect(rule?.name).toBe("base");
   expect(rule?.tenants?.map((pattern) => pattern.matches("team-red"))).toEqual([false, true]);
+  expect(rule?.threads?.map((given) => given.matches("ops-1"))).toEqual([true]);
   expect([...(rule?.contexts ?? [])]).toEqual(["plain", "thread", "editor"]);
   expect(rule?.allow.network_hosts?.map(({ text }) => text)).toEqual(["*.example.org:443"]);
   expect(rule?.limits).toMatchObject({ maxRounds: 5, budgets: { maxCostUsd: 1.5 } });

@@ -64,7 +64,7 @@ function violation(
 }
 
 const fields =
-  "rules name when allow deny grant limits permission default_behavior tool behavior tenants roles contexts tool_classes tools mcp_servers providers models network_hosts images pools approvals waits freezes agents wait from until weekly time_zone windows days break_glass people groups min_reason_length allow_requester step_up classes".split(
+  "rules name when allow deny grant limits permission default_behavior tool behavior tenants roles contexts threads tool_classes tools mcp_servers providers models network_hosts images pools approvals waits freezes agents wait from until weekly time_zone windows days break_glass people groups min_reason_length allow_requester step_up classes".split(
     " ",
   );
 

@@ -136,6 +136,7 @@ const rule = z
         tenants: patterns.optional(),
         roles: listOf(role).optional(),
         contexts: listOf(context).optional(),
+        threads: patterns.optional(),
       })
       .optional(),
     allow: lists.optional(),
@@ -165,6 +166,7 @@ const rule = z
       tenants: when?.tenants,
       roles: when?.roles && new Set(when.roles),
       contexts: when?.contexts && new Set(when.contexts),
+      threads: when?.threads,
       allow,
       deny,
       grant: new Set(grant?.tool_classes),

@@ -43,6 +43,7 @@ export interface PolicyRule {
   readonly tenants: readonly NamePattern[] | undefined;
   readonly roles: ReadonlySet<Role> | undefined;
   readonly contexts: ReadonlySet<RunContext> | undefined;
+  readonly threads: readonly NamePattern[] | undefined;
   readonly allow: PolicyLists;
   readonly deny: PolicyLists;
   /** Classes that agents have although their specs do not name them. */
@@ -61,7 +62,12 @@ export interface PolicyCaller {
   /** Undefined if they are not known: then only what every caller may use is allowed. */
   readonly roles: ReadonlySet<Role> | undefined;
   readonly context: RunContext;
+  /** Id of the thread of the run. Empty: it has none. */
+  readonly threadId: string;
 }
+
+/** Where a run takes place. */
+export type RunPlace = Pick<PolicyCaller, "context" | "threadId">;
 
 /**
  * A thing that a policy may withhold. `names` are all names under which a rule may list it; `aliases`, those under which only a

@@ -19,7 +19,7 @@ import { pluginStage } from "../plugins/plugin-stage.ts";
 import { stopWarnings } from "../plugins/stop-warnings.ts";
 import { permittedCredentials, permittedHosts } from "../policy/apply-policy.ts";
 import { policyFor, withheldTool } from "../policy/caller-policy.ts";
-import type { Policy, PolicyCaller, RunContext, Withheld } from "../policy/policy.ts";
+import type { Policy, PolicyCaller, RunContext, RunPlace, Withheld } from "../policy/policy.ts";
 import type { Offer } from "../spec/check-spec.ts";
 import { warningOf, warningText } from "../spec/spec-warning.ts";
 import { truncateToBytes } from "../text/truncate-to-bytes.ts";
@@ -221,7 +221,7 @@ type RunRequest = Pick<RunCreated, "chatContext" | "memoryEnabled" | "threadId" 
 export function toolContextOf(
   request: RunRequest,
   policy: Policy | undefined,
-  caller: Omit<PolicyCaller, "context">,
+  caller: Omit<PolicyCaller, keyof RunPlace>,
 ): ToolContext {
   return {
     isEditor: request.chatContext?.kind === ChatContextKind.EDITOR,
@@ -229,7 +229,7 @@ export function toolContextOf(
       ...(request.memoryEnabled ? longTermMemoryTools : []),
       ...((request.collections ?? []).length > 0 ? [searchKnowledge] : []),
     ],
-    policy: policyFor(policy, { ...caller, context: runContextOf(request) }),
+    policy: policyFor(policy, { ...caller, ...runPlaceOf(request) }),
     outputSchema: request.outputSchema,
     delegates: request.delegates ?? [],
     offeredTools: request.offeredTools ?? [],
@@ -240,8 +240,13 @@ export function toolContextOf(
 export function starterOf({
   tenant,
   startedByRoles,
-}: Pick<RunCreated, "tenant" | "startedByRoles">): Omit<PolicyCaller, "context"> {
+}: Pick<RunCreated, "tenant" | "startedByRoles">): Omit<PolicyCaller, keyof RunPlace> {
   return { tenant, roles: startedByRoles.length === 0 ? undefined : new Set(startedByRoles) };
+}
+
+/** Returns where a run takes place, from the request that started it or from the record of its start. */
+export function runPlaceOf(run: Parameters<typeof runContextOf>[0]): RunPlace {
+  return { context: runContextOf(run), threadId: run.threadId };
 }
 
 /** Returns where a run takes place, as rules of a policy name it. */

@@ -26,6 +26,11 @@ export function parseNamePattern(text: string): NamePattern | undefined {
   return { text, matches: (name) => matches(pieces, name) };
 }
 
+/** Returns a name that a pattern matches: its text, with nothing in place of each `*`. Empty for `*` alone. */
+export function shortestMatch({ text }: NamePattern): string {
+  return text.replaceAll(/\\(.)|\*/gsu, "$1");
+}
+
 /** Backtracks to the last star only, so that no name takes more than quadratic time. */
 function matches(pieces: readonly (string | undefined)[], name: string): boolean {
   let piece = 0;

@@ -1,12 +1,15 @@
+import { create } from "@bufbuild/protobuf";
 import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { Role } from "@reeve/contracts/access/role";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
+import { ThreadEventSchema } from "@reeve/contracts/thread";
 import { PermissionBehavior } from "@reeve/contracts/tool";
+import { emptyTail } from "@reeve/jetstream/log/port";
 import { emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
 import { callingModel } from "../../test/support/models.ts";
-import { expectWhole, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
+import { expectWhole, key, resultsOf, WorkerBench } from "../../test/support/worker-bench.ts";
 
 const policyOf = (text: string) => parsePolicyFile(text, "policy.yaml");
 const startedBy = { startedByRoles: [Role.RUNNER], hasPolicy: true };
@@ -17,15 +20,29 @@ const denied = policyOf(
 const calls = (x: string) => callingModel([["count", JSON.stringify({ x })]], () => undefined);
 
 /** Drives a run until its call waits for an approval, changes the policy, and approves the call. */
-async function approvedUnder(policy: typeof none, x: string): Promise<WorkerBench> {
+async function approvedUnder(policy: typeof none, x: string, threadId = ""): Promise<WorkerBench> {
   const bench = new WorkerBench(calls(x));
   bench.policy = none;
-  await (await bench.create({ hitlTools: ["count"] }, startedBy)).drive("w");
+  if (threadId !== "") await startTurn(bench, threadId);
+  await (await bench.create({ hitlTools: ["count"] }, { ...startedBy, threadId })).drive("w");
   bench.policy = policy;
   await bench.decide(ApprovalState.APPROVED);
   await bench.drive("w2", 2);
   expectWhole(await bench.events(), RunStatus.COMPLETED);
   return bench;
+}
+
+/** Makes the run of a bench the first turn of a thread. */
+async function startTurn({ threads }: WorkerBench, thread: string): Promise<void> {
+  const events = (["turnQueued", "turnStarted"] as const).map((kind, index) =>
+    create(ThreadEventSchema, {
+      threadId: thread,
+      sequence: index + 1,
+      event: { case: kind, value: { runId: key.run } },
+    }),
+  );
+  const { signal } = new AbortController();
+  await threads.append({ tenant: key.tenant, thread }, emptyTail, events, signal);
 }
 
 describe("a permission rule that the policy got while a call waited for its approval", () => {
@@ -44,6 +61,18 @@ describe("a permission rule that the policy got while a call waited for its appr
       rule: 'count(x = "1")',
       policyRule: "late",
     });
+  });
+
+  // Requirement: HITL-2
+  test("blocks it in the thread that the rule names, and in no other", async () => {
+    const inAudit = policyOf(`
+rules:
+  - { name: late, when: { threads: [audit] }, permission: { rules: [{ tool: count, behavior: deny }] } }`);
+    const executed = async (threadId: string) =>
+      (await approvedUnder(inAudit, "1", threadId)).executed.length;
+    expect(await executed("audit")).toBe(0);
+    expect(await executed("other")).toBe(1);
+    expect(await executed("")).toBe(1);
   });
 
   test("lets a call through that it does not match", async () => {

@@ -1,6 +1,6 @@
 import type { CallerPolicy } from "@reeve/agent/policy/caller-policy";
 import { policyFor, unrestricted, withheldTool } from "@reeve/agent/policy/caller-policy";
-import { runContextOf, starterOf } from "@reeve/agent/resolve/resolve-agent";
+import { runPlaceOf, starterOf } from "@reeve/agent/resolve/resolve-agent";
 import {
   decideCall,
   describeDecision,
@@ -34,7 +34,7 @@ export function policyNow({ head }: RunState, ports: RunPorts): CallerPolicy {
     return withholdingAll(missingPolicy(runId, ports));
   }
   const caller = created ?? { tenant: "", startedByRoles: [], threadId: "" };
-  return policyFor(policy, { ...starterOf(caller), context: runContextOf(caller) });
+  return policyFor(policy, { ...starterOf(caller), ...runPlaceOf(caller) });
 }
 
 /** Returns why a worker without a policy does nothing for a run that has one. */

@@ -1211,6 +1211,10 @@ pub struct ExplainAgentRequest {
     /// Whether the runs have long-term memory.
     #[prost(bool, tag = "5")]
     pub memory_enabled: bool,
+    /// Id of the thread of the runs, for rules about single threads. With it, an empty `context` means `thread`; `plain` is
+    /// refused.
+    #[prost(string, tag = "6")]
+    pub thread_id: ::prost::alloc::string::String,
 }
 /// Response of `ExplainAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]

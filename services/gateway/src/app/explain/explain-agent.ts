@@ -39,7 +39,7 @@ function withMemoryTools(entries: readonly Access[]): Access[] {
 export async function explainAgentAccess(
   ports: Pick<GatewayPorts, "agents" | "offer" | "policy" | "runLists" | "log">,
   { tenant, roles: ownRoles }: Credential,
-  { agentId, roles: given, context: name, subject, memoryEnabled }: ExplainAgentRequest,
+  { agentId, roles: given, context: name, threadId, subject, memoryEnabled }: ExplainAgentRequest,
   signal: AbortSignal,
 ): Promise<ExplainAgentResponse> {
   const { offer, policy } = ports;
@@ -49,12 +49,13 @@ export async function explainAgentAccess(
     named ?? (subject === "" ? ownRoles : await rolesOfSubject(ports, tenant, subject, signal));
   // Nobody starts a run without the role runner, whatever other roles are asked for.
   const roles = new Set([Role.RUNNER, ...caller]);
-  const context = runContexts.find((known) => known === name) ?? "plain";
+  const context =
+    runContexts.find((known) => known === name) ?? (threadId === "" ? "plain" : "thread");
   const { agents: delegates, violations } = spec
     ? await delegatesOf(ports, tenant, { spec }, signal)
     : { agents: [], violations: [] };
   const now = policy();
-  const decided = policyFor(now, { tenant, roles, context });
+  const decided = policyFor(now, { tenant, roles, context, threadId });
   const place = {
     isEditor: context === "editor",
     extraTools: memoryEnabled ? longTermMemoryTools : [],
@@ -75,7 +76,9 @@ export async function explainAgentAccess(
     violations: [...(resolved?.violations ?? [])],
     warnings: [...(resolved?.warnings ?? [])],
     callers:
-      spec === undefined ? [] : callersOf(spec, tools, offered, place, { now, tenant, context }),
+      spec === undefined
+        ? []
+        : callersOf(spec, tools, offered, place, { now, tenant, context, threadId }),
     roles: [...roles],
     deciders: spec === undefined ? [] : [...decidersOf(spec)],
     hasPolicy: now !== undefined,

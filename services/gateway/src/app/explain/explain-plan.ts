@@ -53,7 +53,12 @@ export function planOfSpec(
   }: Pick<Credential, "tenant" | "roles"> & Pick<ToolContext, "delegates">,
 ): Resolution | undefined {
   if (spec === undefined) return undefined;
-  const caller = { tenant, roles: new Set([Role.RUNNER, ...roles]), context: "plain" } as const;
+  const caller = {
+    tenant,
+    roles: new Set([Role.RUNNER, ...roles]),
+    context: "plain",
+    threadId: "",
+  } as const;
   const decided = policyFor(policy(), caller);
   const place = { isEditor: false, extraTools: [], policy: decided, delegates };
   return tryResolve(spec, offer(), place);
@@ -68,12 +73,12 @@ export function callersOf(
   tools: readonly string[],
   offered: Offer,
   place: ToolContext,
-  { now, tenant, context }: Omit<PolicyCaller, "roles"> & { readonly now: Policy | undefined },
+  { now, ...caller }: Omit<PolicyCaller, "roles"> & { readonly now: Policy | undefined },
 ): MessageInitShape<typeof ToolCallersSchema>[] {
   // Equal rules give equal tools: the tools of a policy that says nothing about roles are collected once.
   const known = new Map([[keyOf(place.policy), new Set(tools)]]);
   const toolsWith = (...further: readonly Role[]): ReadonlySet<string> => {
-    const policy = policyFor(now, { tenant, roles: new Set([Role.RUNNER, ...further]), context });
+    const policy = policyFor(now, { ...caller, roles: new Set([Role.RUNNER, ...further]) });
     const same = known.get(keyOf(policy));
     if (same !== undefined) return same;
     const found = toolbelt(spec, offered.tools, {

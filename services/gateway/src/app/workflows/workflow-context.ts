@@ -35,7 +35,12 @@ export async function workflowContextOf(
       ? { spec: anyAgent(catalogs), agents: await allAgents(ports, tenant, signal) }
       : await namedAgent(ports, tenant, agentId, signal);
   // Only callers with this role start runs.
-  const caller = { tenant, roles: new Set([Role.RUNNER, ...roles]), context: "plain" } as const;
+  const caller = {
+    tenant,
+    roles: new Set([Role.RUNNER, ...roles]),
+    context: "plain",
+    threadId: "",
+  } as const;
   const policy = policyFor(ports.policy(), caller);
   const context = { isEditor: false, extraTools: [], policy, plugins: models.plugins };
   const { tools, excluded } = toolbelt(spec, catalogs, context);

@@ -1104,6 +1104,9 @@ type ExplainAgentRequest struct {
 	Subject string `protobuf:"bytes,4,opt,name=subject,proto3" json:"subject,omitempty"`
 	// Whether the runs have long-term memory.
 	MemoryEnabled bool `protobuf:"varint,5,opt,name=memory_enabled,json=memoryEnabled,proto3" json:"memory_enabled,omitempty"`
+	// Id of the thread of the runs, for rules about single threads. With it, an empty `context` means `thread`; `plain` is
+	// refused.
+	ThreadId      string `protobuf:"bytes,6,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1171,6 +1174,13 @@ func (x *ExplainAgentRequest) GetMemoryEnabled() bool {
 		return x.MemoryEnabled
 	}
 	return false
+}
+
+func (x *ExplainAgentRequest) GetThreadId() string {
+	if x != nil {
+		return x.ThreadId
+	}
+	return ""
 }
 
 // Response of `ExplainAgent`.
@@ -1593,13 +1603,14 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"normalized\x18\x03 \x01(\v2\x19.reeve.agent.v1.AgentSpecR\n" +
 	"normalized\x12F\n" +
 	"\x0fwarning_details\x18\x04 \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\x0ewarningDetails\x122\n" +
-	"\x04plan\x18\x05 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xc0\x01\n" +
+	"\x04plan\x18\x05 \x01(\v2\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xe1\x01\n" +
 	"\x13ExplainAgentRequest\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x12-\n" +
 	"\x05roles\x18\x02 \x03(\x0e2\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n" +
 	"\acontext\x18\x03 \x01(\tB\x00R\acontext\x12\x1a\n" +
 	"\asubject\x18\x04 \x01(\tB\x00R\asubject\x12%\n" +
-	"\x0ememory_enabled\x18\x05 \x01(\bR\rmemoryEnabled\"\xa8\x04\n" +
+	"\x0ememory_enabled\x18\x05 \x01(\bR\rmemoryEnabled\x12\x1d\n" +
+	"\tthread_id\x18\x06 \x01(\tB\x00R\bthreadId:\x00\"\xa8\x04\n" +
 	"\x14ExplainAgentResponse\x12;\n" +
 	"\aentries\x18\x01 \x03(\v2!.reeve.agent.v1.AccessExplanationR\aentries\x12.\n" +
 	"\x06limits\x18\x02 \x01(\v2\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n" +

@@ -173,18 +173,20 @@ class ValidateAgentResponse(_message.Message):
     def __init__(self, violations: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., warnings: _Optional[_Iterable[str]] = ..., normalized: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., warning_details: _Optional[_Iterable[_Union[SpecViolation, _Mapping]]] = ..., plan: _Optional[_Union[_resolution_plan_pb2.ResolutionPlan, _Mapping]] = ...) -> None: ...
 
 class ExplainAgentRequest(_message.Message):
-    __slots__ = ("agent_id", "roles", "context", "subject", "memory_enabled")
+    __slots__ = ("agent_id", "roles", "context", "subject", "memory_enabled", "thread_id")
     AGENT_ID_FIELD_NUMBER: _ClassVar[int]
     ROLES_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_FIELD_NUMBER: _ClassVar[int]
     SUBJECT_FIELD_NUMBER: _ClassVar[int]
     MEMORY_ENABLED_FIELD_NUMBER: _ClassVar[int]
+    THREAD_ID_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     roles: _containers.RepeatedScalarFieldContainer[_role_pb2.Role]
     context: str
     subject: str
     memory_enabled: bool
-    def __init__(self, agent_id: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., context: _Optional[str] = ..., subject: _Optional[str] = ..., memory_enabled: _Optional[bool] = ...) -> None: ...
+    thread_id: str
+    def __init__(self, agent_id: _Optional[str] = ..., roles: _Optional[_Iterable[_Union[_role_pb2.Role, str]]] = ..., context: _Optional[str] = ..., subject: _Optional[str] = ..., memory_enabled: _Optional[bool] = ..., thread_id: _Optional[str] = ...) -> None: ...
 
 class ExplainAgentResponse(_message.Message):
     __slots__ = ("entries", "limits", "policy_limits", "rules", "has_policy", "plan", "violations", "warnings", "callers", "deciders", "roles")
