@@ -25,13 +25,19 @@ beforeAll(async () => {
   far = { REEVE_POOL: "gpu", REEVE_MCP_CONFIG: path };
   deployment = resources.use(await Deployment.start());
   await deployment.start("toolhost-2", far);
-  await deployment.agent("pools", { permissionClasses: ["execute"], mcpServers: ["far"] });
+  const spec = { permissionClasses: ["execute"], mcpServers: ["far"] };
+  await deployment.agent("pools", spec);
+  await deployment.agent("pools-gpu", {
+    ...spec,
+    model: "scripted:pools",
+    deepAgent: { pool: "gpu" },
+  });
 });
 
 afterAll(() => resources.disposeAsync());
 
-async function start(): Promise<string> {
-  const { run } = await deployment.reeve.runs.startRun({ agentId: "pools", input: "go" });
+async function start(agentId = "pools"): Promise<string> {
+  const { run } = await deployment.reeve.runs.startRun({ agentId, input: "go" });
   return run?.runId ?? "";
 }
 
@@ -51,6 +57,17 @@ const all = ["4 bytes written to note.txt", 'found: "reeve"', "kept"];
 // Requirement: HOST-4
 test("a run uses tools of two pools", async () => {
   expect(await resultsOf(await start())).toEqual(all);
+});
+
+// Requirement: HOST-4
+test("an agent that names a pool has its files there", async () => {
+  const runId = await start("pools-gpu");
+  expect(await resultsOf(runId)).toEqual(all);
+  const events = await watchToEnd(deployment, runId);
+  const tools = events.flatMap(({ event }) =>
+    event.case === "runPrepared" ? event.value.tools : [],
+  );
+  expect(tools).toContainEqual(expect.objectContaining({ name: "write_file", pool: "gpu" }));
 });
 
 // Requirement: HOST-4

@@ -53,10 +53,7 @@ export function explainAgent(
 
 function toolAccess(belt: Toolbelt, offer: Offer, context: ToolContext): readonly Access[] {
   const offered = new Map(
-    [...offer.tools.flatMap(({ tools }) => tools), ...context.extraTools].map((each) => [
-      each.name,
-      each,
-    ]),
+    [...belt.offered.values()].map(({ descriptor }) => [descriptor.name, descriptor]),
   );
   const present = belt.tools.map(({ name }) => accessOf("tool", name, undefined));
   const absent = [...belt.excluded].map(([name, reason]) => {

@@ -62,6 +62,19 @@ describe("an agent", () => {
     ]);
   });
 
+  // Requirement: HOST-4
+  test("that names a pool without toolhosts is invalid, with the pools that there are", () => {
+    const named = (pool: string) => check({ deepAgent: { pool } }, offering(closed)).violations;
+    expect(named("default")).toEqual([]);
+    expect(named("gpu")).toEqual([
+      expect.objectContaining({
+        field: "deep_agent.pool",
+        reason: "UNSUPPORTED_CAPABILITY",
+        description: expect.stringContaining("there are: default"),
+      }),
+    ]);
+  });
+
   // Requirement: DUR-6
   test("that requests a read-only workspace which no toolhost can mount is invalid", () => {
     expect(problemsOf(readOnly).violations).toEqual([

@@ -30,7 +30,7 @@ export function sandboxProblems(
   tools: readonly ToolDescriptor[],
   catalogs: readonly ToolCatalog[],
 ): SandboxProblems {
-  const violations: Violation[] = [];
+  const violations: Violation[] = [...poolViolations(spec, catalogs)];
   const warnings: string[] = [];
   const requests = requestsOf(spec);
   // Only built-in tools have these settings.
@@ -52,6 +52,21 @@ export function sandboxProblems(
   }
   return { violations, warnings };
 }
+
+function poolViolations(
+  { deepAgent }: Pick<AgentSpec, "deepAgent">,
+  catalogs: readonly ToolCatalog[],
+): readonly Violation[] {
+  const pool = deepAgent?.pool ?? "";
+  const pools = [...new Set(catalogs.map((each) => each.pool))].toSorted();
+  if (pool === "" || pools.includes(pool)) return [];
+  const known = pools.length === 0 ? "none" : pools.slice(0, maxListed).join(", ");
+  const description = `no toolhost of the pool "${pool}" has announced its tools; start one with REEVE_POOL=${pool}, or name another pool; there are: ${known}`;
+  return [{ field: "deep_agent.pool", description, reason: unsupportedCapability }];
+}
+
+/** How many pools a violation names. */
+const maxListed = 30;
 
 function requestsOf({ deepAgent }: Pick<AgentSpec, "deepAgent">): readonly SandboxRequest[] {
   const hosts = (deepAgent?.network?.allow ?? []).flatMap((text, index) => {

@@ -147,7 +147,10 @@ describe("a spec is rejected for", () => {
   });
 
   test("a tool that two sources offer", () => {
-    const other = create(ToolCatalogSchema, { pool: "b", tools: [tool("grep", { pool: "b" })] });
+    const other = create(ToolCatalogSchema, {
+      pool: "b",
+      tools: [tool("grep", { pool: "b", source: "mcp:x" })],
+    });
     const { violations } = check({}, { ...offer, tools: [...offer.tools, other] });
     expect(violations).toMatchObject([{ field: "tools", reason: "TOOL_ID_CONFLICT" }]);
   });

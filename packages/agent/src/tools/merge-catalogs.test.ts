@@ -73,20 +73,11 @@ test("the order of the catalogs does not change the result", () => {
   expect(merged(a, b)).toEqual(merged(b, a));
 });
 
-test("built-in tools that several pools offer come from the pool `default`", () => {
+test("a built-in tool stays in each pool that offers it", () => {
   const source = "builtin";
   const tools = merged(
-    {
-      host: "a",
-      pool: "cpu",
-      source,
-      tools: [
-        ["run", "there"],
-        ["glob", "there"],
-      ],
-    },
+    { host: "a", pool: "gpu", source, tools: [["run", "there"]] },
     { host: "b", source, tools: [["run", "here"]] },
-    { host: "c", pool: "gpu", source, tools: [["glob", "elsewhere"]] },
   );
-  expect(tools).toEqual(["default/run: here (bubblewrap)", "cpu/glob: there (bubblewrap)"]);
+  expect(tools).toEqual(["default/run: here (bubblewrap)", "gpu/run: there (bubblewrap)"]);
 });

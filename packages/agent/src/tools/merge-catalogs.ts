@@ -3,15 +3,15 @@ import type { ToolCatalog } from "@reeve/contracts/tool";
 
 /**
  * Merges the catalogs of all hosts, so that each tool of a pool appears once. When several hosts of a pool offer a tool, the
- * descriptor of a host that isolates wins over that of one that does not, and a later announcement over an earlier one. Built-in
- * tools, which every pool with sandboxes offers, come from the pool `default`, or else from the first pool by name. Any other name
- * that two pools offer stays in both, and the caller has to reject it.
+ * descriptor of a host that isolates wins over that of one that does not, and a later announcement over an earlier one. The pool
+ * `default` comes first, then the others by name. A name that two pools offer stays in both: `catalogsFor` chooses the pool of a
+ * built-in tool, and the caller has to reject any other.
  */
 export function mergeCatalogs(catalogs: readonly ToolCatalog[]): readonly ToolCatalog[] {
   const seen = new Set<string>();
   return catalogs.toSorted(byPrecedence).map((catalog) => {
     const tools = catalog.tools.filter((tool) => {
-      const known = tool.source === "builtin" ? tool.name : `${catalog.pool} ${tool.name}`;
+      const known = `${catalog.pool} ${tool.name}`;
       if (seen.has(known)) return false;
       seen.add(known);
       return true;

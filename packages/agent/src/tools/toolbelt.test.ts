@@ -155,6 +155,18 @@ test("is rejected when two sources offer the same name", () => {
   );
 });
 
+// Requirement: HOST-4
+test("has the built-in tools of the pool that the agent names", () => {
+  const gpu = create(ToolCatalogSchema, {
+    pool: "gpu",
+    tools: [tool("grep", { pool: "gpu", description: "on a GPU" })],
+  });
+  const poolOf = (deepAgent: { readonly pool: string }) =>
+    beltOf({ deepAgent }, [...offer.tools, gpu]).tools.find(({ name }) => name === "grep")?.pool;
+  expect(poolOf({ pool: "gpu" })).toBe("gpu");
+  expect(poolOf({ pool: "" })).toBe("default");
+});
+
 // Requirement: META-4, KIT-5
 test("has the tools of the runtime, under the same policy and filter", () => {
   expect(runtimeNames(beltOf({}))).toEqual([

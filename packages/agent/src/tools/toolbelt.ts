@@ -11,6 +11,7 @@ import { deniesTool, describeDecision } from "../permission/decide-call.ts";
 import { agentLevel, policyLevel } from "../permission/permission-levels.ts";
 import { isOfPlugin, pluginTools } from "../plugins/plugin-tools.ts";
 import { exclusionFilter, filterDecision, filterWarnings } from "./catalog-filter.ts";
+import { catalogsFor } from "./catalogs-for.ts";
 import { clientTools, leftOutWarning } from "./client-tools.ts";
 import { companionsOf } from "./companion-tools.ts";
 import type { OfferedTool } from "./exclusion-reason.ts";
@@ -92,7 +93,7 @@ export function toolbelt(
     ...context.extraTools,
     ...ofPlugins,
   ];
-  const ofDeployment = offeredTools(catalogs, own);
+  const ofDeployment = offeredTools(catalogsFor(catalogs, spec.deepAgent?.pool), own);
   const injected = Object.keys(spec.injectedToolArgs);
   const ofClients = clientTools(context.offeredTools ?? [], ofDeployment, injected);
   const offered = new Map([...ofDeployment, ...ofClients.offered]);

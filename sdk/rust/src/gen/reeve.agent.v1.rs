@@ -384,6 +384,11 @@ pub struct DeepAgent {
     /// `run`.
     #[prost(string, tag = "12")]
     pub workspace_scope: ::prost::alloc::string::String,
+    /// Pool of toolhosts whose built-in tools the agent has: its code, commands, and files are there only. Other built-in tools that
+    /// the pool lacks, such as those of the web, come from another pool. If empty, `default`, or else the first pool by name that has
+    /// the tool. Refused if no toolhost of the pool has announced its tools.
+    #[prost(string, tag = "13")]
+    pub pool: ::prost::alloc::string::String,
 }
 /// Network access of a sandbox, through a proxy that logs each connection.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

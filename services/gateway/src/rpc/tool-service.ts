@@ -1,3 +1,4 @@
+import { catalogsFor } from "@reeve/agent/tools/catalogs-for";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ToolService } from "@reeve/contracts/tool";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
@@ -8,8 +9,8 @@ export function toolService({
 }: Pick<GatewayPorts, "offer">): ServiceImpl<typeof ToolService> {
   return {
     listTools: () => ({
-      tools: offer()
-        .tools.flatMap(({ tools }) => tools)
+      tools: catalogsFor(offer().tools)
+        .flatMap(({ tools }) => tools)
         .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     }),
   };

@@ -1219,8 +1219,12 @@ type DeepAgent struct {
 	// thread whose agents have this scope too; a run without a thread has separate files. If empty,
 	// `run`.
 	WorkspaceScope string `protobuf:"bytes,12,opt,name=workspace_scope,json=workspaceScope,proto3" json:"workspace_scope,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Pool of toolhosts whose built-in tools the agent has: its code, commands, and files are there only. Other built-in tools that
+	// the pool lacks, such as those of the web, come from another pool. If empty, `default`, or else the first pool by name that has
+	// the tool. Refused if no toolhost of the pool has announced its tools.
+	Pool          string `protobuf:"bytes,13,opt,name=pool,proto3" json:"pool,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeepAgent) Reset() {
@@ -1326,6 +1330,13 @@ func (x *DeepAgent) GetNetwork() *NetworkAccess {
 func (x *DeepAgent) GetWorkspaceScope() string {
 	if x != nil {
 		return x.WorkspaceScope
+	}
+	return ""
+}
+
+func (x *DeepAgent) GetPool() string {
+	if x != nil {
+		return x.Pool
 	}
 	return ""
 }
@@ -2137,7 +2148,7 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\abudgets\x18\x01 \x01(\v2\x17.reeve.agent.v1.BudgetsR\abudgets\x12\"\n" +
 	"\n" +
 	"max_rounds\x18\x02 \x01(\rH\x00R\tmaxRounds\x88\x01\x01B\r\n" +
-	"\v_max_rounds\"\xd2\x04\n" +
+	"\v_max_rounds\"\xe8\x04\n" +
 	"\tDeepAgent\x12#\n" +
 	"\n" +
 	"filesystem\x18\x01 \x01(\bH\x00R\n" +
@@ -2152,7 +2163,8 @@ const file_reeve_agent_v1_agent_spec_proto_rawDesc = "" +
 	"\tread_only\x18\t \x01(\bR\breadOnly\x127\n" +
 	"\anetwork\x18\n" +
 	" \x01(\v2\x1d.reeve.agent.v1.NetworkAccessR\anetwork\x12)\n" +
-	"\x0fworkspace_scope\x18\f \x01(\tB\x00R\x0eworkspaceScopeB\r\n" +
+	"\x0fworkspace_scope\x18\f \x01(\tB\x00R\x0eworkspaceScope\x12\x14\n" +
+	"\x04pool\x18\r \x01(\tB\x00R\x04poolB\r\n" +
 	"\v_filesystemB\v\n" +
 	"\t_terminalB\a\n" +
 	"\x05_codeB\v\n" +

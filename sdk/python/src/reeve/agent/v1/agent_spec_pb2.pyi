@@ -224,7 +224,7 @@ class Limits(_message.Message):
     def __init__(self, budgets: _Optional[_Union[Budgets, _Mapping]] = ..., max_rounds: _Optional[int] = ...) -> None: ...
 
 class DeepAgent(_message.Message):
-    __slots__ = ("filesystem", "terminal", "code", "planning", "allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "network", "workspace_scope")
+    __slots__ = ("filesystem", "terminal", "code", "planning", "allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "network", "workspace_scope", "pool")
     FILESYSTEM_FIELD_NUMBER: _ClassVar[int]
     TERMINAL_FIELD_NUMBER: _ClassVar[int]
     CODE_FIELD_NUMBER: _ClassVar[int]
@@ -236,6 +236,7 @@ class DeepAgent(_message.Message):
     READ_ONLY_FIELD_NUMBER: _ClassVar[int]
     NETWORK_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_SCOPE_FIELD_NUMBER: _ClassVar[int]
+    POOL_FIELD_NUMBER: _ClassVar[int]
     filesystem: bool
     terminal: bool
     code: bool
@@ -247,7 +248,8 @@ class DeepAgent(_message.Message):
     read_only: bool
     network: NetworkAccess
     workspace_scope: str
-    def __init__(self, filesystem: _Optional[bool] = ..., terminal: _Optional[bool] = ..., code: _Optional[bool] = ..., planning: _Optional[bool] = ..., allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., network: _Optional[_Union[NetworkAccess, _Mapping]] = ..., workspace_scope: _Optional[str] = ...) -> None: ...
+    pool: str
+    def __init__(self, filesystem: _Optional[bool] = ..., terminal: _Optional[bool] = ..., code: _Optional[bool] = ..., planning: _Optional[bool] = ..., allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., network: _Optional[_Union[NetworkAccess, _Mapping]] = ..., workspace_scope: _Optional[str] = ..., pool: _Optional[str] = ...) -> None: ...
 
 class NetworkAccess(_message.Message):
     __slots__ = ("allow", "credentials")
