@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { parseNetworkEntry } from "@reeve/agent/spec/network-entry";
@@ -83,7 +85,17 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
   let sessions: BrowserSessions;
   let impatient: BrowserSessions;
 
+  // The library reads it when it is loaded.
+  const temporary = mkdtempSync(join(tmpdir(), "reeve-browser-"));
+  const outside = process.env["TMPDIR"];
+
   beforeAll(async () => {
+    process.env["TMPDIR"] = temporary;
+    resources.defer(() => {
+      if (outside === undefined) delete process.env["TMPDIR"];
+      else process.env["TMPDIR"] = outside;
+      rmSync(temporary, { recursive: true });
+    });
     server = resources.use(await webServer(serve));
     const { path } = resources.use(await temporaryFolder());
     const identity = sandboxIdentity(64_017);
@@ -142,6 +154,11 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     expect((await called("browser_click", { element: "e999" })).content).toMatch(
       /no element e999 now/,
     );
+  });
+
+  test("leaves nothing outside of its own folder, where a killed toolhost would not find it", async () => {
+    await opened("/form");
+    expect(readdirSync(temporary).filter((name) => name.startsWith("playwright"))).toEqual([]);
   });
 
   test("dismisses dialogs, opens no other page, and gives pages no permission", async () => {

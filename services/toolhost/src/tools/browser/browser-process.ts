@@ -88,7 +88,11 @@ export async function startBrowser(
     ending.abort(new DOMException("the browser is not needed anymore", "AbortError")),
   );
   void ended.then((reason) => log.info({ runId: network.runId, reason }, "browser ended"));
-  const page = starting.use(await connectPage(socket.url, { ended, times }, signal));
+  // What the library writes is swept with the folder if this process is killed.
+  const artifactsDir = join(own.path, "artifacts");
+  await mkdir(artifactsDir, { mode: 0o700 });
+  const pageOptions = { ended, times, artifactsDir };
+  const page = starting.use(await connectPage(socket.url, pageOptions, signal));
   const resources = starting.move();
   return {
     page,

@@ -47,6 +47,8 @@ export type PageOutcome<Value> =
 export interface PageOptions {
   /** Resolves with the reason when the browser has ended. */
   readonly ended: Promise<string>;
+  /** An existing folder for the files of the library. */
+  readonly artifactsDir: string;
   /** Default: 20 seconds for a document, 5 for an action, and 30 for an operation. */
   readonly times?: PageTimes | undefined;
 }
@@ -64,7 +66,7 @@ export class GuardedPage implements AsyncDisposable {
 
   constructor(
     { browser, page, devtools }: PageParts,
-    { ended, times = defaultTimes }: PageOptions,
+    { ended, times = defaultTimes }: Pick<PageOptions, "ended" | "times">,
   ) {
     this.#browser = browser;
     this.#page = page;
@@ -207,11 +209,13 @@ export async function connectPage(
 ): Promise<GuardedPage> {
   // Few toolhosts have browsers. Those that do have loaded it when they started.
   const { chromium } = await import("playwright-core");
+  const { artifactsDir } = options;
+  const connecting = { timeout: connectMs, artifactsDir };
   const over = options.ended.then((reason) => {
     throw unavailable(`the browser did not start: ${reason}`);
   });
   const browser = await Promise.race([
-    withTimeLimit(connectMs, signal, () => chromium.connectOverCDP(url, { timeout: connectMs })),
+    withTimeLimit(connectMs, signal, () => chromium.connectOverCDP(url, connecting)),
     over,
   ]);
   const [context] = browser?.contexts() ?? [];
