@@ -69,6 +69,7 @@ export default defineConfig({
           setupFiles: ["test/support/seed-properties.ts"],
           testTimeout: 30_000,
           isolate: false,
+          expect: { poll: { timeout: 10_000 } },
           maxWorkers: "100%",
           sequence: { groupOrder: 0 },
         },

@@ -70,11 +70,10 @@ test("two gateways, one of them new, start one run for a time that has come", as
   await records.put(key, due, never);
   const firings = await firingsOf("nightly");
   expect(firings).toHaveLength(1);
-  const { runs } = await vi.waitFor(async () => {
-    const listed = await clients.runs.listRuns({ filter: { labels: { trigger: "nightly" } } });
-    expect(listed.runs.length).toBeGreaterThan(0);
-    return listed;
-  });
+  const listed = async () =>
+    (await clients.runs.listRuns({ filter: { labels: { trigger: "nightly" } } })).runs;
+  await expect.poll(listed).not.toEqual([]);
+  const runs = await listed();
   expect(runs.map(({ runId }) => runId)).toEqual([firings[0]?.runId]);
   expect((await clients.triggers.getTrigger({ triggerId: "nightly" })).trigger).toMatchObject({
     lastFiring: { runId: firings[0]?.runId },

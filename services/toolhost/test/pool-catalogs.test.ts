@@ -114,7 +114,7 @@ test.concurrent(
     const beside = await bench.ask({ ...call, callId: "run_1-4-1" });
     expect(await bench.outcome(beside)).toMatchObject({ isError: false, hosts: [host.host] });
     expect(await bench.hasBegun(apart)).toBe(false);
-    expect(await bench.depthOf("gpu")).toBe(1);
+    await expect.poll(() => bench.depthOf("gpu")).toBe(1);
     const gpu = await bench.start({ REEVE_POOL: "gpu", ...(await withServer(bench)) });
     expect(await bench.outcome(apart)).toMatchObject({ isError: false, hosts: [gpu.host] });
     const search = { name: "mcp__demo__search", args: { q: "x" }, callId: "run_1-4-2" };
@@ -138,10 +138,11 @@ test.concurrent(
     const [busy] = await bench.calls("run_m", 3, 5);
     await bench.reaches(busy, "progress");
     const metrics = async () => await (await fetch(`${host.url}/metrics`)).text();
+    // A consumer counts what waits for it after the stream has acknowledged the messages.
+    await expect.poll(metrics).toContain('reeve_tool_queue_depth{pool="default"} 3');
     const text = await metrics();
     expect(text).toContain('reeve_toolhost_slots{pool="default"} 1');
     expect(text).toContain('reeve_toolhost_busy_slots{pool="default"} 1');
-    expect(text).toContain('reeve_tool_queue_depth{pool="default"} 3');
   },
   patienceMs,
 );

@@ -52,7 +52,7 @@ test(
     expect(await Promise.all(waiting.map((request) => bench.hasBegun(request)))).not.toContain(
       true,
     );
-    expect(await bench.depthOf("default")).toBe(3);
+    await expect.poll(() => bench.depthOf("default")).toBe(3);
     await bench.start();
     const outcomes = await bench.outcomes(waiting);
     expect(outcomes.filter(({ isError }) => isError)).toEqual([]);
