@@ -8,6 +8,9 @@ import type { CallQueue, RunPorts } from "../ports/run-ports.ts";
 /** The delays before each check; they double up to the maximum. */
 const checks = { firstDelayMs: 10_000, maxDelayMs: 120_000 };
 
+/** What the start of a call names that was handed over without a message. */
+const handedOver = 0;
+
 /** A tool call whose request was published. */
 export interface RequestedCall {
   readonly key: CallKey;
@@ -23,7 +26,7 @@ export interface RequestedCall {
  */
 export async function republishLostRequest(
   { key, request, queue, sequence }: RequestedCall,
-  { journal, clock, logger }: RunPorts,
+  { journal, clock, logger }: Pick<RunPorts, "journal" | "clock" | "logger">,
   signal: AbortSignal,
 ): Promise<void> {
   let published = sequence;
@@ -33,11 +36,14 @@ export async function republishLostRequest(
     try {
       const { events } = await journal.read(key, emptyTail, signal);
       if (events.some(endsCall)) return;
-      const known = [startedBy(events), published].filter((request) => request !== undefined);
+      const starter = startedBy(events);
+      const known = [starter, published].filter((request) => request !== undefined);
       const held = await Promise.all(known.map((request) => queue.holds(request, signal)));
       if (held.includes(true)) continue;
       const dedupeId = `${key.call}:after:${known.at(-1) ?? 0}`;
       published = await queue.publish(request, { dedupeId }, signal);
+      // A call that was handed over in another process has no message. A toolhost asks that process whether it still executes the call.
+      if (starter === handedOver) continue;
       logger.warn(
         { runId: key.run, callId: key.call },
         "the request of a tool call was gone from its queue; published it again",
@@ -52,6 +58,7 @@ export async function republishLostRequest(
   }
 }
 
+/** Returns the sequence of the request by which a call was started. Undefined: it has not started. */
 function startedBy(facts: readonly ToolCallFact[]): number | undefined {
   const started = facts.findLast(({ fact }) => fact.case === "started")?.fact;
   return started?.case === "started" ? Number(started.value.requestSequence) : undefined;
