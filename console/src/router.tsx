@@ -7,6 +7,7 @@ import {
 } from "@tanstack/react-router";
 import { onlyKnown } from "./loading/only-known.ts";
 import { retried } from "./loading/retried.ts";
+import { beginWatch } from "./run/feed/begin-watch.ts";
 import { readAgentsSearch } from "./screens/agents/agents-search.ts";
 import { readAuditSearch } from "./screens/audit/audit-search.ts";
 import { readInboxSearch } from "./screens/inbox/inbox-search.ts";
@@ -181,10 +182,15 @@ export const router = createRouter({
   scrollRestoration: true,
 });
 
-/** Loads the chunk of the screen that the address names, so that it is there when the router needs it. */
+/**
+ * Requests what the screen that the address names begins with, so that it is there when the router needs it: the chunk, and the events
+ * of a run.
+ */
 export function loadScreen(): void {
-  const named: readonly { readonly routeId: string }[] = router.matchRoutes(router.latestLocation);
-  const ids = new Set(named.map(({ routeId }) => routeId));
+  const named = router.matchRoutes(router.latestLocation);
+  const ids = new Set<string>(named.map(({ routeId }) => routeId));
+  const shown = named.find(({ routeId }) => routeId === run.id);
+  if (shown !== undefined) beginWatch(shown.params.runId);
   for (const route of Object.values(router.routesById)) {
     // The router asks for it again, and shows what fails then.
     if (ids.has(route.id)) router.loadRouteChunk(route)?.catch(() => undefined);

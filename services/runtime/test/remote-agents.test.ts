@@ -70,6 +70,31 @@ describe.each([true, false])("an agent of the A2A project (streams: %s)", (strea
   });
 });
 
+test("what an agent says is shown also if it is read from a task that its agent does not stream", async () => {
+  const said = ["looking", "comparing"];
+  const speaking: Intercept = (request, response, body) => {
+    const { id, method } =
+      request.method === "GET"
+        ? {}
+        : (JSON.parse(body) as { readonly id: unknown; readonly method: string });
+    if (method === undefined) return false;
+    const text = method === "SendMessage" ? undefined : said.shift();
+    const isOver = method !== "SendMessage" && text === undefined;
+    const state = isOver ? "TASK_STATE_COMPLETED" : "TASK_STATE_WORKING";
+    const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: text ?? "done" }] };
+    const task = { id: "t-1", contextId: "c-1", status: { state, message } };
+    const result = method === "SendMessage" ? { task } : task;
+    response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    return true;
+  };
+  const server = resources.use(
+    await startAgentServer(asking, { streams: false, intercept: speaking }),
+  );
+  const parts = await ask([remoteAt(server.url)], requestTo(server.url, [user("paint")]));
+  const shown = parts.flatMap((part) => (part.kind === "reasoning" ? [part.text] : []));
+  expect(shown.join("")).toContain("looking\ncomparing\n");
+});
+
 describe("a remote agent is not called", () => {
   const url = "https://agents.example/a/";
 

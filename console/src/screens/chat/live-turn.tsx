@@ -1,5 +1,5 @@
 import { ApprovalState } from "@reeve/contracts/approval";
-import { useRunFeed } from "../../run/use-run-feed.ts";
+import { useRunFeed } from "../../run/feed/use-run-feed.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { PendingApprovals } from "../approval/live-approval.tsx";
 import { FrameItems } from "../run/conversation/frame-items.tsx";

@@ -1,4 +1,4 @@
-import { useRunFeed } from "../../run/use-run-feed.ts";
+import { useRunFeed } from "../../run/feed/use-run-feed.ts";
 import { buildWorkflowName } from "../workflows/plan/read-plan.ts";
 import { PlannedWorkflow } from "../run/conversation/planned-workflow.tsx";
 

@@ -3,7 +3,7 @@ import { formatCost, formatCount, formatDollars, plural } from "../../format/amo
 import { nameOfStatus } from "../../format/names.ts";
 import { costParts } from "../../run/cost-parts.ts";
 import type { RunModel } from "../../run/run-model.ts";
-import type { FeedState } from "../../run/run-feed.ts";
+import type { FeedState } from "../../run/feed/run-feed.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { useTitle } from "../../ui/page-head.tsx";
 import { Ago, Elapsed } from "../../ui/times.tsx";

@@ -1,7 +1,7 @@
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { Suspense, lazy } from "react";
 import { retried } from "../../loading/retried.ts";
-import { useRunFeed } from "../../run/use-run-feed.ts";
+import { useRunFeed } from "../../run/feed/use-run-feed.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Conversation } from "./conversation/conversation.tsx";

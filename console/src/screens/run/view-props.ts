@@ -1,4 +1,4 @@
-import type { RunSnapshot } from "../../run/run-feed.ts";
+import type { RunSnapshot } from "../../run/feed/run-feed.ts";
 
 /** What each view of a run receives. */
 export interface RunViewProps {

@@ -8,7 +8,7 @@ import { requestIds } from "../../../api/request-ids.ts";
 import { agents, runs } from "../../../api/transport.ts";
 import { useAccess } from "../../../access/use-access.ts";
 import { Permitted } from "../../../access/permitted.tsx";
-import { useRunFeed } from "../../../run/use-run-feed.ts";
+import { useRunFeed } from "../../../run/feed/use-run-feed.ts";
 import { Disclosure } from "../../../ui/disclosure.tsx";
 import { MessageBox } from "../../../ui/message-box.tsx";
 import { ProblemView } from "../../../ui/problem-view.tsx";

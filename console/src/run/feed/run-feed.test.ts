@@ -5,6 +5,7 @@ import type { RunEventSchema, WatchRunResponse } from "@reeve/contracts/run";
 import { RunStatus, WatchRunResponseSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import type { OpenWatch, RunSnapshot } from "./run-feed.ts";
+import { BegunWatch } from "./begun-watch.ts";
 import { RunFeed } from "./run-feed.ts";
 
 const text = (sequence: number, text: string): MessageInitShape<typeof RunEventSchema> => ({
@@ -109,4 +110,49 @@ test("the start of a run is drawn before more of it is folded", async () => {
   draw();
   await ended.promise;
   expect(feed.snapshot().run.root.items).toMatchObject([{ text: "one two" }]);
+});
+
+const still = {
+  schedule: (draw: () => void) => draw(),
+  wait: () => Promise.resolve(),
+  rest: () => Promise.resolve(),
+  drawn: () => Promise.resolve(),
+};
+
+test("a watch that began before gives its first message at once, and the rest once it is followed", async () => {
+  const begun = new BegunWatch(async function* () {
+    yield message({ events: [text(1, "one ")], throughSequence: 1 });
+    yield message({ events: [text(2, "two")], throughSequence: 2, endStatus: RunStatus.COMPLETED });
+  });
+  await begun.arrived;
+  const open: OpenWatch = () => {
+    throw new Error("a second stream was opened");
+  };
+  const feed = new RunFeed("run_1", { ...still, open }, begun);
+  expect(feed.snapshot()).toMatchObject({ state: "live", run: { events: [{ sequence: 1 }] } });
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  feed.subscribe(() => {
+    if (feed.snapshot().state === "ended") resolve();
+  });
+  feed.follow();
+  await ended;
+  expect(feed.snapshot().run.root.items).toMatchObject([{ kind: "text", text: "one two" }]);
+});
+
+test("a watch that began before and failed is opened again", async () => {
+  const begun = new BegunWatch(async function* () {
+    yield* [];
+    throw lost();
+  });
+  const open: OpenWatch = async function* () {
+    yield message({ events: [text(1, "one")], throughSequence: 1, endStatus: RunStatus.COMPLETED });
+  };
+  const feed = new RunFeed("run_1", { ...still, open }, begun);
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  feed.subscribe(() => {
+    if (feed.snapshot().state === "ended") resolve();
+  });
+  feed.follow();
+  await ended;
+  expect(feed.snapshot().run.root.items).toMatchObject([{ text: "one" }]);
 });

@@ -1,12 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { RunEvent, WatchRunRequest, WatchRunResponse } from "@reeve/contracts/run";
 import { RunStatus } from "@reeve/contracts/run";
-import type { Problem } from "../api/problem.ts";
-import { isTransient, problemOf } from "../api/problem.ts";
-import { allFamilies } from "../format/names.ts";
-import { foldRun } from "./fold-run.ts";
-import type { RunModel } from "./run-model.ts";
-import { emptyRun } from "./run-model.ts";
+import type { Problem } from "../../api/problem.ts";
+import { isTransient, problemOf } from "../../api/problem.ts";
+import { foldRun } from "../fold-run.ts";
+import type { RunModel } from "../run-model.ts";
+import { emptyRun } from "../run-model.ts";
+import type { BegunWatch } from "./begun-watch.ts";
+import { watchRequest } from "./begun-watch.ts";
 
 export type FeedState = "connecting" | "live" | "lost" | "ended" | "refused";
 
@@ -52,11 +53,16 @@ export class RunFeed {
   #resumeToken = "";
   #following: AbortController | undefined;
   #isScheduled = false;
+  #begun: BegunWatch | undefined;
 
-  constructor(runId: string, parts: FeedParts) {
+  /** What has arrived of a watch that was begun is in the first snapshot; the rest comes when the run is followed. */
+  constructor(runId: string, parts: FeedParts, begun?: BegunWatch) {
     this.#parts = parts;
     this.#run = emptyRun(runId);
     this.#snapshot = { run: this.#run, state: "connecting", problem: undefined };
+    this.#begun = begun;
+    const first = begun?.takeFirst();
+    if (first !== undefined) this.#receive(first);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -77,6 +83,8 @@ export class RunFeed {
   }
 
   async #followUntil(signal: AbortSignal): Promise<void> {
+    // The start of a long run is shown before the rest is folded.
+    if (this.#begun !== undefined && this.#through > 0) await this.#parts.drawn();
     for (let failures = 0; !signal.aborted;) {
       try {
         for await (const message of this.#watch(signal)) {
@@ -84,8 +92,7 @@ export class RunFeed {
           failures = 0;
           const isFirst = this.#run.events.length === 0;
           this.#receive(message);
-          if (message.endStatus !== RunStatus.UNSPECIFIED) return this.#change("ended", undefined);
-          // The start of a long run is shown before the rest is folded.
+          if (message.endStatus !== RunStatus.UNSPECIFIED) return;
           await (isFirst ? this.#parts.drawn() : this.#parts.rest());
         }
         failures++;
@@ -103,23 +110,18 @@ export class RunFeed {
   }
 
   #watch(signal: AbortSignal): AsyncIterable<WatchRunResponse> {
-    const request = {
-      runId: this.#run.runId,
-      afterSequence: this.#through,
-      resumeToken: this.#resumeToken,
-      selection: {
-        case: "families" as const,
-        value: { $typeName: "reeve.run.v1.EventFamilies" as const, families: [...allFamilies] },
-      },
-    };
-    return this.#parts.open(request, signal);
+    const begun = this.#begun?.follow(signal);
+    this.#begun = undefined;
+    if (begun !== undefined) return begun;
+    const position = { afterSequence: this.#through, resumeToken: this.#resumeToken };
+    return this.#parts.open(watchRequest(this.#run.runId, position), signal);
   }
 
-  #receive({ events, throughSequence, resumeToken }: WatchRunResponse): void {
+  #receive({ events, throughSequence, resumeToken, endStatus }: WatchRunResponse): void {
     this.#resumeToken = resumeToken;
     for (const event of events) this.#fold(event);
     this.#through = Math.max(this.#through, throughSequence);
-    this.#change("live", undefined);
+    this.#change(endStatus === RunStatus.UNSPECIFIED ? "live" : "ended", undefined);
   }
 
   #fold(event: RunEvent): void {
