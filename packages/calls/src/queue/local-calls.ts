@@ -29,8 +29,11 @@ import { isSameCall } from "./slots.ts";
 const transitMs = 250;
 /** For how long others follow it. It may have another taker. */
 const maxQueuedMs = 10_000;
-/** Of how many calls that went to the queue their place there is known. The owners of others may publish them a second time. */
-const maxMoved = 10_000;
+/**
+ * Of how many calls that went to the queue their place there is known. The owners of others may publish them a second time, and others do
+ * not follow them.
+ */
+const maxKnown = 10_000;
 
 type CallQueue = Pick<WorkQueue<ToolCallRequest>, "publish" | "holds">;
 
@@ -215,14 +218,15 @@ export class LocalCalls implements LocalSource {
   }
 
   #follow(sequence: number): void {
-    if (sequence > this.#lastTaken) this.#queued.set(sequence, performance.now());
+    if (sequence <= this.#lastTaken) return;
+    this.#queued.set(sequence, performance.now());
+    // Hosts of other processes may take all of them, of which this process does not learn.
+    dropOldest(this.#queued);
   }
 
   #move(sequence: number, place: number): void {
     this.#moved.set(sequence, place);
-    if (this.#moved.size <= maxMoved) return;
-    const [oldest] = this.#moved.keys();
-    if (oldest !== undefined) this.#moved.delete(oldest);
+    dropOldest(this.#moved);
   }
 
   async #holdsMoved(sequence: number, queue: CallQueue, signal: AbortSignal): Promise<boolean> {
@@ -244,6 +248,12 @@ export class LocalCalls implements LocalSource {
     const isWaiting = [...this.#waiting.keys()].some((call) => call.sequence === sequence);
     return isWaiting || this.#held.has(sequence) || this.#publishing.has(sequence);
   }
+}
+
+function dropOldest(known: Map<number, number>): void {
+  if (known.size <= maxKnown) return;
+  const [oldest] = known.keys();
+  if (oldest !== undefined) known.delete(oldest);
 }
 
 /** What a toolhost gets is never the state of a run, also in one process. */
