@@ -22,6 +22,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 interface StartedSandbox {
   readonly spec: SessionSpec;
+  /** Resolves when it has started. */
+  readonly hasStarted: Promise<void>;
   isUsable: boolean;
   isEnded: boolean;
 }
@@ -29,21 +31,29 @@ interface StartedSandbox {
 /** A driver that records its sandboxes. While `problem` is set, opening one fails with it. */
 function recordingDriver() {
   const started: StartedSandbox[] = [];
-  const state = { problem: undefined as string | undefined, tries: 0 };
+  const state = {
+    problem: undefined as string | undefined,
+    tries: 0,
+    hasStarted: Promise.resolve(),
+  };
   const driver: SandboxDriver = {
     name: "in memory",
     probe: () => Promise.reject(new Error("unexpected probe")),
     open: (spec) => {
       state.tries++;
       if (state.problem !== undefined) return Promise.reject(new Error(state.problem));
-      const one: StartedSandbox = { spec, isUsable: true, isEnded: false };
+      const { hasStarted } = state;
+      const one: StartedSandbox = { spec, hasStarted, isUsable: true, isEnded: false };
       started.push(one);
       const session: SandboxSession = {
         sessionId: String(started.length),
         exec: () => {
           throw new Error("unexpected command");
         },
-        settled: () => Promise.resolve(one.isUsable),
+        settled: async () => {
+          await one.hasStarted;
+          return one.isUsable;
+        },
         [Symbol.asyncDispose]: () => {
           one.isEnded = true;
           return Promise.resolve();
@@ -57,9 +67,15 @@ function recordingDriver() {
   return { driver, started, state };
 }
 
-function sparesOf(driver: SandboxDriver, count: number, warn: () => void = () => undefined) {
+function sparesOf(
+  driver: SandboxDriver,
+  count: number,
+  warn: () => void = () => undefined,
+  startMs?: number,
+) {
   const folder = join(root, ".spare");
-  return new SpareSandboxes(driver, { count, spec: spareSpec, folder, identity, log: { warn } });
+  const options = { count, spec: spareSpec, folder, identity, log: { warn } };
+  return new SpareSandboxes(driver, { ...options, ...(startMs !== undefined && { startMs }) });
 }
 
 function workspaceOf(run: string): string {
@@ -139,6 +155,31 @@ test("a spare that ended while it waited is not used", async () => {
   const workspaceDir = workspaceOf("run_1");
   expect((await spares.open({ ...spareSpec, workspaceDir }, never)).sessionId).toBe("2");
   expect(started[0]?.isEnded).toBe(true);
+});
+
+test("a call that waits for the start of a spare can be cancelled, and nothing is left of the spare", async () => {
+  const { driver, started, state } = recordingDriver();
+  state.hasStarted = new Promise(() => undefined);
+  const spares = sparesOf(driver, 1);
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
+  const call = new AbortController();
+  const opening = spares.open({ ...spareSpec, workspaceDir: workspaceOf("run_1") }, call.signal);
+  call.abort(new DOMException("the call was cancelled", "AbortError"));
+  await expect(opening).rejects.toThrow("the call was cancelled");
+  await spares[Symbol.asyncDispose]();
+  expect(started.every(({ isEnded }) => isEnded)).toBe(true);
+  expect(waiting()).toEqual([]);
+});
+
+test("a run does not wait for a spare that never starts", async () => {
+  const { driver, started, state } = recordingDriver();
+  state.hasStarted = new Promise(() => undefined);
+  await using spares = sparesOf(driver, 1, () => undefined, 1);
+  await vi.waitFor(() => expect(started).toHaveLength(1), 10_000);
+  state.hasStarted = Promise.resolve();
+  await spares.open({ ...spareSpec, workspaceDir: workspaceOf("run_1") }, never);
+  expect(started[0]?.isEnded).toBe(true);
+  expect(existsSync(workspaceOf("run_1"))).toBe(true);
 });
 
 test("a spare whose folder cannot be renamed is logged and ended, and the run gets another sandbox", async () => {

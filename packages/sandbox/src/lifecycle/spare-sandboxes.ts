@@ -2,7 +2,9 @@ import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { settledWithin } from "@reeve/platform/async/settled-within";
 import { sleep } from "@reeve/platform/async/sleep";
+import { TaskSet } from "@reeve/platform/async/task-set";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type {
   ProbeReport,
@@ -18,6 +20,8 @@ import { makeWorkspaceDir } from "../host/workspace-folder.ts";
 /** Delay before a replacement starts, so that it does not compete with the call that took the spare. */
 const replaceDelayMs = 20;
 const checkIntervalMs = 10_000;
+/** How long a spare may take to start. One that takes longer is replaced. */
+const defaultStartMs = 30_000;
 /** An agent that hears nothing ends itself after 15 minutes; a spare is replaced long before that. */
 const maxAgeMs = 300_000;
 const retryDelays = { firstDelayMs: 1_000, maxDelayMs: 60_000 };
@@ -32,6 +36,8 @@ export interface SpareSandboxesOptions {
   /** Folder of their empty workspaces, on the file system of the workspaces. */
   readonly folder: string;
   readonly identity: Identity;
+  /** How long a spare may take to start, in milliseconds. Default: 30,000. */
+  readonly startMs?: number;
   readonly log: Pick<Logger, "warn">;
 }
 
@@ -55,6 +61,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   readonly #end = new AbortController();
   readonly #refilling: Promise<void>;
   readonly #taken = new Wakeup();
+  readonly #discarding = new TaskSet();
 
   constructor(driver: SandboxDriver, options: SpareSandboxesOptions) {
     this.name = driver.name;
@@ -78,7 +85,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     const { workspaceDir, ...rest } = spec;
     const isSameSpec = isDeepStrictEqual(definedOf(rest), definedOf(this.#options.spec));
     const fitsSpare = isSameSpec && !existsSync(workspaceDir);
-    const spare = fitsSpare ? await this.#take(workspaceDir) : undefined;
+    const spare = fitsSpare ? await this.#take(workspaceDir, signal) : undefined;
     if (spare !== undefined) return spare;
     makeWorkspaceDir(workspaceDir, this.#options.identity);
     return await this.#driver.open(spec, signal);
@@ -95,16 +102,18 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.abort(new DOMException("the spare sandboxes are disposed", "AbortError"));
     await this.#refilling;
-    await Promise.all(this.#spares.splice(0).map((spare) => this.#discard(spare)));
+    for (const spare of this.#spares.splice(0)) void this.#discard(spare);
+    await this.#discarding.settled();
   }
 
   /** Takes a spare and renames its folder to the workspace. Undefined if no spare is left or the workspace exists. */
-  async #take(workspaceDir: string): Promise<SandboxSession | undefined> {
+  async #take(workspaceDir: string, signal: AbortSignal): Promise<SandboxSession | undefined> {
     for (;;) {
+      signal.throwIfAborted();
       const spare = this.#spares.shift();
       if (spare === undefined) return undefined;
       this.#taken.notify();
-      if (!(await spare.session.settled())) {
+      if (!(await this.#isUsable(spare, signal).catch(() => false))) {
         void this.#discard(spare);
         continue;
       }
@@ -112,6 +121,13 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
       if (outcome === "workspace exists") this.#spares.unshift(spare);
       return outcome === "assigned" ? spare.session : undefined;
     }
+  }
+
+  /** Whether a spare has started, which it may still do, and has not ended. Rejects if the signal aborts. */
+  async #isUsable({ session }: Spare, signal: AbortSignal): Promise<boolean> {
+    const { startMs = defaultStartMs } = this.#options;
+    const settled = session.settled();
+    return (await settledWithin(settled, startMs, signal)) && (await settled);
   }
 
   /** Renames the folder of a spare. A spare whose folder cannot be renamed is useless and is discarded. */
@@ -137,7 +153,7 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
   async #refill(signal: AbortSignal): Promise<void> {
     const backoff = new Backoff(retryDelays);
     while (!signal.aborted) {
-      await this.#replaceOld();
+      await this.#replaceOld(signal).catch(() => undefined);
       try {
         while (this.#spares.length < this.#options.count) await this.#add(signal);
         backoff.reset();
@@ -170,11 +186,11 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     }
   }
 
-  /** Discards spares that have ended or have waited too long. */
-  async #replaceOld(): Promise<void> {
+  /** Discards spares that have ended, do not start, or have waited too long. Rejects if the signal aborts. */
+  async #replaceOld(signal: AbortSignal): Promise<void> {
     const before = this.#spares.slice();
     for (const spare of before) {
-      const isUsable = await spare.session.settled();
+      const isUsable = await this.#isUsable(spare, signal);
       if (isUsable && performance.now() - spare.startedMs < maxAgeMs) continue;
       const at = this.#spares.indexOf(spare);
       // A run took it meanwhile.
@@ -184,9 +200,12 @@ export class SpareSandboxes implements SandboxDriver, AsyncDisposable {
     }
   }
 
-  async #discard({ session, spec }: Spare): Promise<void> {
-    await Promise.resolve(session[Symbol.asyncDispose]()).catch(() => undefined);
-    await this.#folders.remove(spec.workspaceDir);
+  #discard({ session, spec }: Spare): Promise<void> {
+    const discard = async () => {
+      await Promise.resolve(session[Symbol.asyncDispose]()).catch(() => undefined);
+      await this.#folders.remove(spec.workspaceDir);
+    };
+    return this.#discarding.add(discard());
   }
 }
 
