@@ -67,6 +67,11 @@ export async function fireTriggers(
   /** Whether the time of a trigger is to be looked at now, which is counted. */
   const takeLook = (name: string, nowMs: number) => {
     if ((looked.get(name) ?? 0) > nowMs) return false;
+    // Those that are over come first. Their triggers may not exist any more.
+    for (const [other, untilMs] of looked) {
+      if (untilMs > nowMs) break;
+      looked.delete(other);
+    }
     looked.set(name, nowMs + lookMs);
     return true;
   };
