@@ -1,9 +1,12 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import process from "node:process";
 import { deflateSync } from "node:zlib";
 import { strToU8, zipSync } from "fflate";
 import { ErrorReason } from "@reeve/contracts/error";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { ParserOptions } from "../src/parse/parse-document.ts";
 import { documentParser } from "../src/parse/parse-document.ts";
 import { sandboxed } from "../src/parse/reader-sandbox.ts";
@@ -78,8 +81,14 @@ test.each([
   ["in a sandbox", true],
   ["without one", false],
 ])("the process that reads can do nothing else, %s", async (_, usesSandbox) => {
+  const server = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  // A TCP listener has an address and a port.
+  const { port } = server.address() as AddressInfo;
   const parseWith = probe("attempts", { usesSandbox });
-  const { passages } = await parseWith("a", "text", Buffer.from(String(process.pid)), never);
+  const input = Buffer.from(`${process.pid} ${port}`);
+  const { passages } = await parseWith("a", "text", input, never);
   const [{ text } = { text: "" }] = passages;
   const { variables, ...attempts } = JSON.parse(text);
   // Bubblewrap says where the process starts.
