@@ -132,6 +132,16 @@ test("an answer that is no document is refused, and a program that fails is not 
   });
 });
 
+test("a busy host reads no document without its sandbox", async () => {
+  // The module remembers that bubblewrap works, so this is another instance of it.
+  const instance = "../src/parse/reader-sandbox.ts?busy";
+  const { sandboxed: probing } = (await import(instance)) as { sandboxed: typeof sandboxed };
+  const isHere = await bubblewrapHere();
+  const outcome = await probing([], [], { probeMs: 1 }).catch((error: unknown) => error);
+  expect(outcome).toMatchObject(isHere ? { kind: "unavailable" } : { isSandboxed: false });
+  expect((await probing([], [])).isSandboxed).toBe(isHere);
+});
+
 test("an aborted caller ends the process that reads", async () => {
   const leaving = new AbortController();
   const reading = parse("a", "text", Buffer.from("x"), leaving.signal);

@@ -2,10 +2,12 @@ import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 import { systemProgram, systemView } from "@reeve/sandbox/host/system-view";
 
 const run = promisify(execFile);
-const probeTimeoutMs = 10_000;
+const defaultProbeMs = 10_000;
 
 /** A program with its arguments. */
 export interface Command {
@@ -13,35 +15,53 @@ export interface Command {
   readonly args: readonly string[];
 }
 
+interface ProbeOptions {
+  /** How long bubblewrap may take to show that it works, in milliseconds. Default: 10,000. */
+  readonly probeMs?: number | undefined;
+}
+
 let probed: Promise<string | undefined> | undefined;
 
 /**
  * Returns the command that runs Node with `args` in a sandbox of bubblewrap without network, which sees the system, Node, and `code`
- * read-only, and no other process. Where bubblewrap is missing, or may not create namespaces, returns Node as it is.
+ * read-only, and no other process. Where bubblewrap is missing, or may not create namespaces, returns Node as it is. Throws a Failure of
+ * kind `unavailable` while bubblewrap is too slow to tell: nothing is read without a sandbox because a host is busy.
  */
 export async function sandboxed(
   args: readonly string[],
   code: readonly string[],
+  { probeMs = defaultProbeMs }: ProbeOptions = {},
 ): Promise<Command & { readonly isSandboxed: boolean }> {
   const node = { file: process.execPath, args };
-  probed ??= probe();
-  const bwrap = await probed;
+  const probing = (probed ??= probe(probeMs));
+  const bwrap = await probing.catch((error: unknown) => {
+    if (probed === probing) probed = undefined;
+    throw error;
+  });
   if (bwrap === undefined) return { ...node, isSandboxed: false };
   return { ...sandboxCommand(bwrap, node, code), isSandboxed: true };
 }
 
-/** Returns the path of bubblewrap if it works here. */
-async function probe(): Promise<string | undefined> {
+/** Returns the path of bubblewrap if it works here. Throws a Failure if that takes too long. */
+async function probe(timeout: number): Promise<string | undefined> {
   const bwrap = systemProgram("bwrap");
   if (process.platform !== "linux" || bwrap === undefined) return undefined;
   const node = { file: process.execPath, args: ["--version"] };
   const { file, args } = sandboxCommand(bwrap, node, []);
   try {
-    await run(file, [...args], { timeout: probeTimeoutMs, env: {} });
+    await run(file, [...args], { timeout, env: {} });
     return bwrap;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (!isTimeout(error)) return undefined;
+    const problem = `bubblewrap did not start within ${timeout / 1_000} s`;
+    const message = `documents cannot be read now: ${problem}; try again`;
+    throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message, { cause: error });
   }
+}
+
+/** Whether a program was ended because it took too long. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && "killed" in error && error.killed === true;
 }
 
 function sandboxCommand(bwrap: string, { file, args }: Command, code: readonly string[]): Command {
