@@ -78,6 +78,7 @@ export function feedContract(
   });
 }
 
+/** Returns the next batches, and acknowledges them: what is not acknowledged comes again while others are awaited. */
 async function take(
   feed: RunFeed,
   consumer: string,
@@ -86,8 +87,8 @@ async function take(
 ): Promise<RunFeedBatch[]> {
   const batches: RunFeedBatch[] = [];
   for await (const batch of feed.consume(consumer, kinds, signal)) {
-    batches.push(batch);
-    if (batches.length === count) break;
+    batch.acknowledge();
+    if (batches.push(batch) === count) break;
   }
   return batches;
 }
