@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Dispatch } from "@reeve/contracts/run";
 import { DispatchSchema } from "@reeve/contracts/run";
+import { every } from "@reeve/platform/async/every";
 import { describe, expect, test } from "vitest";
 import type { Delivery, WorkQueue } from "../../src/queue/port.ts";
 
@@ -24,6 +25,11 @@ export class Taker implements AsyncDisposable {
     this.#stop.abort(new Error("enough"));
     await Promise.allSettled([this.#deliveries.next()]);
   }
+}
+
+/** Extends deliveries while a test does other things with their queue, as takers do. */
+function extending(deliveries: readonly Delivery<Dispatch>[], extendMs: number): Disposable {
+  return every(extendMs, () => deliveries.forEach((delivery) => delivery.extend()));
 }
 
 /**
@@ -95,7 +101,9 @@ export function queueContract(
       await using two = new Taker(other, 2);
       const runs = ["run_1", "run_2", "run_3", "run_4"];
       for (const runId of runs) await publish(queue, runId);
-      const taken = [await one.next(), await one.next(), await two.next(), await two.next()];
+      const first = [await one.next(), await one.next()];
+      using _ = extending(first, extendMs);
+      const taken = [...first, await two.next(), await two.next()];
       expect(taken.map(({ message }) => message.runId).toSorted()).toEqual(runs);
       for (const delivery of taken) delivery.acknowledge();
     });
@@ -105,6 +113,7 @@ export function queueContract(
       for (const runId of ["run_1", "run_2", "run_3"]) await publish(queue, runId);
       await using taker = new Taker(queue, 2);
       const held = [await taker.next(), await taker.next()];
+      using _ = extending(held, extendMs);
       let isTaken = false;
       const third = taker.next().finally(() => (isTaken = true));
       // The message goes through the queue to another taker while the first taker waits for it.
