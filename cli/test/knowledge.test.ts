@@ -76,3 +76,20 @@ test("a folder is added to a collection, searched, and deleted", async () => {
   expect(await knowledge("delete", "handbook")).toMatchObject({ stdout: "handbook deleted\n" });
   expect((await knowledge("list")).stderr).toBe("no collections\n");
 });
+
+// Requirement: KNOW-8
+test("a URL on a host that the operator does not permit is refused, and nothing is there to refresh", async () => {
+  expect(await knowledge("create", "web")).toMatchObject({ code: 0 });
+  expect(await knowledge("add", "web", "https://example.org/rules.html")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("names hosts in REEVE_NETWORK_ALLOW of the gateway"),
+  });
+  expect(await knowledge("refresh", "web")).toMatchObject({
+    code: 0,
+    stderr: "no document came from a URL\n",
+  });
+  expect(await knowledge("refresh", "web", "doc_1")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("collection web has no document doc_1"),
+  });
+});

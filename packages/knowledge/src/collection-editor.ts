@@ -1,60 +1,35 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import type {
-  Collection,
-  CollectionRecord,
-  Document,
-  StoredDocument,
-} from "@reeve/contracts/extensions/knowledge";
-import {
-  CollectionRecordSchema,
-  CollectionSchema,
-  DocumentSchema,
-  StoredDocumentSchema,
-} from "@reeve/contracts/extensions/knowledge";
+import type { Collection, CollectionRecord, Document } from "@reeve/contracts/extensions/knowledge";
+import { CollectionRecordSchema, CollectionSchema } from "@reeve/contracts/extensions/knowledge";
 import type { Row } from "@reeve/jetstream/table/port";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import type { KnowledgeStores } from "./collections.ts";
 import { Collections } from "./collections.ts";
-import { documentFormat } from "./parse/formats.ts";
-import type { DocumentDraft, IntakeOptions } from "./document-intake.ts";
-import { busy, DocumentIntake } from "./document-intake.ts";
-import type { CollectionOfUser } from "./records/change-collection.ts";
+import type { AddedDocument } from "./documents/document-adder.ts";
+import { DocumentAdder } from "./documents/document-adder.ts";
+import type { DocumentDraft, IntakeOptions } from "./documents/document-intake.ts";
+import { busy } from "./documents/document-intake.ts";
+import { removeObjects } from "./documents/remove-objects.ts";
 import {
   changeableRow,
   changeCollection,
   replaceDocuments,
   visibleRow,
 } from "./records/change-collection.ts";
-import {
-  documentIdOf,
-  keyOf,
-  objectsOf,
-  shown,
-  shownDocument,
-} from "./records/collection-record.ts";
-import { documentNotFound, revisionConflict, withoutRoom } from "./records/editor-failures.ts";
-import {
-  assertPlainName,
-  assertRoom,
-  assertRoomForCollection,
-  hasRoomForVectors,
-} from "./records/knowledge-limits.ts";
+import { keyOf, objectsOf, shown, shownDocument } from "./records/collection-record.ts";
+import { documentNotFound, revisionConflict } from "./records/editor-failures.ts";
+import { assertRoomForCollection } from "./records/knowledge-limits.ts";
 import type { KnowledgeUser } from "./records/knowledge-user.ts";
 import { maySee } from "./records/knowledge-user.ts";
-import { storeText } from "./records/store-text.ts";
-import { storeVectors } from "./vectors/store-vectors.ts";
 import type { VectorRefresher } from "./vectors/vector-refresher.ts";
 
-const maxRemovalMs = 30_000;
-
-/** A document that was added. */
-export interface AddedDocument {
+/** A document, and the object with its text, which another version of the document does not have. */
+interface ChangeableDocument {
   readonly document: Document;
-  /** What it lacks. */
-  readonly warnings: readonly string[];
+  readonly object: string;
 }
 
 /** What the creator of a collection decides. */
@@ -79,14 +54,14 @@ interface EditorOptions extends IntakeOptions {
 /** The collections of tenants, for those who change them too. */
 export class CollectionEditor extends Collections {
   readonly #options: EditorOptions;
-  readonly #intake: DocumentIntake;
+  readonly #adder: DocumentAdder;
   /** A list has the records of all documents of the tenant. */
   readonly #lists = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
 
   constructor(stores: KnowledgeStores, options: EditorOptions) {
     super(stores, options.embedder);
     this.#options = options;
-    this.#intake = new DocumentIntake(options);
+    this.#adder = new DocumentAdder(stores, options);
   }
 
   /** Creates an empty collection. Throws a Failure of kind `exists` if there is one with this id. */
@@ -160,7 +135,7 @@ export class CollectionEditor extends Collections {
     const row = await changeCollection(table, { user, collectionId }, signal, async (before) =>
       (await table.deleteVersion(before.key, before.revision, signal)) ? before : undefined,
     );
-    await this.#remove(row.record.documents.flatMap(objectsOf));
+    await removeObjects(this.objects, row.record.documents.flatMap(objectsOf));
   }
 
   /**
@@ -173,49 +148,22 @@ export class CollectionEditor extends Collections {
     draft: DocumentDraft,
     signal: AbortSignal,
   ): Promise<AddedDocument> {
-    assertPlainName(draft.name);
-    const { mediaType } = documentFormat(draft.name, draft.mediaType);
-    // Nobody parses for a collection that they cannot change.
-    await this.assertMayChange(user, collectionId, signal);
-    const { parsed, sizeBytes, sha256 } = await this.#intake.read(user.tenant, draft, signal);
-    const { passages, pageCount } = parsed;
-    const texts = passages.map(({ text }) => text);
-    const { embedded, warnings } = await this.#intake.embed(user.tenant, texts, signal);
-    const nowMs = this.#options.now();
-    const document = create(DocumentSchema, {
-      documentId: documentIdOf(user.tenant, collectionId, draft.name),
-      name: draft.name,
-      mediaType,
-      sizeBytes: BigInt(sizeBytes),
-      sha256,
-      textBytes: BigInt(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)),
-      passageCount: passages.length,
-      pageCount,
-      addedBy: user.subject,
-      addedAt: timestampFromMs(nowMs),
-    });
-    const folder = `${user.tenant}/${collectionId}`;
-    const object = await storeText(this.objects, folder, parsed, signal);
-    const stored = create(StoredDocumentSchema, { document, object });
-    const progress = { mayBeRecorded: false };
-    let unused: readonly string[] = [];
-    try {
-      if (embedded) {
-        stored.vectors = await storeVectors(this.objects, folder, { ...embedded, nowMs }, signal);
-        unused = [stored.vectors.object];
-      }
-      await this.#record({ user, collectionId }, stored, progress, signal);
-    } catch (error) {
-      // Whether a lost answer recorded the document is not known: its text then stays.
-      if (!progress.mayBeRecorded) await this.#remove([object, ...unused]);
-      throw error;
-    }
-    const isWithoutRoom = embedded !== undefined && stored.vectors === undefined;
-    if (isWithoutRoom) await this.#remove(unused);
-    return {
-      document: shownDocument(stored),
-      warnings: isWithoutRoom ? [withoutRoom(collectionId)] : warnings,
-    };
+    const added = await this.#adder.add({ user, collectionId }, draft, signal);
+    this.noticed(added.row);
+    return added;
+  }
+
+  /** Returns a document of a collection that the user may change. Throws a Failure of kind `not_found` if there is none. */
+  async changeableDocument(
+    user: KnowledgeUser,
+    collectionId: string,
+    documentId: string,
+    signal: AbortSignal,
+  ): Promise<ChangeableDocument> {
+    const { record } = await changeableRow(this.table, { user, collectionId }, signal);
+    const found = record.documents.find(({ document }) => document?.documentId === documentId);
+    if (found === undefined) throw documentNotFound(collectionId, documentId);
+    return { document: shownDocument(found), object: found.object };
   }
 
   /** Removes a document. Throws a Failure of kind `not_found` if the collection does not have it. */
@@ -231,9 +179,10 @@ export class CollectionEditor extends Collections {
       const found = before.find(({ document }) => document?.documentId === documentId);
       if (found === undefined) throw documentNotFound(collectionId, documentId);
       const documents = before.filter((each) => each !== found);
-      return (await this.#replace(row, documents, signal)) && found;
+      const change = { documents, nowMs: this.#options.now() };
+      return (await replaceDocuments(this.table, row, change, signal)) && found;
     });
-    await this.#remove(objectsOf(removed));
+    await removeObjects(this.objects, objectsOf(removed));
   }
 
   /** Throws a Failure unless the user created the collection or is an operator. */
@@ -247,48 +196,6 @@ export class CollectionEditor extends Collections {
 
   protected override noticed(row: Row<CollectionRecord>, dimensions?: number): void {
     this.#options.refresher?.notice(row, dimensions);
-  }
-
-  /** Records a document that is stored. Sets `mayBeRecorded` while the outcome is not known. */
-  async #record(
-    of: CollectionOfUser,
-    stored: StoredDocument,
-    progress: { mayBeRecorded: boolean },
-    signal: AbortSignal,
-  ): Promise<void> {
-    const isSame = ({ document }: StoredDocument) =>
-      document?.documentId === stored.document?.documentId;
-    let replaced: readonly string[] = [];
-    const row = await changeCollection(this.table, of, signal, async (before) => {
-      const { documents } = before.record;
-      replaced = documents.filter(isSame).flatMap(objectsOf);
-      const after = [...documents.filter((each) => !isSame(each)), stored];
-      assertRoom(of.collectionId, after);
-      if (!hasRoomForVectors(after)) delete stored.vectors;
-      signal.throwIfAborted();
-      progress.mayBeRecorded = true;
-      const replacement = await this.#replace(before, after, signal);
-      progress.mayBeRecorded = replacement !== undefined;
-      return replacement;
-    });
-    this.noticed(row);
-    await this.#remove(replaced);
-  }
-
-  async #replace(
-    row: Row<CollectionRecord>,
-    documents: CollectionRecord["documents"],
-    signal: AbortSignal,
-  ): Promise<Row<CollectionRecord> | undefined> {
-    const nowMs = this.#options.now();
-    return await replaceDocuments(this.table, row, { documents, nowMs }, signal);
-  }
-
-  /** Removes objects that no row has, whether or not the caller left. What fails is left for `sweepTexts`. */
-  async #remove(objects: readonly string[]): Promise<void> {
-    const limit = AbortSignal.timeout(maxRemovalMs);
-    const removed = objects.map((object) => this.objects.remove(object, limit));
-    await Promise.allSettled(removed);
   }
 
   async #listed(tenant: string, signal: AbortSignal): Promise<readonly Row<CollectionRecord>[]> {

@@ -1,4 +1,4 @@
-import type { DocumentDraft } from "../src/document-intake.ts";
+import type { DocumentDraft } from "../src/documents/document-intake.ts";
 import { dividePages } from "../src/parse/divide-pages.ts";
 import type { ParseDocument } from "../src/parse/parse-document.ts";
 import { readText } from "../src/parse/read-text.ts";

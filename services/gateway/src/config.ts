@@ -6,6 +6,7 @@ import {
   requiredBeyondLoopback,
 } from "@reeve/platform/process/settings";
 import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
+import { addressRanges, networkEntries } from "@reeve/sandbox/network/network-settings";
 import { z } from "zod";
 import { permittedClasses } from "./app/client-tools/permitted-classes.ts";
 import { tenantName } from "./auth/names.ts";
@@ -42,6 +43,12 @@ export const gatewayConfig = z
     /** The key for a model of embeddings at OpenAI. */
     OPENAI_API_KEY: z.string().optional(),
     OPENAI_BASE_URL: z.url().optional(),
+    /** Hosts and ports from which documents of collections may be fetched, such as `*.example.org:443`. Default: none. */
+    REEVE_NETWORK_ALLOW: networkEntries.prefault(""),
+    /** Addresses and ranges of this host, its links, and private networks from which documents may be fetched. */
+    REEVE_NETWORK_RANGES: addressRanges.prefault(""),
+    /** How many bytes the connections for one document may transfer together. */
+    REEVE_NETWORK_MAX_BYTES: z.coerce.number().int().min(1).default(268_435_456),
     /** The file with the operator's policy, which is read again when it changes. Use the same file in all gateways and runtimes. */
     REEVE_POLICY_FILE: z.string().min(1).optional(),
     /**

@@ -42,6 +42,7 @@ import { isValid, packedWatch } from "./app/client-tools/packed-offer.ts";
 import { ToolOffers } from "./app/client-tools/tool-offers.ts";
 import { runExists } from "./app/run-exists.ts";
 import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
+import { openDocuments } from "./app/knowledge/open-documents.ts";
 import { openKnowledge } from "./app/knowledge/open-knowledge.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
@@ -127,6 +128,7 @@ export async function openPorts(
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     knowledge: await openKnowledge({ nats, log, embedder }, signal),
+    documents: openDocuments(config, log),
     threads: await openThreadLog(nats),
     threadIndex,
     threadLists,

@@ -3,7 +3,7 @@ import { driverNames } from "@reeve/sandbox/drivers";
 import { maxReadBytes } from "@reeve/sandbox/files/workspace-files";
 import { maxSearchedBytes } from "@reeve/sandbox/files/workspace-search";
 import { z } from "zod";
-import { addressRanges, networkEntries } from "./network-settings.ts";
+import { addressRanges, networkEntries } from "@reeve/sandbox/network/network-settings";
 
 /** The settings of a toolhost, from environment variables. */
 export const toolhostConfig = z.object({

@@ -185,7 +185,7 @@ describe("http_request", () => {
   // Requirement: WEB-3
   test("reaches only hosts that the agent names, and never a private address", async () => {
     expect((await asked({ url: at("/echo", "c.test") })).content).toMatch(
-      /c\.test:\d+ is not among the hosts that this agent may reach/,
+      /c\.test:\d+ is not among the hosts that may be reached here/,
     );
     expect((await asked({ url: at("/echo", "private.test") })).content).toMatch(
       /private\.test is at 10\.0\.0\.7, which is blocked/,

@@ -249,7 +249,7 @@ ask.data = b"body"`;
 
   test("sends nothing to a host that the agent may not reach", async () => {
     const printed = await asked("/", { network: ["localhost:1"] });
-    expect(printed).toMatch(/^403 .*is not among the hosts that this agent may reach/s);
+    expect(printed).toMatch(/^403 .*is not among the hosts that may be reached here/s);
     expect(received).toEqual([]);
   });
 

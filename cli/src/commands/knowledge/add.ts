@@ -22,29 +22,36 @@ interface Options {
   readonly json?: true;
 }
 
-/** A file on this machine, and the name of its document. */
+/** A file on this machine or a URL, and the name of its document. */
 interface Source {
   readonly path: string;
   readonly name: string;
+  readonly isUrl?: true;
 }
 
-/** Returns the command that adds documents from this machine. */
+/** Returns the command that adds documents from this machine and from the web. */
 export function addCommand(context: Context): Command {
   const command = new Command("add")
     .description(
-      "Add documents: files, or all text, Markdown, HTML, PDF, and DOCX files of folders. A document with the same name is replaced.",
+      "Add documents: files, all text, Markdown, HTML, PDF, and DOCX files of folders, or URLs of https, which the server fetches. A document with the same name is replaced.",
     )
     .argument("<collection>", "id of the collection")
-    .argument("<path...>", "files and folders")
-    .option("--name <name>", "name of the document; only for one file. Default: the file name")
-    .option("--media-type <type>", "media type of the files. Default: by their endings")
+    .argument("<path...>", "files, folders, and URLs")
+    .option(
+      "--name <name>",
+      "name of the document; only for one. Default: the file name, or host and path of the URL",
+    )
+    .option(
+      "--media-type <type>",
+      "media type of the documents. Default: by their endings, or what the server of the URL says",
+    )
     .option("--json", "print one document per line as JSON");
   return command.action((collectionId: string, paths: readonly string[], options: Options) =>
     withClient(context, command, async (reeve) => {
       const { terminal } = context;
       const found = (await Promise.all(paths.map(sourcesAt))).flat();
       if (options.name !== undefined && found.length !== 1) {
-        command.error("error: --name takes exactly one file");
+        command.error("error: --name takes exactly one document");
       }
       if (found.length === 0) terminal.note("no file that can be read\n");
       const sources = found.map((source) => ({ ...source, name: options.name ?? source.name }));
@@ -94,18 +101,23 @@ function assertDistinct(command: Command, sources: readonly Source[]): void {
 function isOfDocument(error: unknown): error is Error {
   if (!(error instanceof ReeveError)) return false;
   const { reason, violations } = error;
-  const ofDocument = ["DOCUMENT_UNREADABLE", "DOCUMENT_TOO_LARGE"].includes(reason ?? "");
-  return ofDocument || violations.some(({ field }) => field === "name");
+  const reasons = ["DOCUMENT_UNREADABLE", "DOCUMENT_TOO_LARGE", "DOCUMENT_UNREACHABLE"];
+  const ofDocument = reasons.includes(reason ?? "");
+  return ofDocument || violations.some(({ field }) => ["name", "url"].includes(field));
 }
 
 async function addFile(
   { signal }: Context,
   reeve: Client,
-  { collectionId, path, name }: Source & { readonly collectionId: string },
+  { collectionId, path, name, isUrl }: Source & { readonly collectionId: string },
   { mediaType = "" }: Options,
 ) {
-  const content = await readLocalFile(path);
   const document = { collectionId, name, mediaType };
+  if (isUrl === true) {
+    const source = { case: "url", value: path } as const;
+    return await reeve.knowledge.addDocument({ ...document, source }, { signal });
+  }
+  const content = await readLocalFile(path);
   if (content instanceof Uint8Array) {
     const source = { case: "content", value: new Uint8Array(content) } as const;
     return await reeve.knowledge.addDocument({ ...document, source }, { signal });
@@ -128,8 +140,9 @@ function isRestricted({ readers, readerGroups }: Collection): boolean {
   return readers.length > 0 || readerGroups.length > 0;
 }
 
-/** Returns the files at a path, ordered by name. Hidden files and folders are left out. */
+/** Returns a URL, or the files at a path, ordered by name. Hidden files and folders are left out. */
 async function sourcesAt(path: string): Promise<readonly Source[]> {
+  if (/^https?:\/\//i.test(path)) return [{ path, name: nameOfUrl(path), isUrl: true }];
   const found = await stat(path).catch(() => undefined);
   if (found?.isDirectory() !== true) return [{ path, name: basename(path) }];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
@@ -139,4 +152,12 @@ async function sourcesAt(path: string): Promise<readonly Source[]> {
     .map((file) => ({ path: file, name: relative(path, file).split(sep).join("/") }))
     .filter(({ name }) => !name.split("/").some((part) => part.startsWith(".")))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Returns host, path, and query of a URL: `example.org/policies/travel.html`. */
+function nameOfUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null) return text;
+  const { host, pathname, search } = url;
+  return `${host}${pathname.replace(/\/$/, "")}${search}`;
 }

@@ -14,6 +14,7 @@ import { oneLine, plainText } from "../../render/plain-text.ts";
 import { parseLimit } from "../parse-option.ts";
 import { printList } from "../print-list.ts";
 import { addCommand } from "./add.ts";
+import { refreshCommand } from "./refresh.ts";
 import { createCommand, updateCommand } from "./settings.ts";
 
 /** Returns the command that manages collections of documents. */
@@ -23,6 +24,7 @@ export function knowledgeCommand(context: Context): Command {
     .addCommand(createCommand(context))
     .addCommand(updateCommand(context))
     .addCommand(addCommand(context))
+    .addCommand(refreshCommand(context))
     .addCommand(listCommand(context))
     .addCommand(searchCommand(context))
     .addCommand(deleteCommand(context));

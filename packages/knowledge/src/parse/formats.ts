@@ -4,13 +4,14 @@ import { Failure } from "@reeve/platform/failure";
 /** A format that documents can have. */
 export type Format = "text" | "html" | "pdf" | "docx";
 
-const docx = "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
+export const docxMediaType =
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document";
 
 const formatOf = new Map<string, Format>([
   ["text/html", "html"],
   ["application/xhtml+xml", "html"],
   ["application/pdf", "pdf"],
-  [docx, "docx"],
+  [docxMediaType, "docx"],
   ["application/json", "text"],
   ["application/yaml", "text"],
 ]);
@@ -30,13 +31,19 @@ const mediaTypeOf = new Map([
   ["html", "text/html"],
   ["htm", "text/html"],
   ["pdf", "application/pdf"],
-  ["docx", docx],
+  ["docx", docxMediaType],
 ]);
 
 /** The media type of a document, and the format in which it is read. */
 export interface DocumentFormat {
   readonly mediaType: string;
   readonly format: Format;
+}
+
+/** Returns the media type that the ending of a name stands for. Empty: none. */
+export function mediaTypeOfName(name: string): string {
+  const ending = /\.([a-z0-9]+)$/.exec(name.toLowerCase())?.[1] ?? "";
+  return mediaTypeOf.get(ending) ?? "";
 }
 
 /**
@@ -46,8 +53,7 @@ export interface DocumentFormat {
 export function documentFormat(name: string, given: string): DocumentFormat {
   const [plain = ""] = given.toLowerCase().split(";");
   const isUnknown = plain.trim() === "" || plain.trim() === "application/octet-stream";
-  const ending = /\.([a-z0-9]+)$/.exec(name.toLowerCase())?.[1] ?? "";
-  const mediaType = isUnknown ? (mediaTypeOf.get(ending) ?? "") : plain.trim();
+  const mediaType = isUnknown ? mediaTypeOfName(name) : plain.trim();
   const format = formatOf.get(mediaType) ?? (mediaType.startsWith("text/") ? "text" : undefined);
   if (format !== undefined) return { mediaType, format };
   const what = mediaType === "" ? "its name has no ending that is known" : `it is ${mediaType}`;

@@ -21,3 +21,11 @@ export function documentNotFound(collectionId: string, documentId: string): Fail
     metadata: { collection_id: collectionId, document_id: documentId },
   });
 }
+
+/** Returns the Failure of a refresh that somebody else was faster than. */
+export function documentReplaced(collectionId: string, documentId: string): Failure {
+  const message = `document ${documentId} of collection ${collectionId} was replaced or removed by somebody else meanwhile; list the documents, and refresh it again if it is still there`;
+  return new Failure("conflict", ErrorReason.REVISION_CONFLICT, message, {
+    metadata: { collection_id: collectionId, document_id: documentId },
+  });
+}

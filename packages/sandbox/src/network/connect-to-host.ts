@@ -40,8 +40,8 @@ export async function connectToHost(
   const blocked = addresses.find((address) => !guard.permits(address));
   if (blocked !== undefined) {
     const subject = blocked === host ? host : `${host} is at ${blocked}, which`;
-    const remedy = "only REEVE_NETWORK_RANGES of the toolhost can permit it";
-    return { kind: "refused", reason: `${subject} is blocked for sandboxes; ${remedy}` };
+    const remedy = "only REEVE_NETWORK_RANGES can permit it";
+    return { kind: "refused", reason: `${subject} is blocked here; ${remedy}` };
   }
   let problem = "it has no address";
   for (const address of addresses.slice(0, maxAddresses)) {

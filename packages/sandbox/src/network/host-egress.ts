@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
+import type { NetworkEntry } from "@reeve/agent/spec/network-entry";
 import { normalizeHost } from "@reeve/agent/spec/network-entry";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { NetworkUse } from "../port.ts";
@@ -69,8 +70,17 @@ export class HostEgress {
 
   /** Throws a Failure if the call requests hosts or credentials that its operator does not permit. */
   open(use: NetworkUse): CallEgress {
+    return this.#open(use, permittedEntries(use.allow, this.#options.policy));
+  }
+
+  /** Opens the network for work of this process itself: with all hosts that its operator permits, and without credentials. */
+  openPermitted(use: Pick<NetworkUse, "runId" | "callId">): CallEgress {
+    const { allow } = this.#options.policy;
+    return this.#open({ ...use, allow: allow.map(({ text }) => text) }, allow);
+  }
+
+  #open(use: NetworkUse, entries: readonly NetworkEntry[]): CallEgress {
     const { policy, lookups, log, credentials = [], ca } = this.#options;
-    const entries = permittedEntries(use.allow, policy);
     const used = new CallCredentials(credentials, use.credentials);
     const proxy = new SandboxProxy({ ...policy, entries, lookups, log, credentials });
     const serving = proxy.serve(use);

@@ -240,5 +240,5 @@ function refusalOf(
   const { host, port } = target;
   if (permitsHost(entries, host, port)) return undefined;
   const list = entries.map(({ text }) => text).join(", ");
-  return `${host}:${port} is not among the hosts that this agent may reach: ${list}`;
+  return `${host}:${port} is not among the hosts that may be reached here: ${list}`;
 }

@@ -163,6 +163,8 @@ pub enum ErrorReason {
     DocumentTooLarge = 124,
     /// RESOURCE_EXHAUSTED: the collection has the maximum number of documents, or of text.
     CollectionFull = 125,
+    /// FAILED_PRECONDITION: the URL of the document is not permitted, or its server does not give the document.
+    DocumentUnreachable = 134,
 }
 impl ErrorReason {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -245,6 +247,7 @@ impl ErrorReason {
             Self::DocumentUnreadable => "ERROR_REASON_DOCUMENT_UNREADABLE",
             Self::DocumentTooLarge => "ERROR_REASON_DOCUMENT_TOO_LARGE",
             Self::CollectionFull => "ERROR_REASON_COLLECTION_FULL",
+            Self::DocumentUnreachable => "ERROR_REASON_DOCUMENT_UNREACHABLE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -328,6 +331,7 @@ impl ErrorReason {
             "ERROR_REASON_DOCUMENT_UNREADABLE" => Some(Self::DocumentUnreadable),
             "ERROR_REASON_DOCUMENT_TOO_LARGE" => Some(Self::DocumentTooLarge),
             "ERROR_REASON_COLLECTION_FULL" => Some(Self::CollectionFull),
+            "ERROR_REASON_DOCUMENT_UNREACHABLE" => Some(Self::DocumentUnreachable),
             _ => None,
         }
     }

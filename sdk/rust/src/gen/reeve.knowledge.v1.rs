@@ -77,6 +77,25 @@ pub struct Document {
     /// Cost of the embeddings in US dollars. Unset if there are none, or if their model has no price.
     #[prost(double, optional, tag = "13")]
     pub embedding_cost_usd: ::core::option::Option<f64>,
+    /// Where the document was fetched. Unset: it did not come from a URL.
+    #[prost(message, optional, tag = "24")]
+    pub origin: ::core::option::Option<DocumentOrigin>,
+}
+/// The URL of a document, and what its server said of the version that was added.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DocumentOrigin {
+    /// The URL, as it was requested.
+    #[prost(string, tag = "1")]
+    pub url: ::prost::alloc::string::String,
+    /// `ETag` of the response. Empty: it had none, or one of more than 512 characters.
+    #[prost(string, tag = "2")]
+    pub etag: ::prost::alloc::string::String,
+    /// `Last-Modified` of the response. Empty: it had none.
+    #[prost(string, tag = "3")]
+    pub last_modified: ::prost::alloc::string::String,
+    /// Media type that the caller named. Empty: that of the response.
+    #[prost(string, tag = "4")]
+    pub media_type: ::prost::alloc::string::String,
 }
 /// A part of a document that matches a query: what an answer cites.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -328,7 +347,7 @@ pub struct AddDocumentRequest {
     #[prost(bool, tag = "6")]
     pub discard_artifact: bool,
     /// Where the document is.
-    #[prost(oneof = "add_document_request::Source", tags = "4, 5")]
+    #[prost(oneof = "add_document_request::Source", tags = "4, 5, 14")]
     pub source: ::core::option::Option<add_document_request::Source>,
 }
 /// Nested message and enum types in `AddDocumentRequest`.
@@ -342,6 +361,10 @@ pub mod add_document_request {
         /// Id of an artifact of the tenant, at most 32 MiB.
         #[prost(string, tag = "5")]
         ArtifactId(::prost::alloc::string::String),
+        /// URL of the document, with `https`. Its host has to be one that the operator permits to gateways, and
+        /// so has that of each redirect. The document has at most 32 MiB.
+        #[prost(string, tag = "14")]
+        Url(::prost::alloc::string::String),
     }
 }
 /// Response of `AddDocument`.
@@ -352,6 +375,29 @@ pub struct AddDocumentResponse {
     pub document: ::core::option::Option<Document>,
     /// What the document lacks, such as embeddings. Empty: nothing.
     #[prost(string, repeated, tag = "2")]
+    pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// Request of `RefreshDocument`.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RefreshDocumentRequest {
+    /// Id of the collection.
+    #[prost(string, tag = "1")]
+    pub collection_id: ::prost::alloc::string::String,
+    /// Id of the document.
+    #[prost(string, tag = "2")]
+    pub document_id: ::prost::alloc::string::String,
+}
+/// Response of `RefreshDocument`.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RefreshDocumentResponse {
+    /// The document as it is now.
+    #[prost(message, optional, tag = "1")]
+    pub document: ::core::option::Option<Document>,
+    /// Whether it was replaced. False: its server says that it has not changed, or its bytes are the same.
+    #[prost(bool, tag = "2")]
+    pub changed: bool,
+    /// What a replaced document lacks, such as embeddings. Empty: nothing.
+    #[prost(string, repeated, tag = "3")]
     pub warnings: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// Request of `ListDocuments`.
@@ -717,6 +763,38 @@ pub mod knowledge_service_client {
             req.extensions_mut()
                 .insert(
                     GrpcMethod::new("reeve.knowledge.v1.KnowledgeService", "AddDocument"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
+        /// Fetches a document that was added from a URL again, and replaces it if it has changed. Changes nothing
+        /// otherwise. Returns FAILED_PRECONDITION if the document has no URL, or if the URL cannot be fetched, and
+        /// ABORTED if somebody else replaced or removed the document meanwhile.
+        pub async fn refresh_document(
+            &mut self,
+            request: impl tonic::IntoRequest<super::RefreshDocumentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::RefreshDocumentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/reeve.knowledge.v1.KnowledgeService/RefreshDocument",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new(
+                        "reeve.knowledge.v1.KnowledgeService",
+                        "RefreshDocument",
+                    ),
                 );
             self.inner.unary(req, path, codec).await
         }

@@ -6,6 +6,7 @@ import type {
   Collection,
   CreateCollectionRequestSchema,
   Document,
+  RefreshDocumentResponse,
   SearchCollectionsResponse,
   UpdateCollectionRequestSchema,
 } from "#contracts/extensions/knowledge";
@@ -83,6 +84,23 @@ export class Knowledge {
   ): Promise<AddDocumentResponse> {
     return await this.#requests.repeatable(
       ({ knowledge }, call) => knowledge.addDocument(request, call),
+      options,
+      addTimeoutMs,
+    );
+  }
+
+  /**
+   * Fetches a document that was added from a URL again, and replaces it if it has changed. May take two minutes. Not repeated if the
+   * connection breaks.
+   */
+  async refreshDocument(
+    collectionId: string,
+    documentId: string,
+    options: CallOptions = {},
+  ): Promise<RefreshDocumentResponse> {
+    const request = { collectionId, documentId };
+    return await this.#requests.once(
+      ({ knowledge }, call) => knowledge.refreshDocument(request, call),
       options,
       addTimeoutMs,
     );

@@ -16,6 +16,7 @@ import type {
 import type { ThreadLog } from "@reeve/jetstream/log/thread-log";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { CollectionEditor } from "@reeve/knowledge/collection-editor";
+import type { DocumentFetcher } from "@reeve/knowledge/fetch/document-fetcher";
 import type { LongTermMemory } from "@reeve/memory/long-term-memory";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Table, TableHistory } from "@reeve/jetstream/table/port";
@@ -62,6 +63,8 @@ export interface GatewayPorts {
   readonly artifacts: ArtifactStore;
   readonly memory: LongTermMemory;
   readonly knowledge: CollectionEditor;
+  /** Documents on the web. */
+  readonly documents: Pick<DocumentFetcher, "fetch">;
   readonly threads: ThreadLog;
   /** The index of threads. It follows their logs with a short delay. */
   readonly threadIndex: Table<Thread>;

@@ -20,6 +20,7 @@ import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import { CollectionEditor } from "@reeve/knowledge/collection-editor";
 import { maxTextObjectBytes } from "@reeve/knowledge/records/knowledge-limits";
 import { documentParser } from "@reeve/knowledge/parse/parse-document";
+import { DocumentFetcher } from "@reeve/knowledge/fetch/document-fetcher";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { MemoryObjects } from "@reeve/jetstream/objects/memory";
@@ -91,6 +92,7 @@ export function memoryPorts(): MemoryPorts {
       { table: new MemoryTable(), objects: new MemoryObjects({ maxBytes: maxTextObjectBytes }) },
       { parse: documentParser(), now: () => 0 },
     ),
+    documents: new DocumentFetcher({ egress: undefined }),
     threads: memoryThreadLog(),
     threadIndex,
     shards: new SharedShards(new MemoryTable(), bootClock),

@@ -62,10 +62,10 @@ print(tunnel("good.test", PORT))`;
       ["the metadata service of a cloud, by its address", "169.254.169.254", 80, /not among/],
       ["this host, by its address", "127.0.0.1", 0, /not among/],
       ["this host, as a decimal address", "2130706433", 80, /not among|only http/],
-      ["the metadata service of a cloud, by a name", "metadata.test", 80, /blocked for sandboxes/],
+      ["the metadata service of a cloud, by a name", "metadata.test", 80, /is blocked here/],
       ["a private network, by a name", "private.test", 80, /10\.255\.255\.1, which is blocked/],
-      ["a private network, mapped to IPv6", "mapped.test", 80, /blocked for sandboxes/],
-      ["a requested metadata service", "169.254.169.253", 80, /blocked for sandboxes/],
+      ["a private network, mapped to IPv6", "mapped.test", 80, /is blocked here/],
+      ["a requested metadata service", "169.254.169.253", 80, /is blocked here/],
     ])("does not reach %s, and reports why", async (_, host, port, why) => {
       const at = port === 0 ? network().port : port;
       const allow = [

@@ -1,16 +1,17 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import type { AddDocumentRequest } from "@reeve/contracts/extensions/knowledge";
-import type { AddedDocument } from "@reeve/knowledge/collection-editor";
+import type { AddedDocument } from "@reeve/knowledge/documents/document-adder";
 import type { KnowledgeUser } from "@reeve/knowledge/collections";
 import { assertDocumentFits } from "@reeve/knowledge/records/knowledge-limits";
 import { Failure } from "@reeve/platform/failure";
 import type { GatewayPorts } from "../gateway-ports.ts";
+import { addFetched } from "./add-fetched.ts";
 
 const maxDiscardMs = 30_000;
 
-type Ports = Pick<GatewayPorts, "knowledge" | "artifacts" | "assertRoom">;
+type Ports = Pick<GatewayPorts, "knowledge" | "documents" | "artifacts" | "assertRoom">;
 
-/** Adds a document to a collection, from the request or from an artifact. */
+/** Adds a document to a collection, from the request, from an artifact, or from a URL. */
 export async function addDocument(
   ports: Ports,
   user: KnowledgeUser,
@@ -20,6 +21,16 @@ export async function addDocument(
   const { collectionId, name, mediaType, source, discardArtifact } = request;
   const { knowledge } = ports;
   ports.assertRoom();
+  if (source.case === "url") {
+    // Nobody fetches for a collection that they cannot change.
+    await knowledge.assertMayChange(user, collectionId, signal);
+    const address = { tenant: user.tenant, url: source.value, mediaType };
+    return await ports.documents.fetch(
+      address,
+      (found) => addFetched(knowledge, user, { collectionId, name }, found, signal),
+      signal,
+    );
+  }
   if (source.case !== "artifactId") {
     const read = async () => source.value ?? new Uint8Array();
     return await knowledge.addDocument(user, collectionId, { name, mediaType, read }, signal);

@@ -9,13 +9,14 @@ import { membershipsOf } from "@reeve/platform/rpc/credential";
 import { credentialOf } from "@reeve/platform/rpc/principal";
 import type { GatewayPorts } from "../../app/gateway-ports.ts";
 import { addDocument } from "../../app/knowledge/add-document.ts";
+import { refreshDocument } from "../../app/knowledge/refresh-document.ts";
 import { collectionChange } from "./collection-change.ts";
 
 const defaultLimit = 10;
 
 /** Returns the handlers of KnowledgeService. */
 export function knowledgeService(
-  ports: Pick<GatewayPorts, "knowledge" | "artifacts" | "assertRoom">,
+  ports: Pick<GatewayPorts, "knowledge" | "documents" | "artifacts" | "assertRoom">,
 ): ServiceImpl<typeof KnowledgeService> {
   const { knowledge, assertRoom } = ports;
   return {
@@ -51,6 +52,15 @@ export function knowledgeService(
     addDocument: async (request, context) => {
       const added = await addDocument(ports, userOf(context), request, context.signal);
       return { document: added.document, warnings: [...added.warnings] };
+    },
+    refreshDocument: async (request, context) => {
+      const { document, changed, warnings } = await refreshDocument(
+        ports,
+        userOf(context),
+        request,
+        context.signal,
+      );
+      return { document, changed, warnings: [...warnings] };
     },
     listDocuments: async (request, context) => {
       const found = await knowledge.get(userOf(context), request.collectionId, context.signal);

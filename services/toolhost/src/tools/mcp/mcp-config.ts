@@ -2,7 +2,7 @@ import { PermissionClass } from "@reeve/contracts/tool";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
 import { secureUrl } from "@reeve/platform/oidc/discovery";
-import { addressRange } from "../../network-settings.ts";
+import { addressRange } from "@reeve/sandbox/network/network-settings";
 import { checkReferences } from "../../secrets/secret-references.ts";
 import { fillVariables, headerValues } from "../fill-variables.ts";
 import { invalidConfig, readJsonConfig } from "@reeve/platform/process/json-config";

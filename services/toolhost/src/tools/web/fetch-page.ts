@@ -3,13 +3,13 @@ import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import type { HostEgress } from "@reeve/sandbox/network/host-egress";
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import { callEgress, withTimeLimit } from "./call-egress.ts";
-import { decode, mediaTypeOf, textOf } from "./media-type.ts";
-import type { MediaType } from "./media-type.ts";
+import { decode, mediaTypeOf, textOf } from "@reeve/sandbox/network/web/media-type";
+import type { MediaType } from "@reeve/sandbox/network/web/media-type";
 import type { PageReaders } from "./page/page-readers.ts";
 import type { PageSource } from "./page/page-text.ts";
 import type { ReadPage } from "./page/read-page.ts";
-import { readBody } from "./read-body.ts";
-import { webRequest } from "./web-request.ts";
+import { readBody } from "@reeve/sandbox/network/web/read-body";
+import { webRequest } from "@reeve/sandbox/network/web/web-request";
 
 const timeoutMs = 45_000;
 const maxHtmlBytes = 1_000_000;

@@ -7,10 +7,10 @@ import type { CallEgress, HostEgress } from "@reeve/sandbox/network/host-egress"
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import { callEgress, withTimeLimit } from "./call-egress.ts";
 import { jsonBody } from "./json-body.ts";
-import { isJson, mediaTypeOf, textOf } from "./media-type.ts";
-import { readBody } from "./read-body.ts";
-import type { WebRequest } from "./redirected-request.ts";
-import { webRequest } from "./web-request.ts";
+import { isJson, mediaTypeOf, textOf } from "@reeve/sandbox/network/web/media-type";
+import { readBody } from "@reeve/sandbox/network/web/read-body";
+import type { WebRequest } from "@reeve/sandbox/network/web/redirected-request";
+import { webRequest } from "@reeve/sandbox/network/web/web-request";
 
 const defaultTimeoutMs = 30_000;
 const maxRequestBytes = 1_000_000;

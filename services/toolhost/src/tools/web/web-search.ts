@@ -5,10 +5,10 @@ import type { CallEgress, HostEgress } from "@reeve/sandbox/network/host-egress"
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import { withTimeLimit } from "./call-egress.ts";
 import { jsonBody } from "./json-body.ts";
-import { decode } from "./media-type.ts";
-import { readBody } from "./read-body.ts";
+import { decode } from "@reeve/sandbox/network/web/media-type";
+import { readBody } from "@reeve/sandbox/network/web/read-body";
 import type { SearchEngine, SearchResult } from "./search/search-engine.ts";
-import { webRequest } from "./web-request.ts";
+import { webRequest } from "@reeve/sandbox/network/web/web-request";
 
 const defaultTimeoutMs = 15_000;
 const defaultCount = 5;

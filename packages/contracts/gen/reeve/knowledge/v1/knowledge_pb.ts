@@ -18,7 +18,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file reeve/knowledge/v1/knowledge.proto.
  */
 export const file_reeve_knowledge_v1_knowledge: GenFile = /*@__PURE__*/
-  fileDesc("CiJyZWV2ZS9rbm93bGVkZ2UvdjEva25vd2xlZGdlLnByb3RvEhJyZWV2ZS5rbm93bGVkZ2UudjEijAIKCkNvbGxlY3Rpb24SFQoNY29sbGVjdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIPCgdyZWFkZXJzGAMgAygJEhIKCmNyZWF0ZWRfYnkYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYByABKA0SEgoKdGV4dF9ieXRlcxgIIAEoBBIVCg1yZWFkZXJfZ3JvdXBzGAkgAygJEhAKCHJldmlzaW9uGAogASgNIs8CCghEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCm1lZGlhX3R5cGUYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoBBIOCgZzaGEyNTYYBSABKAkSEgoKdGV4dF9ieXRlcxgGIAEoBBIVCg1wYXNzYWdlX2NvdW50GAcgASgNEhIKCnBhZ2VfY291bnQYCCABKA0SEAoIYWRkZWRfYnkYCSABKAkSLAoIYWRkZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD2VtYmVkZGluZ19tb2RlbBgLIAEoCRIYChBlbWJlZGRpbmdfdG9rZW5zGAwgASgEEh8KEmVtYmVkZGluZ19jb3N0X3VzZBgNIAEoAUgAiAEBQhUKE19lbWJlZGRpbmdfY29zdF91c2QingEKB1Bhc3NhZ2USFQoNY29sbGVjdGlvbl9pZBgBIAEoCRITCgtkb2N1bWVudF9pZBgCIAEoCRIVCg1kb2N1bWVudF9uYW1lGAMgASgJEgwKBHBhZ2UYBCABKA0SEgoKZmlyc3RfbGluZRgFIAEoDRIRCglsYXN0X2xpbmUYBiABKA0SDAoEdGV4dBgHIAEoCRINCgVzY29yZRgIIAEoASK2AQoJUmV0cmlldmFsEiwKB3JhbmtpbmcYASABKA4yGy5yZWV2ZS5rbm93bGVkZ2UudjEuUmFua2luZxIXCg9lbWJlZGRpbmdfbW9kZWwYAiABKAkSGAoQZW1iZWRkaW5nX3Rva2VucxgDIAEoBBIfChJlbWJlZGRpbmdfY29zdF91c2QYBCABKAFIAIgBARIQCgh3YXJuaW5ncxgFIAMoCUIVChNfZW1iZWRkaW5nX2Nvc3RfdXNkItIBChBDb2xsZWN0aW9uUmVjb3JkEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbhI1Cglkb2N1bWVudHMYAiADKAsyIi5yZWV2ZS5rbm93bGVkZ2UudjEuU3RvcmVkRG9jdW1lbnQ6U8rfGE8KC2NvbGxlY3Rpb25zEhV7dGVuYW50fS57Y29sbGVjdGlvbn0qBwoBARICAQIyHgoQY29sbGVjdGlvbnMtdGV4dBIKCgEBEgIBAiIBATgBIoQBCg5TdG9yZWREb2N1bWVudBIuCghkb2N1bWVudBgBIAEoCzIcLnJlZXZlLmtub3dsZWRnZS52MS5Eb2N1bWVudBIOCgZvYmplY3QYAiABKAkSMgoHdmVjdG9ycxgDIAEoCzIhLnJlZXZlLmtub3dsZWRnZS52MS5TdG9yZWRWZWN0b3JzIqcBCg1TdG9yZWRWZWN0b3JzEg0KBW1vZGVsGAEgASgJEhIKCmRpbWVuc2lvbnMYAiABKA0SDgoGb2JqZWN0GAMgASgJEg4KBnRva2VucxgEIAEoBBIVCghjb3N0X3VzZBgFIAEoAUgAiAEBEi8KC2VtYmVkZGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEILCglfY29zdF91c2QiMAoPRG9jdW1lbnRWZWN0b3JzEg4KBnZhbHVlcxgBIAEoDBINCgVub25jZRgCIAEoDCJUCgxEb2N1bWVudFRleHQSNQoIcGFzc2FnZXMYASADKAsyIy5yZWV2ZS5rbm93bGVkZ2UudjEuRG9jdW1lbnRQYXNzYWdlEg0KBW5vbmNlGAIgASgMIlQKD0RvY3VtZW50UGFzc2FnZRIMCgR0ZXh0GAEgASgJEgwKBHBhZ2UYAiABKA0SEgoKZmlyc3RfbGluZRgDIAEoDRIRCglsYXN0X2xpbmUYBCABKA0iuQEKF0NyZWF0ZUNvbGxlY3Rpb25SZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhcKBXRpdGxlGAIgASgJQgi6SAVyAyiABBIiCgdyZWFkZXJzGAMgAygJQhG6SA6SAQsQZCIHcgUQASiAAhIoCg1yZWFkZXJfZ3JvdXBzGAQgAygJQhG6SA6SAQsQZCIHcgUQASiAAiJOChhDcmVhdGVDb2xsZWN0aW9uUmVzcG9uc2USMgoKY29sbGVjdGlvbhgBIAEoCzIeLnJlZXZlLmtub3dsZWRnZS52MS5Db2xsZWN0aW9uIo4CChdVcGRhdGVDb2xsZWN0aW9uUmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBIXCgV0aXRsZRgCIAEoCUIIukgFcgMogAQSIgoHcmVhZGVycxgDIAMoCUIRukgOkgELEGQiB3IFEAEogAISKAoNcmVhZGVyX2dyb3VwcxgEIAMoCUIRukgOkgELEGQiB3IFEAEogAISLwoLdXBkYXRlX21hc2sYBSABKAsyGi5nb29nbGUucHJvdG9idWYuRmllbGRNYXNrEhUKCHJldmlzaW9uGAYgASgNSACIAQFCCwoJX3JldmlzaW9uIk4KGFVwZGF0ZUNvbGxlY3Rpb25SZXNwb25zZRIyCgpjb2xsZWN0aW9uGAEgASgLMh4ucmVldmUua25vd2xlZGdlLnYxLkNvbGxlY3Rpb24iTwoUR2V0Q29sbGVjdGlvblJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQiSwoVR2V0Q29sbGVjdGlvblJlc3BvbnNlEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbiJSChZMaXN0Q29sbGVjdGlvbnNSZXF1ZXN0EhoKCXBhZ2Vfc2l6ZRgBIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAyiABCJnChdMaXN0Q29sbGVjdGlvbnNSZXNwb25zZRIzCgtjb2xsZWN0aW9ucxgBIAMoCzIeLnJlZXZlLmtub3dsZWRnZS52MS5Db2xsZWN0aW9uEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJSChdEZWxldGVDb2xsZWN0aW9uUmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCIaChhEZWxldGVDb2xsZWN0aW9uUmVzcG9uc2UihgIKEkFkZERvY3VtZW50UmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JBItCgRuYW1lGAIgASgJQh+6SBxyGhABKP8BMhNeW15ceDAwLVx4MWZceDdmXSskEhwKCm1lZGlhX3R5cGUYAyABKAlCCLpIBXIDKP8BEhwKB2NvbnRlbnQYBCABKAxCCbpIBnoEGICAQEgAEiEKC2FydGlmYWN0X2lkGAUgASgJQgq6SAdyBRABKIABSAASGAoQZGlzY2FyZF9hcnRpZmFjdBgGIAEoCEIPCgZzb3VyY2USBbpIAggBIlcKE0FkZERvY3VtZW50UmVzcG9uc2USLgoIZG9jdW1lbnQYASABKAsyHC5yZWV2ZS5rbm93bGVkZ2UudjEuRG9jdW1lbnQSEAoId2FybmluZ3MYAiADKAkiiQEKFExpc3REb2N1bWVudHNSZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJhChVMaXN0RG9jdW1lbnRzUmVzcG9uc2USLwoJZG9jdW1lbnRzGAEgAygLMhwucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJxChVEZWxldGVEb2N1bWVudFJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSHwoLZG9jdW1lbnRfaWQYAiABKAlCCrpIB3IFEAEogAEiGAoWRGVsZXRlRG9jdW1lbnRSZXNwb25zZSKRAQoYU2VhcmNoQ29sbGVjdGlvbnNSZXF1ZXN0EkMKDmNvbGxlY3Rpb25faWRzGAEgAygJQiu6SCiSASUIARAKGAEiHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhgKBXF1ZXJ5GAIgASgJQgm6SAZyBCiAgBASFgoFbGltaXQYAyABKA1CB7pIBCoCGDIifAoZU2VhcmNoQ29sbGVjdGlvbnNSZXNwb25zZRItCghwYXNzYWdlcxgBIAMoCzIbLnJlZXZlLmtub3dsZWRnZS52MS5QYXNzYWdlEjAKCXJldHJpZXZhbBgCIAEoCzIdLnJlZXZlLmtub3dsZWRnZS52MS5SZXRyaWV2YWwqSAoHUmFua2luZxIXChNSQU5LSU5HX1VOU1BFQ0lGSUVEEAASEAoMUkFOS0lOR19CTTI1EAESEgoOUkFOS0lOR19IWUJSSUQQAjKPCwoQS25vd2xlZGdlU2VydmljZRKpAQoQQ3JlYXRlQ29sbGVjdGlvbhIrLnJlZXZlLmtub3dsZWRnZS52MS5DcmVhdGVDb2xsZWN0aW9uUmVxdWVzdBosLnJlZXZlLmtub3dsZWRnZS52MS5DcmVhdGVDb2xsZWN0aW9uUmVzcG9uc2UiOuDgGALq4BgyCAMSEWNvbGxlY3Rpb24uY3JlYXRlGhsKCmNvbGxlY3Rpb24SDWNvbGxlY3Rpb25faWQScwoNR2V0Q29sbGVjdGlvbhIoLnJlZXZlLmtub3dsZWRnZS52MS5HZXRDb2xsZWN0aW9uUmVxdWVzdBopLnJlZXZlLmtub3dsZWRnZS52MS5HZXRDb2xsZWN0aW9uUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESeQoPTGlzdENvbGxlY3Rpb25zEioucmVldmUua25vd2xlZGdlLnYxLkxpc3RDb2xsZWN0aW9uc1JlcXVlc3QaKy5yZWV2ZS5rbm93bGVkZ2UudjEuTGlzdENvbGxlY3Rpb25zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESqQEKEFVwZGF0ZUNvbGxlY3Rpb24SKy5yZWV2ZS5rbm93bGVkZ2UudjEuVXBkYXRlQ29sbGVjdGlvblJlcXVlc3QaLC5yZWV2ZS5rbm93bGVkZ2UudjEuVXBkYXRlQ29sbGVjdGlvblJlc3BvbnNlIjrg4BgC6uAYMggDEhFjb2xsZWN0aW9uLnVwZGF0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkEqkBChBEZWxldGVDb2xsZWN0aW9uEisucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZUNvbGxlY3Rpb25SZXF1ZXN0GiwucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZUNvbGxlY3Rpb25SZXNwb25zZSI64OAYAurgGDIIAxIRY29sbGVjdGlvbi5kZWxldGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBLTAQoLQWRkRG9jdW1lbnQSJi5yZWV2ZS5rbm93bGVkZ2UudjEuQWRkRG9jdW1lbnRSZXF1ZXN0GicucmVldmUua25vd2xlZGdlLnYxLkFkZERvY3VtZW50UmVzcG9uc2Uic+DgGALq4BhrCAMSD2RvY3VtZW50LmNyZWF0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkGiAKCGRvY3VtZW50GhRkb2N1bWVudC5kb2N1bWVudF9pZBoXCghhcnRpZmFjdBILYXJ0aWZhY3RfaWQScwoNTGlzdERvY3VtZW50cxIoLnJlZXZlLmtub3dsZWRnZS52MS5MaXN0RG9jdW1lbnRzUmVxdWVzdBopLnJlZXZlLmtub3dsZWRnZS52MS5MaXN0RG9jdW1lbnRzUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESugEKDkRlbGV0ZURvY3VtZW50EikucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZURvY3VtZW50UmVxdWVzdBoqLnJlZXZlLmtub3dsZWRnZS52MS5EZWxldGVEb2N1bWVudFJlc3BvbnNlIlHg4BgC6uAYSQgDEg9kb2N1bWVudC5kZWxldGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBoXCghkb2N1bWVudBILZG9jdW1lbnRfaWQSfwoRU2VhcmNoQ29sbGVjdGlvbnMSLC5yZWV2ZS5rbm93bGVkZ2UudjEuU2VhcmNoQ29sbGVjdGlvbnNSZXF1ZXN0Gi0ucmVldmUua25vd2xlZGdlLnYxLlNlYXJjaENvbGxlY3Rpb25zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAFiBnByb3RvMw", [file_buf_validate_validate, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
+  fileDesc("CiJyZWV2ZS9rbm93bGVkZ2UvdjEva25vd2xlZGdlLnByb3RvEhJyZWV2ZS5rbm93bGVkZ2UudjEijAIKCkNvbGxlY3Rpb24SFQoNY29sbGVjdGlvbl9pZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIPCgdyZWFkZXJzGAMgAygJEhIKCmNyZWF0ZWRfYnkYBCABKAkSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFgoOZG9jdW1lbnRfY291bnQYByABKA0SEgoKdGV4dF9ieXRlcxgIIAEoBBIVCg1yZWFkZXJfZ3JvdXBzGAkgAygJEhAKCHJldmlzaW9uGAogASgNIoMDCghEb2N1bWVudBITCgtkb2N1bWVudF9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCm1lZGlhX3R5cGUYAyABKAkSEgoKc2l6ZV9ieXRlcxgEIAEoBBIOCgZzaGEyNTYYBSABKAkSEgoKdGV4dF9ieXRlcxgGIAEoBBIVCg1wYXNzYWdlX2NvdW50GAcgASgNEhIKCnBhZ2VfY291bnQYCCABKA0SEAoIYWRkZWRfYnkYCSABKAkSLAoIYWRkZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD2VtYmVkZGluZ19tb2RlbBgLIAEoCRIYChBlbWJlZGRpbmdfdG9rZW5zGAwgASgEEh8KEmVtYmVkZGluZ19jb3N0X3VzZBgNIAEoAUgAiAEBEjIKBm9yaWdpbhgYIAEoCzIiLnJlZXZlLmtub3dsZWRnZS52MS5Eb2N1bWVudE9yaWdpbkIVChNfZW1iZWRkaW5nX2Nvc3RfdXNkIlYKDkRvY3VtZW50T3JpZ2luEgsKA3VybBgBIAEoCRIMCgRldGFnGAIgASgJEhUKDWxhc3RfbW9kaWZpZWQYAyABKAkSEgoKbWVkaWFfdHlwZRgEIAEoCSKeAQoHUGFzc2FnZRIVCg1jb2xsZWN0aW9uX2lkGAEgASgJEhMKC2RvY3VtZW50X2lkGAIgASgJEhUKDWRvY3VtZW50X25hbWUYAyABKAkSDAoEcGFnZRgEIAEoDRISCgpmaXJzdF9saW5lGAUgASgNEhEKCWxhc3RfbGluZRgGIAEoDRIMCgR0ZXh0GAcgASgJEg0KBXNjb3JlGAggASgBIrYBCglSZXRyaWV2YWwSLAoHcmFua2luZxgBIAEoDjIbLnJlZXZlLmtub3dsZWRnZS52MS5SYW5raW5nEhcKD2VtYmVkZGluZ19tb2RlbBgCIAEoCRIYChBlbWJlZGRpbmdfdG9rZW5zGAMgASgEEh8KEmVtYmVkZGluZ19jb3N0X3VzZBgEIAEoAUgAiAEBEhAKCHdhcm5pbmdzGAUgAygJQhUKE19lbWJlZGRpbmdfY29zdF91c2Qi0gEKEENvbGxlY3Rpb25SZWNvcmQSMgoKY29sbGVjdGlvbhgBIAEoCzIeLnJlZXZlLmtub3dsZWRnZS52MS5Db2xsZWN0aW9uEjUKCWRvY3VtZW50cxgCIAMoCzIiLnJlZXZlLmtub3dsZWRnZS52MS5TdG9yZWREb2N1bWVudDpTyt8YTwoLY29sbGVjdGlvbnMSFXt0ZW5hbnR9Lntjb2xsZWN0aW9ufSoHCgEBEgIBAjIeChBjb2xsZWN0aW9ucy10ZXh0EgoKAQESAgECIgEBOAEihAEKDlN0b3JlZERvY3VtZW50Ei4KCGRvY3VtZW50GAEgASgLMhwucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50Eg4KBm9iamVjdBgCIAEoCRIyCgd2ZWN0b3JzGAMgASgLMiEucmVldmUua25vd2xlZGdlLnYxLlN0b3JlZFZlY3RvcnMipwEKDVN0b3JlZFZlY3RvcnMSDQoFbW9kZWwYASABKAkSEgoKZGltZW5zaW9ucxgCIAEoDRIOCgZvYmplY3QYAyABKAkSDgoGdG9rZW5zGAQgASgEEhUKCGNvc3RfdXNkGAUgASgBSACIAQESLwoLZW1iZWRkZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgsKCV9jb3N0X3VzZCIwCg9Eb2N1bWVudFZlY3RvcnMSDgoGdmFsdWVzGAEgASgMEg0KBW5vbmNlGAIgASgMIlQKDERvY3VtZW50VGV4dBI1CghwYXNzYWdlcxgBIAMoCzIjLnJlZXZlLmtub3dsZWRnZS52MS5Eb2N1bWVudFBhc3NhZ2USDQoFbm9uY2UYAiABKAwiVAoPRG9jdW1lbnRQYXNzYWdlEgwKBHRleHQYASABKAkSDAoEcGFnZRgCIAEoDRISCgpmaXJzdF9saW5lGAMgASgNEhEKCWxhc3RfbGluZRgEIAEoDSK5AQoXQ3JlYXRlQ29sbGVjdGlvblJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSFwoFdGl0bGUYAiABKAlCCLpIBXIDKIAEEiIKB3JlYWRlcnMYAyADKAlCEbpIDpIBCxBkIgdyBRABKIACEigKDXJlYWRlcl9ncm91cHMYBCADKAlCEbpIDpIBCxBkIgdyBRABKIACIk4KGENyZWF0ZUNvbGxlY3Rpb25SZXNwb25zZRIyCgpjb2xsZWN0aW9uGAEgASgLMh4ucmVldmUua25vd2xlZGdlLnYxLkNvbGxlY3Rpb24ijgIKF1VwZGF0ZUNvbGxlY3Rpb25SZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhcKBXRpdGxlGAIgASgJQgi6SAVyAyiABBIiCgdyZWFkZXJzGAMgAygJQhG6SA6SAQsQZCIHcgUQASiAAhIoCg1yZWFkZXJfZ3JvdXBzGAQgAygJQhG6SA6SAQsQZCIHcgUQASiAAhIvCgt1cGRhdGVfbWFzaxgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE1hc2sSFQoIcmV2aXNpb24YBiABKA1IAIgBAUILCglfcmV2aXNpb24iTgoYVXBkYXRlQ29sbGVjdGlvblJlc3BvbnNlEjIKCmNvbGxlY3Rpb24YASABKAsyHi5yZWV2ZS5rbm93bGVkZ2UudjEuQ29sbGVjdGlvbiJPChRHZXRDb2xsZWN0aW9uUmVxdWVzdBI3Cg1jb2xsZWN0aW9uX2lkGAEgASgJQiC6SB1yGzIZXlthLXowLTldW2EtejAtOS1dezAsNjJ9JCJLChVHZXRDb2xsZWN0aW9uUmVzcG9uc2USMgoKY29sbGVjdGlvbhgBIAEoCzIeLnJlZXZlLmtub3dsZWRnZS52MS5Db2xsZWN0aW9uIlIKFkxpc3RDb2xsZWN0aW9uc1JlcXVlc3QSGgoJcGFnZV9zaXplGAEgASgFQge6SAQaAigAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDKIAEImcKF0xpc3RDb2xsZWN0aW9uc1Jlc3BvbnNlEjMKC2NvbGxlY3Rpb25zGAEgAygLMh4ucmVldmUua25vd2xlZGdlLnYxLkNvbGxlY3Rpb24SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIlIKF0RlbGV0ZUNvbGxlY3Rpb25SZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kIhoKGERlbGV0ZUNvbGxlY3Rpb25SZXNwb25zZSKhAgoSQWRkRG9jdW1lbnRSZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEi0KBG5hbWUYAiABKAlCH7pIHHIaEAEo/wEyE15bXlx4MDAtXHgxZlx4N2ZdKyQSHAoKbWVkaWFfdHlwZRgDIAEoCUIIukgFcgMo/wESHAoHY29udGVudBgEIAEoDEIJukgGegQYgIBASAASIQoLYXJ0aWZhY3RfaWQYBSABKAlCCrpIB3IFEAEogAFIABIZCgN1cmwYDiABKAlCCrpIB3IFEAkogBBIABIYChBkaXNjYXJkX2FydGlmYWN0GAYgASgIQg8KBnNvdXJjZRIFukgCCAEiVwoTQWRkRG9jdW1lbnRSZXNwb25zZRIuCghkb2N1bWVudBgBIAEoCzIcLnJlZXZlLmtub3dsZWRnZS52MS5Eb2N1bWVudBIQCgh3YXJuaW5ncxgCIAMoCSJyChZSZWZyZXNoRG9jdW1lbnRSZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEh8KC2RvY3VtZW50X2lkGAIgASgJQgq6SAdyBRABKIABImwKF1JlZnJlc2hEb2N1bWVudFJlc3BvbnNlEi4KCGRvY3VtZW50GAEgASgLMhwucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50Eg8KB2NoYW5nZWQYAiABKAgSEAoId2FybmluZ3MYAyADKAkiiQEKFExpc3REb2N1bWVudHNSZXF1ZXN0EjcKDWNvbGxlY3Rpb25faWQYASABKAlCILpIHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhoKCXBhZ2Vfc2l6ZRgCIAEoBUIHukgEGgIoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAyiABCJhChVMaXN0RG9jdW1lbnRzUmVzcG9uc2USLwoJZG9jdW1lbnRzGAEgAygLMhwucmVldmUua25vd2xlZGdlLnYxLkRvY3VtZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJxChVEZWxldGVEb2N1bWVudFJlcXVlc3QSNwoNY29sbGVjdGlvbl9pZBgBIAEoCUIgukgdchsyGV5bYS16MC05XVthLXowLTktXXswLDYyfSQSHwoLZG9jdW1lbnRfaWQYAiABKAlCCrpIB3IFEAEogAEiGAoWRGVsZXRlRG9jdW1lbnRSZXNwb25zZSKRAQoYU2VhcmNoQ29sbGVjdGlvbnNSZXF1ZXN0EkMKDmNvbGxlY3Rpb25faWRzGAEgAygJQiu6SCiSASUIARAKGAEiHXIbMhleW2EtejAtOV1bYS16MC05LV17MCw2Mn0kEhgKBXF1ZXJ5GAIgASgJQgm6SAZyBCiAgBASFgoFbGltaXQYAyABKA1CB7pIBCoCGDIifAoZU2VhcmNoQ29sbGVjdGlvbnNSZXNwb25zZRItCghwYXNzYWdlcxgBIAMoCzIbLnJlZXZlLmtub3dsZWRnZS52MS5QYXNzYWdlEjAKCXJldHJpZXZhbBgCIAEoCzIdLnJlZXZlLmtub3dsZWRnZS52MS5SZXRyaWV2YWwqSAoHUmFua2luZxIXChNSQU5LSU5HX1VOU1BFQ0lGSUVEEAASEAoMUkFOS0lOR19CTTI1EAESEgoOUkFOS0lOR19IWUJSSUQQAjLQDAoQS25vd2xlZGdlU2VydmljZRKpAQoQQ3JlYXRlQ29sbGVjdGlvbhIrLnJlZXZlLmtub3dsZWRnZS52MS5DcmVhdGVDb2xsZWN0aW9uUmVxdWVzdBosLnJlZXZlLmtub3dsZWRnZS52MS5DcmVhdGVDb2xsZWN0aW9uUmVzcG9uc2UiOuDgGALq4BgyCAMSEWNvbGxlY3Rpb24uY3JlYXRlGhsKCmNvbGxlY3Rpb24SDWNvbGxlY3Rpb25faWQScwoNR2V0Q29sbGVjdGlvbhIoLnJlZXZlLmtub3dsZWRnZS52MS5HZXRDb2xsZWN0aW9uUmVxdWVzdBopLnJlZXZlLmtub3dsZWRnZS52MS5HZXRDb2xsZWN0aW9uUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESeQoPTGlzdENvbGxlY3Rpb25zEioucmVldmUua25vd2xlZGdlLnYxLkxpc3RDb2xsZWN0aW9uc1JlcXVlc3QaKy5yZWV2ZS5rbm93bGVkZ2UudjEuTGlzdENvbGxlY3Rpb25zUmVzcG9uc2UiDZACAeDgGAHq4BgCCAESqQEKEFVwZGF0ZUNvbGxlY3Rpb24SKy5yZWV2ZS5rbm93bGVkZ2UudjEuVXBkYXRlQ29sbGVjdGlvblJlcXVlc3QaLC5yZWV2ZS5rbm93bGVkZ2UudjEuVXBkYXRlQ29sbGVjdGlvblJlc3BvbnNlIjrg4BgC6uAYMggDEhFjb2xsZWN0aW9uLnVwZGF0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkEqkBChBEZWxldGVDb2xsZWN0aW9uEisucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZUNvbGxlY3Rpb25SZXF1ZXN0GiwucmVldmUua25vd2xlZGdlLnYxLkRlbGV0ZUNvbGxlY3Rpb25SZXNwb25zZSI64OAYAurgGDIIAxIRY29sbGVjdGlvbi5kZWxldGUaGwoKY29sbGVjdGlvbhINY29sbGVjdGlvbl9pZBLTAQoLQWRkRG9jdW1lbnQSJi5yZWV2ZS5rbm93bGVkZ2UudjEuQWRkRG9jdW1lbnRSZXF1ZXN0GicucmVldmUua25vd2xlZGdlLnYxLkFkZERvY3VtZW50UmVzcG9uc2Uic+DgGALq4BhrCAMSD2RvY3VtZW50LmNyZWF0ZRobCgpjb2xsZWN0aW9uEg1jb2xsZWN0aW9uX2lkGiAKCGRvY3VtZW50GhRkb2N1bWVudC5kb2N1bWVudF9pZBoXCghhcnRpZmFjdBILYXJ0aWZhY3RfaWQSvgEKD1JlZnJlc2hEb2N1bWVudBIqLnJlZXZlLmtub3dsZWRnZS52MS5SZWZyZXNoRG9jdW1lbnRSZXF1ZXN0GisucmVldmUua25vd2xlZGdlLnYxLlJlZnJlc2hEb2N1bWVudFJlc3BvbnNlIlLg4BgC6uAYSggDEhBkb2N1bWVudC5yZWZyZXNoGhsKCmNvbGxlY3Rpb24SDWNvbGxlY3Rpb25faWQaFwoIZG9jdW1lbnQSC2RvY3VtZW50X2lkEnMKDUxpc3REb2N1bWVudHMSKC5yZWV2ZS5rbm93bGVkZ2UudjEuTGlzdERvY3VtZW50c1JlcXVlc3QaKS5yZWV2ZS5rbm93bGVkZ2UudjEuTGlzdERvY3VtZW50c1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBEroBCg5EZWxldGVEb2N1bWVudBIpLnJlZXZlLmtub3dsZWRnZS52MS5EZWxldGVEb2N1bWVudFJlcXVlc3QaKi5yZWV2ZS5rbm93bGVkZ2UudjEuRGVsZXRlRG9jdW1lbnRSZXNwb25zZSJR4OAYAurgGEkIAxIPZG9jdW1lbnQuZGVsZXRlGhsKCmNvbGxlY3Rpb24SDWNvbGxlY3Rpb25faWQaFwoIZG9jdW1lbnQSC2RvY3VtZW50X2lkEn8KEVNlYXJjaENvbGxlY3Rpb25zEiwucmVldmUua25vd2xlZGdlLnYxLlNlYXJjaENvbGxlY3Rpb25zUmVxdWVzdBotLnJlZXZlLmtub3dsZWRnZS52MS5TZWFyY2hDb2xsZWN0aW9uc1Jlc3BvbnNlIg2QAgHg4BgB6uAYAggBYgZwcm90bzM", [file_buf_validate_validate, file_google_protobuf_field_mask, file_google_protobuf_timestamp, file_reeve_access_v1_role_option, file_reeve_audit_v1_audit_option, file_reeve_bus_v1_bus]);
 
 /**
  * A collection of documents.
@@ -202,6 +202,13 @@ export type Document = Message<"reeve.knowledge.v1.Document"> & {
    * @generated from field: optional double embedding_cost_usd = 13;
    */
   embeddingCostUsd?: number | undefined;
+
+  /**
+   * Where the document was fetched. Unset: it did not come from a URL.
+   *
+   * @generated from field: reeve.knowledge.v1.DocumentOrigin origin = 24;
+   */
+  origin?: DocumentOrigin | undefined;
 };
 
 /**
@@ -210,6 +217,48 @@ export type Document = Message<"reeve.knowledge.v1.Document"> & {
  */
 export const DocumentSchema: GenMessage<Document> = /*@__PURE__*/
   messageDesc(file_reeve_knowledge_v1_knowledge, 1);
+
+/**
+ * The URL of a document, and what its server said of the version that was added.
+ *
+ * @generated from message reeve.knowledge.v1.DocumentOrigin
+ */
+export type DocumentOrigin = Message<"reeve.knowledge.v1.DocumentOrigin"> & {
+  /**
+   * The URL, as it was requested.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * `ETag` of the response. Empty: it had none, or one of more than 512 characters.
+   *
+   * @generated from field: string etag = 2;
+   */
+  etag: string;
+
+  /**
+   * `Last-Modified` of the response. Empty: it had none.
+   *
+   * @generated from field: string last_modified = 3;
+   */
+  lastModified: string;
+
+  /**
+   * Media type that the caller named. Empty: that of the response.
+   *
+   * @generated from field: string media_type = 4;
+   */
+  mediaType: string;
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.DocumentOrigin.
+ * Use `create(DocumentOriginSchema)` to create a new message.
+ */
+export const DocumentOriginSchema: GenMessage<DocumentOrigin> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 2);
 
 /**
  * A part of a document that matches a query: what an answer cites.
@@ -280,7 +329,7 @@ export type Passage = Message<"reeve.knowledge.v1.Passage"> & {
  * Use `create(PassageSchema)` to create a new message.
  */
 export const PassageSchema: GenMessage<Passage> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 2);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 3);
 
 /**
  * How passages were found, and what it cost.
@@ -329,7 +378,7 @@ export type Retrieval = Message<"reeve.knowledge.v1.Retrieval"> & {
  * Use `create(RetrievalSchema)` to create a new message.
  */
 export const RetrievalSchema: GenMessage<Retrieval> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 3);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 4);
 
 /**
  * A collection, as it is stored.
@@ -357,7 +406,7 @@ export type CollectionRecord = Message<"reeve.knowledge.v1.CollectionRecord"> & 
  * Use `create(CollectionRecordSchema)` to create a new message.
  */
 export const CollectionRecordSchema: GenMessage<CollectionRecord> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 4);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 5);
 
 /**
  * A document, and where its text is stored.
@@ -392,7 +441,7 @@ export type StoredDocument = Message<"reeve.knowledge.v1.StoredDocument"> & {
  * Use `create(StoredDocumentSchema)` to create a new message.
  */
 export const StoredDocumentSchema: GenMessage<StoredDocument> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 5);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 6);
 
 /**
  * The embeddings of the passages of a document, and where they are stored.
@@ -448,7 +497,7 @@ export type StoredVectors = Message<"reeve.knowledge.v1.StoredVectors"> & {
  * Use `create(StoredVectorsSchema)` to create a new message.
  */
 export const StoredVectorsSchema: GenMessage<StoredVectors> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 6);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 7);
 
 /**
  * The embeddings of the passages of a document. They are stored once, and never changed.
@@ -477,7 +526,7 @@ export type DocumentVectors = Message<"reeve.knowledge.v1.DocumentVectors"> & {
  * Use `create(DocumentVectorsSchema)` to create a new message.
  */
 export const DocumentVectorsSchema: GenMessage<DocumentVectors> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 7);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 8);
 
 /**
  * The text of a document. It is stored once, and never changed.
@@ -505,7 +554,7 @@ export type DocumentText = Message<"reeve.knowledge.v1.DocumentText"> & {
  * Use `create(DocumentTextSchema)` to create a new message.
  */
 export const DocumentTextSchema: GenMessage<DocumentText> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 8);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 9);
 
 /**
  * A passage of the text of a document.
@@ -547,7 +596,7 @@ export type DocumentPassage = Message<"reeve.knowledge.v1.DocumentPassage"> & {
  * Use `create(DocumentPassageSchema)` to create a new message.
  */
 export const DocumentPassageSchema: GenMessage<DocumentPassage> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 9);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 10);
 
 /**
  * Request of `CreateCollection`.
@@ -591,7 +640,7 @@ export type CreateCollectionRequest = Message<"reeve.knowledge.v1.CreateCollecti
  * Use `create(CreateCollectionRequestSchema)` to create a new message.
  */
 export const CreateCollectionRequestSchema: GenMessage<CreateCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 10);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 11);
 
 /**
  * Response of `CreateCollection`.
@@ -612,7 +661,7 @@ export type CreateCollectionResponse = Message<"reeve.knowledge.v1.CreateCollect
  * Use `create(CreateCollectionResponseSchema)` to create a new message.
  */
 export const CreateCollectionResponseSchema: GenMessage<CreateCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 11);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 12);
 
 /**
  * Request of `UpdateCollection`. What is neither set nor named in `update_mask` stays as it is.
@@ -671,7 +720,7 @@ export type UpdateCollectionRequest = Message<"reeve.knowledge.v1.UpdateCollecti
  * Use `create(UpdateCollectionRequestSchema)` to create a new message.
  */
 export const UpdateCollectionRequestSchema: GenMessage<UpdateCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 12);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 13);
 
 /**
  * Response of `UpdateCollection`.
@@ -692,7 +741,7 @@ export type UpdateCollectionResponse = Message<"reeve.knowledge.v1.UpdateCollect
  * Use `create(UpdateCollectionResponseSchema)` to create a new message.
  */
 export const UpdateCollectionResponseSchema: GenMessage<UpdateCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 13);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 14);
 
 /**
  * Request of `GetCollection`.
@@ -713,7 +762,7 @@ export type GetCollectionRequest = Message<"reeve.knowledge.v1.GetCollectionRequ
  * Use `create(GetCollectionRequestSchema)` to create a new message.
  */
 export const GetCollectionRequestSchema: GenMessage<GetCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 14);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 15);
 
 /**
  * Response of `GetCollection`.
@@ -734,7 +783,7 @@ export type GetCollectionResponse = Message<"reeve.knowledge.v1.GetCollectionRes
  * Use `create(GetCollectionResponseSchema)` to create a new message.
  */
 export const GetCollectionResponseSchema: GenMessage<GetCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 15);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 16);
 
 /**
  * Request of `ListCollections`.
@@ -762,7 +811,7 @@ export type ListCollectionsRequest = Message<"reeve.knowledge.v1.ListCollections
  * Use `create(ListCollectionsRequestSchema)` to create a new message.
  */
 export const ListCollectionsRequestSchema: GenMessage<ListCollectionsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 16);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 17);
 
 /**
  * Response of `ListCollections`.
@@ -790,7 +839,7 @@ export type ListCollectionsResponse = Message<"reeve.knowledge.v1.ListCollection
  * Use `create(ListCollectionsResponseSchema)` to create a new message.
  */
 export const ListCollectionsResponseSchema: GenMessage<ListCollectionsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 17);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 18);
 
 /**
  * Request of `DeleteCollection`.
@@ -811,7 +860,7 @@ export type DeleteCollectionRequest = Message<"reeve.knowledge.v1.DeleteCollecti
  * Use `create(DeleteCollectionRequestSchema)` to create a new message.
  */
 export const DeleteCollectionRequestSchema: GenMessage<DeleteCollectionRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 18);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 19);
 
 /**
  * Response of `DeleteCollection`. Empty.
@@ -826,7 +875,7 @@ export type DeleteCollectionResponse = Message<"reeve.knowledge.v1.DeleteCollect
  * Use `create(DeleteCollectionResponseSchema)` to create a new message.
  */
 export const DeleteCollectionResponseSchema: GenMessage<DeleteCollectionResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 19);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 20);
 
 /**
  * Request of `AddDocument`.
@@ -877,6 +926,15 @@ export type AddDocumentRequest = Message<"reeve.knowledge.v1.AddDocumentRequest"
      */
     value: string;
     case: "artifactId";
+  } | {
+    /**
+     * URL of the document, with `https`. Its host has to be one that the operator permits to gateways, and
+     * so has that of each redirect. The document has at most 32 MiB.
+     *
+     * @generated from field: string url = 14;
+     */
+    value: string;
+    case: "url";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -894,7 +952,7 @@ export type AddDocumentRequest = Message<"reeve.knowledge.v1.AddDocumentRequest"
  * Use `create(AddDocumentRequestSchema)` to create a new message.
  */
 export const AddDocumentRequestSchema: GenMessage<AddDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 20);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 21);
 
 /**
  * Response of `AddDocument`.
@@ -922,7 +980,70 @@ export type AddDocumentResponse = Message<"reeve.knowledge.v1.AddDocumentRespons
  * Use `create(AddDocumentResponseSchema)` to create a new message.
  */
 export const AddDocumentResponseSchema: GenMessage<AddDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 21);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 22);
+
+/**
+ * Request of `RefreshDocument`.
+ *
+ * @generated from message reeve.knowledge.v1.RefreshDocumentRequest
+ */
+export type RefreshDocumentRequest = Message<"reeve.knowledge.v1.RefreshDocumentRequest"> & {
+  /**
+   * Id of the collection.
+   *
+   * @generated from field: string collection_id = 1;
+   */
+  collectionId: string;
+
+  /**
+   * Id of the document.
+   *
+   * @generated from field: string document_id = 2;
+   */
+  documentId: string;
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.RefreshDocumentRequest.
+ * Use `create(RefreshDocumentRequestSchema)` to create a new message.
+ */
+export const RefreshDocumentRequestSchema: GenMessage<RefreshDocumentRequest> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 23);
+
+/**
+ * Response of `RefreshDocument`.
+ *
+ * @generated from message reeve.knowledge.v1.RefreshDocumentResponse
+ */
+export type RefreshDocumentResponse = Message<"reeve.knowledge.v1.RefreshDocumentResponse"> & {
+  /**
+   * The document as it is now.
+   *
+   * @generated from field: reeve.knowledge.v1.Document document = 1;
+   */
+  document?: Document | undefined;
+
+  /**
+   * Whether it was replaced. False: its server says that it has not changed, or its bytes are the same.
+   *
+   * @generated from field: bool changed = 2;
+   */
+  changed: boolean;
+
+  /**
+   * What a replaced document lacks, such as embeddings. Empty: nothing.
+   *
+   * @generated from field: repeated string warnings = 3;
+   */
+  warnings: string[];
+};
+
+/**
+ * Describes the message reeve.knowledge.v1.RefreshDocumentResponse.
+ * Use `create(RefreshDocumentResponseSchema)` to create a new message.
+ */
+export const RefreshDocumentResponseSchema: GenMessage<RefreshDocumentResponse> = /*@__PURE__*/
+  messageDesc(file_reeve_knowledge_v1_knowledge, 24);
 
 /**
  * Request of `ListDocuments`.
@@ -957,7 +1078,7 @@ export type ListDocumentsRequest = Message<"reeve.knowledge.v1.ListDocumentsRequ
  * Use `create(ListDocumentsRequestSchema)` to create a new message.
  */
 export const ListDocumentsRequestSchema: GenMessage<ListDocumentsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 22);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 25);
 
 /**
  * Response of `ListDocuments`.
@@ -985,7 +1106,7 @@ export type ListDocumentsResponse = Message<"reeve.knowledge.v1.ListDocumentsRes
  * Use `create(ListDocumentsResponseSchema)` to create a new message.
  */
 export const ListDocumentsResponseSchema: GenMessage<ListDocumentsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 23);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 26);
 
 /**
  * Request of `DeleteDocument`.
@@ -1013,7 +1134,7 @@ export type DeleteDocumentRequest = Message<"reeve.knowledge.v1.DeleteDocumentRe
  * Use `create(DeleteDocumentRequestSchema)` to create a new message.
  */
 export const DeleteDocumentRequestSchema: GenMessage<DeleteDocumentRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 24);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 27);
 
 /**
  * Response of `DeleteDocument`. Empty.
@@ -1028,7 +1149,7 @@ export type DeleteDocumentResponse = Message<"reeve.knowledge.v1.DeleteDocumentR
  * Use `create(DeleteDocumentResponseSchema)` to create a new message.
  */
 export const DeleteDocumentResponseSchema: GenMessage<DeleteDocumentResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 25);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 28);
 
 /**
  * Request of `SearchCollections`.
@@ -1064,7 +1185,7 @@ export type SearchCollectionsRequest = Message<"reeve.knowledge.v1.SearchCollect
  * Use `create(SearchCollectionsRequestSchema)` to create a new message.
  */
 export const SearchCollectionsRequestSchema: GenMessage<SearchCollectionsRequest> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 26);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 29);
 
 /**
  * Response of `SearchCollections`.
@@ -1092,7 +1213,7 @@ export type SearchCollectionsResponse = Message<"reeve.knowledge.v1.SearchCollec
  * Use `create(SearchCollectionsResponseSchema)` to create a new message.
  */
 export const SearchCollectionsResponseSchema: GenMessage<SearchCollectionsResponse> = /*@__PURE__*/
-  messageDesc(file_reeve_knowledge_v1_knowledge, 27);
+  messageDesc(file_reeve_knowledge_v1_knowledge, 30);
 
 /**
  * How passages were found.
@@ -1204,6 +1325,18 @@ export const KnowledgeService: GenService<{
     methodKind: "unary";
     input: typeof AddDocumentRequestSchema;
     output: typeof AddDocumentResponseSchema;
+  },
+  /**
+   * Fetches a document that was added from a URL again, and replaces it if it has changed. Changes nothing
+   * otherwise. Returns FAILED_PRECONDITION if the document has no URL, or if the URL cannot be fetched, and
+   * ABORTED if somebody else replaced or removed the document meanwhile.
+   *
+   * @generated from rpc reeve.knowledge.v1.KnowledgeService.RefreshDocument
+   */
+  refreshDocument: {
+    methodKind: "unary";
+    input: typeof RefreshDocumentRequestSchema;
+    output: typeof RefreshDocumentResponseSchema;
   },
   /**
    * Lists the documents of a collection, by name.

@@ -187,6 +187,8 @@ const (
 	ErrorReason_ERROR_REASON_DOCUMENT_TOO_LARGE ErrorReason = 124
 	// RESOURCE_EXHAUSTED: the collection has the maximum number of documents, or of text.
 	ErrorReason_ERROR_REASON_COLLECTION_FULL ErrorReason = 125
+	// FAILED_PRECONDITION: the URL of the document is not permitted, or its server does not give the document.
+	ErrorReason_ERROR_REASON_DOCUMENT_UNREACHABLE ErrorReason = 134
 )
 
 // Enum value maps for ErrorReason.
@@ -262,6 +264,7 @@ var (
 		123: "ERROR_REASON_DOCUMENT_UNREADABLE",
 		124: "ERROR_REASON_DOCUMENT_TOO_LARGE",
 		125: "ERROR_REASON_COLLECTION_FULL",
+		134: "ERROR_REASON_DOCUMENT_UNREACHABLE",
 	}
 	ErrorReason_value = map[string]int32{
 		"ERROR_REASON_UNSPECIFIED":                        0,
@@ -334,6 +337,7 @@ var (
 		"ERROR_REASON_DOCUMENT_UNREADABLE":                123,
 		"ERROR_REASON_DOCUMENT_TOO_LARGE":                 124,
 		"ERROR_REASON_COLLECTION_FULL":                    125,
+		"ERROR_REASON_DOCUMENT_UNREACHABLE":               134,
 	}
 )
 
@@ -368,7 +372,7 @@ var File_reeve_error_v1_error_proto protoreflect.FileDescriptor
 
 const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xa0\x13\n" +
+	"\x1areeve/error/v1/error.proto\x12\x0ereeve.error.v1*\xc8\x13\n" +
 	"\vErrorReason\x12\x1c\n" +
 	"\x18ERROR_REASON_UNSPECIFIED\x10\x00\x12 \n" +
 	"\x1cERROR_REASON_INVALID_REQUEST\x10\x01\x12\x1e\n" +
@@ -440,7 +444,8 @@ const file_reeve_error_v1_error_proto_rawDesc = "" +
 	"\x1fERROR_REASON_DOCUMENT_NOT_FOUND\x10z\x12$\n" +
 	" ERROR_REASON_DOCUMENT_UNREADABLE\x10{\x12#\n" +
 	"\x1fERROR_REASON_DOCUMENT_TOO_LARGE\x10|\x12 \n" +
-	"\x1cERROR_REASON_COLLECTION_FULL\x10}BO\n" +
+	"\x1cERROR_REASON_COLLECTION_FULL\x10}\x12&\n" +
+	"!ERROR_REASON_DOCUMENT_UNREACHABLE\x10\x86\x01BO\n" +
 	"\x12dev.reeve.error.v1B\n" +
 	"ErrorProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/error/v1;errorv1b\x06proto3"
 

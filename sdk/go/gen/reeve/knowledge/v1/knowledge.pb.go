@@ -236,8 +236,10 @@ type Document struct {
 	EmbeddingTokens uint64 `protobuf:"varint,12,opt,name=embedding_tokens,json=embeddingTokens,proto3" json:"embedding_tokens,omitempty"`
 	// Cost of the embeddings in US dollars. Unset if there are none, or if their model has no price.
 	EmbeddingCostUsd *float64 `protobuf:"fixed64,13,opt,name=embedding_cost_usd,json=embeddingCostUsd,proto3,oneof" json:"embedding_cost_usd,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// Where the document was fetched. Unset: it did not come from a URL.
+	Origin        *DocumentOrigin `protobuf:"bytes,24,opt,name=origin,proto3" json:"origin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Document) Reset() {
@@ -361,6 +363,86 @@ func (x *Document) GetEmbeddingCostUsd() float64 {
 	return 0
 }
 
+func (x *Document) GetOrigin() *DocumentOrigin {
+	if x != nil {
+		return x.Origin
+	}
+	return nil
+}
+
+// The URL of a document, and what its server said of the version that was added.
+type DocumentOrigin struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The URL, as it was requested.
+	Url string `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// `ETag` of the response. Empty: it had none, or one of more than 512 characters.
+	Etag string `protobuf:"bytes,2,opt,name=etag,proto3" json:"etag,omitempty"`
+	// `Last-Modified` of the response. Empty: it had none.
+	LastModified string `protobuf:"bytes,3,opt,name=last_modified,json=lastModified,proto3" json:"last_modified,omitempty"`
+	// Media type that the caller named. Empty: that of the response.
+	MediaType     string `protobuf:"bytes,4,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DocumentOrigin) Reset() {
+	*x = DocumentOrigin{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DocumentOrigin) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DocumentOrigin) ProtoMessage() {}
+
+func (x *DocumentOrigin) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DocumentOrigin.ProtoReflect.Descriptor instead.
+func (*DocumentOrigin) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *DocumentOrigin) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *DocumentOrigin) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
+func (x *DocumentOrigin) GetLastModified() string {
+	if x != nil {
+		return x.LastModified
+	}
+	return ""
+}
+
+func (x *DocumentOrigin) GetMediaType() string {
+	if x != nil {
+		return x.MediaType
+	}
+	return ""
+}
+
 // A part of a document that matches a query: what an answer cites.
 type Passage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -387,7 +469,7 @@ type Passage struct {
 
 func (x *Passage) Reset() {
 	*x = Passage{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[2]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +481,7 @@ func (x *Passage) String() string {
 func (*Passage) ProtoMessage() {}
 
 func (x *Passage) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[2]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +494,7 @@ func (x *Passage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Passage.ProtoReflect.Descriptor instead.
 func (*Passage) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{2}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Passage) GetCollectionId() string {
@@ -490,7 +572,7 @@ type Retrieval struct {
 
 func (x *Retrieval) Reset() {
 	*x = Retrieval{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -502,7 +584,7 @@ func (x *Retrieval) String() string {
 func (*Retrieval) ProtoMessage() {}
 
 func (x *Retrieval) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[3]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -515,7 +597,7 @@ func (x *Retrieval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Retrieval.ProtoReflect.Descriptor instead.
 func (*Retrieval) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{3}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Retrieval) GetRanking() Ranking {
@@ -566,7 +648,7 @@ type CollectionRecord struct {
 
 func (x *CollectionRecord) Reset() {
 	*x = CollectionRecord{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -578,7 +660,7 @@ func (x *CollectionRecord) String() string {
 func (*CollectionRecord) ProtoMessage() {}
 
 func (x *CollectionRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[4]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -591,7 +673,7 @@ func (x *CollectionRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CollectionRecord.ProtoReflect.Descriptor instead.
 func (*CollectionRecord) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{4}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CollectionRecord) GetCollection() *Collection {
@@ -623,7 +705,7 @@ type StoredDocument struct {
 
 func (x *StoredDocument) Reset() {
 	*x = StoredDocument{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -635,7 +717,7 @@ func (x *StoredDocument) String() string {
 func (*StoredDocument) ProtoMessage() {}
 
 func (x *StoredDocument) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[5]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -648,7 +730,7 @@ func (x *StoredDocument) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredDocument.ProtoReflect.Descriptor instead.
 func (*StoredDocument) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{5}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *StoredDocument) GetDocument() *Document {
@@ -693,7 +775,7 @@ type StoredVectors struct {
 
 func (x *StoredVectors) Reset() {
 	*x = StoredVectors{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -705,7 +787,7 @@ func (x *StoredVectors) String() string {
 func (*StoredVectors) ProtoMessage() {}
 
 func (x *StoredVectors) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[6]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -718,7 +800,7 @@ func (x *StoredVectors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoredVectors.ProtoReflect.Descriptor instead.
 func (*StoredVectors) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{6}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *StoredVectors) GetModel() string {
@@ -777,7 +859,7 @@ type DocumentVectors struct {
 
 func (x *DocumentVectors) Reset() {
 	*x = DocumentVectors{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -789,7 +871,7 @@ func (x *DocumentVectors) String() string {
 func (*DocumentVectors) ProtoMessage() {}
 
 func (x *DocumentVectors) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[7]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -802,7 +884,7 @@ func (x *DocumentVectors) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentVectors.ProtoReflect.Descriptor instead.
 func (*DocumentVectors) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{7}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DocumentVectors) GetValues() []byte {
@@ -832,7 +914,7 @@ type DocumentText struct {
 
 func (x *DocumentText) Reset() {
 	*x = DocumentText{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +926,7 @@ func (x *DocumentText) String() string {
 func (*DocumentText) ProtoMessage() {}
 
 func (x *DocumentText) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[8]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +939,7 @@ func (x *DocumentText) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentText.ProtoReflect.Descriptor instead.
 func (*DocumentText) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{8}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DocumentText) GetPassages() []*DocumentPassage {
@@ -891,7 +973,7 @@ type DocumentPassage struct {
 
 func (x *DocumentPassage) Reset() {
 	*x = DocumentPassage{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +985,7 @@ func (x *DocumentPassage) String() string {
 func (*DocumentPassage) ProtoMessage() {}
 
 func (x *DocumentPassage) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[9]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +998,7 @@ func (x *DocumentPassage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DocumentPassage.ProtoReflect.Descriptor instead.
 func (*DocumentPassage) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{9}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DocumentPassage) GetText() string {
@@ -966,7 +1048,7 @@ type CreateCollectionRequest struct {
 
 func (x *CreateCollectionRequest) Reset() {
 	*x = CreateCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -978,7 +1060,7 @@ func (x *CreateCollectionRequest) String() string {
 func (*CreateCollectionRequest) ProtoMessage() {}
 
 func (x *CreateCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[10]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -991,7 +1073,7 @@ func (x *CreateCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCollectionRequest.ProtoReflect.Descriptor instead.
 func (*CreateCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{10}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CreateCollectionRequest) GetCollectionId() string {
@@ -1033,7 +1115,7 @@ type CreateCollectionResponse struct {
 
 func (x *CreateCollectionResponse) Reset() {
 	*x = CreateCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1045,7 +1127,7 @@ func (x *CreateCollectionResponse) String() string {
 func (*CreateCollectionResponse) ProtoMessage() {}
 
 func (x *CreateCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[11]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1058,7 +1140,7 @@ func (x *CreateCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateCollectionResponse.ProtoReflect.Descriptor instead.
 func (*CreateCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{11}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CreateCollectionResponse) GetCollection() *Collection {
@@ -1092,7 +1174,7 @@ type UpdateCollectionRequest struct {
 
 func (x *UpdateCollectionRequest) Reset() {
 	*x = UpdateCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1104,7 +1186,7 @@ func (x *UpdateCollectionRequest) String() string {
 func (*UpdateCollectionRequest) ProtoMessage() {}
 
 func (x *UpdateCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[12]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1117,7 +1199,7 @@ func (x *UpdateCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCollectionRequest.ProtoReflect.Descriptor instead.
 func (*UpdateCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{12}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdateCollectionRequest) GetCollectionId() string {
@@ -1173,7 +1255,7 @@ type UpdateCollectionResponse struct {
 
 func (x *UpdateCollectionResponse) Reset() {
 	*x = UpdateCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1185,7 +1267,7 @@ func (x *UpdateCollectionResponse) String() string {
 func (*UpdateCollectionResponse) ProtoMessage() {}
 
 func (x *UpdateCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[13]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1198,7 +1280,7 @@ func (x *UpdateCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateCollectionResponse.ProtoReflect.Descriptor instead.
 func (*UpdateCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{13}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *UpdateCollectionResponse) GetCollection() *Collection {
@@ -1219,7 +1301,7 @@ type GetCollectionRequest struct {
 
 func (x *GetCollectionRequest) Reset() {
 	*x = GetCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1313,7 @@ func (x *GetCollectionRequest) String() string {
 func (*GetCollectionRequest) ProtoMessage() {}
 
 func (x *GetCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[14]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1326,7 @@ func (x *GetCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCollectionRequest.ProtoReflect.Descriptor instead.
 func (*GetCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{14}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetCollectionRequest) GetCollectionId() string {
@@ -1265,7 +1347,7 @@ type GetCollectionResponse struct {
 
 func (x *GetCollectionResponse) Reset() {
 	*x = GetCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1277,7 +1359,7 @@ func (x *GetCollectionResponse) String() string {
 func (*GetCollectionResponse) ProtoMessage() {}
 
 func (x *GetCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[15]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1290,7 +1372,7 @@ func (x *GetCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCollectionResponse.ProtoReflect.Descriptor instead.
 func (*GetCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{15}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GetCollectionResponse) GetCollection() *Collection {
@@ -1313,7 +1395,7 @@ type ListCollectionsRequest struct {
 
 func (x *ListCollectionsRequest) Reset() {
 	*x = ListCollectionsRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1325,7 +1407,7 @@ func (x *ListCollectionsRequest) String() string {
 func (*ListCollectionsRequest) ProtoMessage() {}
 
 func (x *ListCollectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[16]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1338,7 +1420,7 @@ func (x *ListCollectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCollectionsRequest.ProtoReflect.Descriptor instead.
 func (*ListCollectionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{16}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListCollectionsRequest) GetPageSize() int32 {
@@ -1368,7 +1450,7 @@ type ListCollectionsResponse struct {
 
 func (x *ListCollectionsResponse) Reset() {
 	*x = ListCollectionsResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1380,7 +1462,7 @@ func (x *ListCollectionsResponse) String() string {
 func (*ListCollectionsResponse) ProtoMessage() {}
 
 func (x *ListCollectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[17]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1393,7 +1475,7 @@ func (x *ListCollectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCollectionsResponse.ProtoReflect.Descriptor instead.
 func (*ListCollectionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{17}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListCollectionsResponse) GetCollections() []*Collection {
@@ -1421,7 +1503,7 @@ type DeleteCollectionRequest struct {
 
 func (x *DeleteCollectionRequest) Reset() {
 	*x = DeleteCollectionRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1433,7 +1515,7 @@ func (x *DeleteCollectionRequest) String() string {
 func (*DeleteCollectionRequest) ProtoMessage() {}
 
 func (x *DeleteCollectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[18]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1446,7 +1528,7 @@ func (x *DeleteCollectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCollectionRequest.ProtoReflect.Descriptor instead.
 func (*DeleteCollectionRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{18}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeleteCollectionRequest) GetCollectionId() string {
@@ -1465,7 +1547,7 @@ type DeleteCollectionResponse struct {
 
 func (x *DeleteCollectionResponse) Reset() {
 	*x = DeleteCollectionResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1477,7 +1559,7 @@ func (x *DeleteCollectionResponse) String() string {
 func (*DeleteCollectionResponse) ProtoMessage() {}
 
 func (x *DeleteCollectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[19]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1490,7 +1572,7 @@ func (x *DeleteCollectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCollectionResponse.ProtoReflect.Descriptor instead.
 func (*DeleteCollectionResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{19}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{20}
 }
 
 // Request of `AddDocument`.
@@ -1509,6 +1591,7 @@ type AddDocumentRequest struct {
 	//
 	//	*AddDocumentRequest_Content
 	//	*AddDocumentRequest_ArtifactId
+	//	*AddDocumentRequest_Url
 	Source isAddDocumentRequest_Source `protobuf_oneof:"source"`
 	// Whether the artifact is deleted after it was read, whether or not the document was added: it was
 	// uploaded for this request only. Refused with PERMISSION_DENIED for an artifact that the caller did not
@@ -1520,7 +1603,7 @@ type AddDocumentRequest struct {
 
 func (x *AddDocumentRequest) Reset() {
 	*x = AddDocumentRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1532,7 +1615,7 @@ func (x *AddDocumentRequest) String() string {
 func (*AddDocumentRequest) ProtoMessage() {}
 
 func (x *AddDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[20]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1545,7 +1628,7 @@ func (x *AddDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddDocumentRequest.ProtoReflect.Descriptor instead.
 func (*AddDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{20}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *AddDocumentRequest) GetCollectionId() string {
@@ -1594,6 +1677,15 @@ func (x *AddDocumentRequest) GetArtifactId() string {
 	return ""
 }
 
+func (x *AddDocumentRequest) GetUrl() string {
+	if x != nil {
+		if x, ok := x.Source.(*AddDocumentRequest_Url); ok {
+			return x.Url
+		}
+	}
+	return ""
+}
+
 func (x *AddDocumentRequest) GetDiscardArtifact() bool {
 	if x != nil {
 		return x.DiscardArtifact
@@ -1615,9 +1707,17 @@ type AddDocumentRequest_ArtifactId struct {
 	ArtifactId string `protobuf:"bytes,5,opt,name=artifact_id,json=artifactId,proto3,oneof"`
 }
 
+type AddDocumentRequest_Url struct {
+	// URL of the document, with `https`. Its host has to be one that the operator permits to gateways, and
+	// so has that of each redirect. The document has at most 32 MiB.
+	Url string `protobuf:"bytes,14,opt,name=url,proto3,oneof"`
+}
+
 func (*AddDocumentRequest_Content) isAddDocumentRequest_Source() {}
 
 func (*AddDocumentRequest_ArtifactId) isAddDocumentRequest_Source() {}
+
+func (*AddDocumentRequest_Url) isAddDocumentRequest_Source() {}
 
 // Response of `AddDocument`.
 type AddDocumentResponse struct {
@@ -1632,7 +1732,7 @@ type AddDocumentResponse struct {
 
 func (x *AddDocumentResponse) Reset() {
 	*x = AddDocumentResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1644,7 +1744,7 @@ func (x *AddDocumentResponse) String() string {
 func (*AddDocumentResponse) ProtoMessage() {}
 
 func (x *AddDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[21]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1657,7 +1757,7 @@ func (x *AddDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddDocumentResponse.ProtoReflect.Descriptor instead.
 func (*AddDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{21}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *AddDocumentResponse) GetDocument() *Document {
@@ -1668,6 +1768,125 @@ func (x *AddDocumentResponse) GetDocument() *Document {
 }
 
 func (x *AddDocumentResponse) GetWarnings() []string {
+	if x != nil {
+		return x.Warnings
+	}
+	return nil
+}
+
+// Request of `RefreshDocument`.
+type RefreshDocumentRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the collection.
+	CollectionId string `protobuf:"bytes,1,opt,name=collection_id,json=collectionId,proto3" json:"collection_id,omitempty"`
+	// Id of the document.
+	DocumentId    string `protobuf:"bytes,2,opt,name=document_id,json=documentId,proto3" json:"document_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefreshDocumentRequest) Reset() {
+	*x = RefreshDocumentRequest{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefreshDocumentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefreshDocumentRequest) ProtoMessage() {}
+
+func (x *RefreshDocumentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefreshDocumentRequest.ProtoReflect.Descriptor instead.
+func (*RefreshDocumentRequest) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *RefreshDocumentRequest) GetCollectionId() string {
+	if x != nil {
+		return x.CollectionId
+	}
+	return ""
+}
+
+func (x *RefreshDocumentRequest) GetDocumentId() string {
+	if x != nil {
+		return x.DocumentId
+	}
+	return ""
+}
+
+// Response of `RefreshDocument`.
+type RefreshDocumentResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The document as it is now.
+	Document *Document `protobuf:"bytes,1,opt,name=document,proto3" json:"document,omitempty"`
+	// Whether it was replaced. False: its server says that it has not changed, or its bytes are the same.
+	Changed bool `protobuf:"varint,2,opt,name=changed,proto3" json:"changed,omitempty"`
+	// What a replaced document lacks, such as embeddings. Empty: nothing.
+	Warnings      []string `protobuf:"bytes,3,rep,name=warnings,proto3" json:"warnings,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefreshDocumentResponse) Reset() {
+	*x = RefreshDocumentResponse{}
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefreshDocumentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefreshDocumentResponse) ProtoMessage() {}
+
+func (x *RefreshDocumentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefreshDocumentResponse.ProtoReflect.Descriptor instead.
+func (*RefreshDocumentResponse) Descriptor() ([]byte, []int) {
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *RefreshDocumentResponse) GetDocument() *Document {
+	if x != nil {
+		return x.Document
+	}
+	return nil
+}
+
+func (x *RefreshDocumentResponse) GetChanged() bool {
+	if x != nil {
+		return x.Changed
+	}
+	return false
+}
+
+func (x *RefreshDocumentResponse) GetWarnings() []string {
 	if x != nil {
 		return x.Warnings
 	}
@@ -1689,7 +1908,7 @@ type ListDocumentsRequest struct {
 
 func (x *ListDocumentsRequest) Reset() {
 	*x = ListDocumentsRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +1920,7 @@ func (x *ListDocumentsRequest) String() string {
 func (*ListDocumentsRequest) ProtoMessage() {}
 
 func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[22]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +1933,7 @@ func (x *ListDocumentsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsRequest.ProtoReflect.Descriptor instead.
 func (*ListDocumentsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{22}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListDocumentsRequest) GetCollectionId() string {
@@ -1751,7 +1970,7 @@ type ListDocumentsResponse struct {
 
 func (x *ListDocumentsResponse) Reset() {
 	*x = ListDocumentsResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[23]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1763,7 +1982,7 @@ func (x *ListDocumentsResponse) String() string {
 func (*ListDocumentsResponse) ProtoMessage() {}
 
 func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[23]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1776,7 +1995,7 @@ func (x *ListDocumentsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListDocumentsResponse.ProtoReflect.Descriptor instead.
 func (*ListDocumentsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{23}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListDocumentsResponse) GetDocuments() []*Document {
@@ -1806,7 +2025,7 @@ type DeleteDocumentRequest struct {
 
 func (x *DeleteDocumentRequest) Reset() {
 	*x = DeleteDocumentRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[24]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1818,7 +2037,7 @@ func (x *DeleteDocumentRequest) String() string {
 func (*DeleteDocumentRequest) ProtoMessage() {}
 
 func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[24]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1831,7 +2050,7 @@ func (x *DeleteDocumentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentRequest.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{24}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DeleteDocumentRequest) GetCollectionId() string {
@@ -1857,7 +2076,7 @@ type DeleteDocumentResponse struct {
 
 func (x *DeleteDocumentResponse) Reset() {
 	*x = DeleteDocumentResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[25]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1869,7 +2088,7 @@ func (x *DeleteDocumentResponse) String() string {
 func (*DeleteDocumentResponse) ProtoMessage() {}
 
 func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[25]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1882,7 +2101,7 @@ func (x *DeleteDocumentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDocumentResponse.ProtoReflect.Descriptor instead.
 func (*DeleteDocumentResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{25}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{28}
 }
 
 // Request of `SearchCollections`.
@@ -1901,7 +2120,7 @@ type SearchCollectionsRequest struct {
 
 func (x *SearchCollectionsRequest) Reset() {
 	*x = SearchCollectionsRequest{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[26]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1913,7 +2132,7 @@ func (x *SearchCollectionsRequest) String() string {
 func (*SearchCollectionsRequest) ProtoMessage() {}
 
 func (x *SearchCollectionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[26]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1926,7 +2145,7 @@ func (x *SearchCollectionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchCollectionsRequest.ProtoReflect.Descriptor instead.
 func (*SearchCollectionsRequest) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{26}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SearchCollectionsRequest) GetCollectionIds() []string {
@@ -1963,7 +2182,7 @@ type SearchCollectionsResponse struct {
 
 func (x *SearchCollectionsResponse) Reset() {
 	*x = SearchCollectionsResponse{}
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[27]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1975,7 +2194,7 @@ func (x *SearchCollectionsResponse) String() string {
 func (*SearchCollectionsResponse) ProtoMessage() {}
 
 func (x *SearchCollectionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[27]
+	mi := &file_reeve_knowledge_v1_knowledge_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1988,7 +2207,7 @@ func (x *SearchCollectionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchCollectionsResponse.ProtoReflect.Descriptor instead.
 func (*SearchCollectionsResponse) Descriptor() ([]byte, []int) {
-	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{27}
+	return file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SearchCollectionsResponse) GetPassages() []*Passage {
@@ -2026,7 +2245,7 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"text_bytes\x18\b \x01(\x04R\ttextBytes\x12#\n" +
 	"\rreader_groups\x18\t \x03(\tR\freaderGroups\x12\x1a\n" +
 	"\brevision\x18\n" +
-	" \x01(\rR\brevision\"\xe8\x03\n" +
+	" \x01(\rR\brevision\"\xa4\x04\n" +
 	"\bDocument\x12\x1f\n" +
 	"\vdocument_id\x18\x01 \x01(\tR\n" +
 	"documentId\x12\x12\n" +
@@ -2046,8 +2265,15 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\aaddedAt\x12'\n" +
 	"\x0fembedding_model\x18\v \x01(\tR\x0eembeddingModel\x12)\n" +
 	"\x10embedding_tokens\x18\f \x01(\x04R\x0fembeddingTokens\x121\n" +
-	"\x12embedding_cost_usd\x18\r \x01(\x01H\x00R\x10embeddingCostUsd\x88\x01\x01B\x15\n" +
-	"\x13_embedding_cost_usd\"\xee\x01\n" +
+	"\x12embedding_cost_usd\x18\r \x01(\x01H\x00R\x10embeddingCostUsd\x88\x01\x01\x12:\n" +
+	"\x06origin\x18\x18 \x01(\v2\".reeve.knowledge.v1.DocumentOriginR\x06originB\x15\n" +
+	"\x13_embedding_cost_usd\"z\n" +
+	"\x0eDocumentOrigin\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x12\n" +
+	"\x04etag\x18\x02 \x01(\tR\x04etag\x12#\n" +
+	"\rlast_modified\x18\x03 \x01(\tR\flastModified\x12\x1d\n" +
+	"\n" +
+	"media_type\x18\x04 \x01(\tR\tmediaType\"\xee\x01\n" +
 	"\aPassage\x12#\n" +
 	"\rcollection_id\x18\x01 \x01(\tR\fcollectionId\x12\x1f\n" +
 	"\vdocument_id\x18\x02 \x01(\tR\n" +
@@ -2135,7 +2361,7 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"@\n" +
 	"\x17DeleteCollectionRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\"\x1a\n" +
-	"\x18DeleteCollectionResponse\"\xec\x01\n" +
+	"\x18DeleteCollectionResponse\"\x82\x02\n" +
 	"\x12AddDocumentRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x14\n" +
 	"\x04name\x18\x02 \x01(\tB\x00R\x04name\x12\x1f\n" +
@@ -2143,13 +2369,22 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"media_type\x18\x03 \x01(\tB\x00R\tmediaType\x12\x1c\n" +
 	"\acontent\x18\x04 \x01(\fB\x00H\x00R\acontent\x12#\n" +
 	"\vartifact_id\x18\x05 \x01(\tB\x00H\x00R\n" +
-	"artifactId\x12)\n" +
+	"artifactId\x12\x14\n" +
+	"\x03url\x18\x0e \x01(\tB\x00H\x00R\x03url\x12)\n" +
 	"\x10discard_artifact\x18\x06 \x01(\bR\x0fdiscardArtifactB\n" +
 	"\n" +
 	"\x06source\x12\x00\"k\n" +
 	"\x13AddDocumentResponse\x128\n" +
 	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\x12\x1a\n" +
-	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"}\n" +
+	"\bwarnings\x18\x02 \x03(\tR\bwarnings\"b\n" +
+	"\x16RefreshDocumentRequest\x12%\n" +
+	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12!\n" +
+	"\vdocument_id\x18\x02 \x01(\tB\x00R\n" +
+	"documentId\"\x89\x01\n" +
+	"\x17RefreshDocumentResponse\x128\n" +
+	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\x12\x18\n" +
+	"\achanged\x18\x02 \x01(\bR\achanged\x12\x1a\n" +
+	"\bwarnings\x18\x03 \x03(\tR\bwarnings\"}\n" +
 	"\x14ListDocumentsRequest\x12%\n" +
 	"\rcollection_id\x18\x01 \x01(\tB\x00R\fcollectionId\x12\x1d\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\x00R\bpageSize\x12\x1f\n" +
@@ -2173,14 +2408,15 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\aRanking\x12\x17\n" +
 	"\x13RANKING_UNSPECIFIED\x10\x00\x12\x10\n" +
 	"\fRANKING_BM25\x10\x01\x12\x12\n" +
-	"\x0eRANKING_HYBRID\x10\x022\xe6\a\n" +
+	"\x0eRANKING_HYBRID\x10\x022\xd2\b\n" +
 	"\x10KnowledgeService\x12m\n" +
 	"\x10CreateCollection\x12+.reeve.knowledge.v1.CreateCollectionRequest\x1a,.reeve.knowledge.v1.CreateCollectionResponse\x12i\n" +
 	"\rGetCollection\x12(.reeve.knowledge.v1.GetCollectionRequest\x1a).reeve.knowledge.v1.GetCollectionResponse\"\x03\x90\x02\x01\x12o\n" +
 	"\x0fListCollections\x12*.reeve.knowledge.v1.ListCollectionsRequest\x1a+.reeve.knowledge.v1.ListCollectionsResponse\"\x03\x90\x02\x01\x12m\n" +
 	"\x10UpdateCollection\x12+.reeve.knowledge.v1.UpdateCollectionRequest\x1a,.reeve.knowledge.v1.UpdateCollectionResponse\x12m\n" +
 	"\x10DeleteCollection\x12+.reeve.knowledge.v1.DeleteCollectionRequest\x1a,.reeve.knowledge.v1.DeleteCollectionResponse\x12^\n" +
-	"\vAddDocument\x12&.reeve.knowledge.v1.AddDocumentRequest\x1a'.reeve.knowledge.v1.AddDocumentResponse\x12i\n" +
+	"\vAddDocument\x12&.reeve.knowledge.v1.AddDocumentRequest\x1a'.reeve.knowledge.v1.AddDocumentResponse\x12j\n" +
+	"\x0fRefreshDocument\x12*.reeve.knowledge.v1.RefreshDocumentRequest\x1a+.reeve.knowledge.v1.RefreshDocumentResponse\x12i\n" +
 	"\rListDocuments\x12(.reeve.knowledge.v1.ListDocumentsRequest\x1a).reeve.knowledge.v1.ListDocumentsResponse\"\x03\x90\x02\x01\x12g\n" +
 	"\x0eDeleteDocument\x12).reeve.knowledge.v1.DeleteDocumentRequest\x1a*.reeve.knowledge.v1.DeleteDocumentResponse\x12u\n" +
 	"\x11SearchCollections\x12,.reeve.knowledge.v1.SearchCollectionsRequest\x1a-.reeve.knowledge.v1.SearchCollectionsResponse\"\x03\x90\x02\x01B_\n" +
@@ -2199,83 +2435,90 @@ func file_reeve_knowledge_v1_knowledge_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_knowledge_v1_knowledge_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_reeve_knowledge_v1_knowledge_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_reeve_knowledge_v1_knowledge_proto_msgTypes = make([]protoimpl.MessageInfo, 31)
 var file_reeve_knowledge_v1_knowledge_proto_goTypes = []any{
 	(Ranking)(0),                      // 0: reeve.knowledge.v1.Ranking
 	(*Collection)(nil),                // 1: reeve.knowledge.v1.Collection
 	(*Document)(nil),                  // 2: reeve.knowledge.v1.Document
-	(*Passage)(nil),                   // 3: reeve.knowledge.v1.Passage
-	(*Retrieval)(nil),                 // 4: reeve.knowledge.v1.Retrieval
-	(*CollectionRecord)(nil),          // 5: reeve.knowledge.v1.CollectionRecord
-	(*StoredDocument)(nil),            // 6: reeve.knowledge.v1.StoredDocument
-	(*StoredVectors)(nil),             // 7: reeve.knowledge.v1.StoredVectors
-	(*DocumentVectors)(nil),           // 8: reeve.knowledge.v1.DocumentVectors
-	(*DocumentText)(nil),              // 9: reeve.knowledge.v1.DocumentText
-	(*DocumentPassage)(nil),           // 10: reeve.knowledge.v1.DocumentPassage
-	(*CreateCollectionRequest)(nil),   // 11: reeve.knowledge.v1.CreateCollectionRequest
-	(*CreateCollectionResponse)(nil),  // 12: reeve.knowledge.v1.CreateCollectionResponse
-	(*UpdateCollectionRequest)(nil),   // 13: reeve.knowledge.v1.UpdateCollectionRequest
-	(*UpdateCollectionResponse)(nil),  // 14: reeve.knowledge.v1.UpdateCollectionResponse
-	(*GetCollectionRequest)(nil),      // 15: reeve.knowledge.v1.GetCollectionRequest
-	(*GetCollectionResponse)(nil),     // 16: reeve.knowledge.v1.GetCollectionResponse
-	(*ListCollectionsRequest)(nil),    // 17: reeve.knowledge.v1.ListCollectionsRequest
-	(*ListCollectionsResponse)(nil),   // 18: reeve.knowledge.v1.ListCollectionsResponse
-	(*DeleteCollectionRequest)(nil),   // 19: reeve.knowledge.v1.DeleteCollectionRequest
-	(*DeleteCollectionResponse)(nil),  // 20: reeve.knowledge.v1.DeleteCollectionResponse
-	(*AddDocumentRequest)(nil),        // 21: reeve.knowledge.v1.AddDocumentRequest
-	(*AddDocumentResponse)(nil),       // 22: reeve.knowledge.v1.AddDocumentResponse
-	(*ListDocumentsRequest)(nil),      // 23: reeve.knowledge.v1.ListDocumentsRequest
-	(*ListDocumentsResponse)(nil),     // 24: reeve.knowledge.v1.ListDocumentsResponse
-	(*DeleteDocumentRequest)(nil),     // 25: reeve.knowledge.v1.DeleteDocumentRequest
-	(*DeleteDocumentResponse)(nil),    // 26: reeve.knowledge.v1.DeleteDocumentResponse
-	(*SearchCollectionsRequest)(nil),  // 27: reeve.knowledge.v1.SearchCollectionsRequest
-	(*SearchCollectionsResponse)(nil), // 28: reeve.knowledge.v1.SearchCollectionsResponse
-	(*timestamppb.Timestamp)(nil),     // 29: google.protobuf.Timestamp
-	(*fieldmaskpb.FieldMask)(nil),     // 30: google.protobuf.FieldMask
+	(*DocumentOrigin)(nil),            // 3: reeve.knowledge.v1.DocumentOrigin
+	(*Passage)(nil),                   // 4: reeve.knowledge.v1.Passage
+	(*Retrieval)(nil),                 // 5: reeve.knowledge.v1.Retrieval
+	(*CollectionRecord)(nil),          // 6: reeve.knowledge.v1.CollectionRecord
+	(*StoredDocument)(nil),            // 7: reeve.knowledge.v1.StoredDocument
+	(*StoredVectors)(nil),             // 8: reeve.knowledge.v1.StoredVectors
+	(*DocumentVectors)(nil),           // 9: reeve.knowledge.v1.DocumentVectors
+	(*DocumentText)(nil),              // 10: reeve.knowledge.v1.DocumentText
+	(*DocumentPassage)(nil),           // 11: reeve.knowledge.v1.DocumentPassage
+	(*CreateCollectionRequest)(nil),   // 12: reeve.knowledge.v1.CreateCollectionRequest
+	(*CreateCollectionResponse)(nil),  // 13: reeve.knowledge.v1.CreateCollectionResponse
+	(*UpdateCollectionRequest)(nil),   // 14: reeve.knowledge.v1.UpdateCollectionRequest
+	(*UpdateCollectionResponse)(nil),  // 15: reeve.knowledge.v1.UpdateCollectionResponse
+	(*GetCollectionRequest)(nil),      // 16: reeve.knowledge.v1.GetCollectionRequest
+	(*GetCollectionResponse)(nil),     // 17: reeve.knowledge.v1.GetCollectionResponse
+	(*ListCollectionsRequest)(nil),    // 18: reeve.knowledge.v1.ListCollectionsRequest
+	(*ListCollectionsResponse)(nil),   // 19: reeve.knowledge.v1.ListCollectionsResponse
+	(*DeleteCollectionRequest)(nil),   // 20: reeve.knowledge.v1.DeleteCollectionRequest
+	(*DeleteCollectionResponse)(nil),  // 21: reeve.knowledge.v1.DeleteCollectionResponse
+	(*AddDocumentRequest)(nil),        // 22: reeve.knowledge.v1.AddDocumentRequest
+	(*AddDocumentResponse)(nil),       // 23: reeve.knowledge.v1.AddDocumentResponse
+	(*RefreshDocumentRequest)(nil),    // 24: reeve.knowledge.v1.RefreshDocumentRequest
+	(*RefreshDocumentResponse)(nil),   // 25: reeve.knowledge.v1.RefreshDocumentResponse
+	(*ListDocumentsRequest)(nil),      // 26: reeve.knowledge.v1.ListDocumentsRequest
+	(*ListDocumentsResponse)(nil),     // 27: reeve.knowledge.v1.ListDocumentsResponse
+	(*DeleteDocumentRequest)(nil),     // 28: reeve.knowledge.v1.DeleteDocumentRequest
+	(*DeleteDocumentResponse)(nil),    // 29: reeve.knowledge.v1.DeleteDocumentResponse
+	(*SearchCollectionsRequest)(nil),  // 30: reeve.knowledge.v1.SearchCollectionsRequest
+	(*SearchCollectionsResponse)(nil), // 31: reeve.knowledge.v1.SearchCollectionsResponse
+	(*timestamppb.Timestamp)(nil),     // 32: google.protobuf.Timestamp
+	(*fieldmaskpb.FieldMask)(nil),     // 33: google.protobuf.FieldMask
 }
 var file_reeve_knowledge_v1_knowledge_proto_depIdxs = []int32{
-	29, // 0: reeve.knowledge.v1.Collection.created_at:type_name -> google.protobuf.Timestamp
-	29, // 1: reeve.knowledge.v1.Collection.updated_at:type_name -> google.protobuf.Timestamp
-	29, // 2: reeve.knowledge.v1.Document.added_at:type_name -> google.protobuf.Timestamp
-	0,  // 3: reeve.knowledge.v1.Retrieval.ranking:type_name -> reeve.knowledge.v1.Ranking
-	1,  // 4: reeve.knowledge.v1.CollectionRecord.collection:type_name -> reeve.knowledge.v1.Collection
-	6,  // 5: reeve.knowledge.v1.CollectionRecord.documents:type_name -> reeve.knowledge.v1.StoredDocument
-	2,  // 6: reeve.knowledge.v1.StoredDocument.document:type_name -> reeve.knowledge.v1.Document
-	7,  // 7: reeve.knowledge.v1.StoredDocument.vectors:type_name -> reeve.knowledge.v1.StoredVectors
-	29, // 8: reeve.knowledge.v1.StoredVectors.embedded_at:type_name -> google.protobuf.Timestamp
-	10, // 9: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
-	1,  // 10: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	30, // 11: reeve.knowledge.v1.UpdateCollectionRequest.update_mask:type_name -> google.protobuf.FieldMask
-	1,  // 12: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 13: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
-	1,  // 14: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
-	2,  // 15: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
-	2,  // 16: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
-	3,  // 17: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
-	4,  // 18: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	11, // 19: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
-	15, // 20: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
-	17, // 21: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
-	13, // 22: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
-	19, // 23: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
-	21, // 24: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
-	23, // 25: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
-	25, // 26: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
-	27, // 27: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
-	12, // 28: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
-	16, // 29: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
-	18, // 30: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
-	14, // 31: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
-	20, // 32: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
-	22, // 33: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
-	24, // 34: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
-	26, // 35: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
-	28, // 36: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
-	28, // [28:37] is the sub-list for method output_type
-	19, // [19:28] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	32, // 0: reeve.knowledge.v1.Collection.created_at:type_name -> google.protobuf.Timestamp
+	32, // 1: reeve.knowledge.v1.Collection.updated_at:type_name -> google.protobuf.Timestamp
+	32, // 2: reeve.knowledge.v1.Document.added_at:type_name -> google.protobuf.Timestamp
+	3,  // 3: reeve.knowledge.v1.Document.origin:type_name -> reeve.knowledge.v1.DocumentOrigin
+	0,  // 4: reeve.knowledge.v1.Retrieval.ranking:type_name -> reeve.knowledge.v1.Ranking
+	1,  // 5: reeve.knowledge.v1.CollectionRecord.collection:type_name -> reeve.knowledge.v1.Collection
+	7,  // 6: reeve.knowledge.v1.CollectionRecord.documents:type_name -> reeve.knowledge.v1.StoredDocument
+	2,  // 7: reeve.knowledge.v1.StoredDocument.document:type_name -> reeve.knowledge.v1.Document
+	8,  // 8: reeve.knowledge.v1.StoredDocument.vectors:type_name -> reeve.knowledge.v1.StoredVectors
+	32, // 9: reeve.knowledge.v1.StoredVectors.embedded_at:type_name -> google.protobuf.Timestamp
+	11, // 10: reeve.knowledge.v1.DocumentText.passages:type_name -> reeve.knowledge.v1.DocumentPassage
+	1,  // 11: reeve.knowledge.v1.CreateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	33, // 12: reeve.knowledge.v1.UpdateCollectionRequest.update_mask:type_name -> google.protobuf.FieldMask
+	1,  // 13: reeve.knowledge.v1.UpdateCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 14: reeve.knowledge.v1.GetCollectionResponse.collection:type_name -> reeve.knowledge.v1.Collection
+	1,  // 15: reeve.knowledge.v1.ListCollectionsResponse.collections:type_name -> reeve.knowledge.v1.Collection
+	2,  // 16: reeve.knowledge.v1.AddDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
+	2,  // 17: reeve.knowledge.v1.RefreshDocumentResponse.document:type_name -> reeve.knowledge.v1.Document
+	2,  // 18: reeve.knowledge.v1.ListDocumentsResponse.documents:type_name -> reeve.knowledge.v1.Document
+	4,  // 19: reeve.knowledge.v1.SearchCollectionsResponse.passages:type_name -> reeve.knowledge.v1.Passage
+	5,  // 20: reeve.knowledge.v1.SearchCollectionsResponse.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	12, // 21: reeve.knowledge.v1.KnowledgeService.CreateCollection:input_type -> reeve.knowledge.v1.CreateCollectionRequest
+	16, // 22: reeve.knowledge.v1.KnowledgeService.GetCollection:input_type -> reeve.knowledge.v1.GetCollectionRequest
+	18, // 23: reeve.knowledge.v1.KnowledgeService.ListCollections:input_type -> reeve.knowledge.v1.ListCollectionsRequest
+	14, // 24: reeve.knowledge.v1.KnowledgeService.UpdateCollection:input_type -> reeve.knowledge.v1.UpdateCollectionRequest
+	20, // 25: reeve.knowledge.v1.KnowledgeService.DeleteCollection:input_type -> reeve.knowledge.v1.DeleteCollectionRequest
+	22, // 26: reeve.knowledge.v1.KnowledgeService.AddDocument:input_type -> reeve.knowledge.v1.AddDocumentRequest
+	24, // 27: reeve.knowledge.v1.KnowledgeService.RefreshDocument:input_type -> reeve.knowledge.v1.RefreshDocumentRequest
+	26, // 28: reeve.knowledge.v1.KnowledgeService.ListDocuments:input_type -> reeve.knowledge.v1.ListDocumentsRequest
+	28, // 29: reeve.knowledge.v1.KnowledgeService.DeleteDocument:input_type -> reeve.knowledge.v1.DeleteDocumentRequest
+	30, // 30: reeve.knowledge.v1.KnowledgeService.SearchCollections:input_type -> reeve.knowledge.v1.SearchCollectionsRequest
+	13, // 31: reeve.knowledge.v1.KnowledgeService.CreateCollection:output_type -> reeve.knowledge.v1.CreateCollectionResponse
+	17, // 32: reeve.knowledge.v1.KnowledgeService.GetCollection:output_type -> reeve.knowledge.v1.GetCollectionResponse
+	19, // 33: reeve.knowledge.v1.KnowledgeService.ListCollections:output_type -> reeve.knowledge.v1.ListCollectionsResponse
+	15, // 34: reeve.knowledge.v1.KnowledgeService.UpdateCollection:output_type -> reeve.knowledge.v1.UpdateCollectionResponse
+	21, // 35: reeve.knowledge.v1.KnowledgeService.DeleteCollection:output_type -> reeve.knowledge.v1.DeleteCollectionResponse
+	23, // 36: reeve.knowledge.v1.KnowledgeService.AddDocument:output_type -> reeve.knowledge.v1.AddDocumentResponse
+	25, // 37: reeve.knowledge.v1.KnowledgeService.RefreshDocument:output_type -> reeve.knowledge.v1.RefreshDocumentResponse
+	27, // 38: reeve.knowledge.v1.KnowledgeService.ListDocuments:output_type -> reeve.knowledge.v1.ListDocumentsResponse
+	29, // 39: reeve.knowledge.v1.KnowledgeService.DeleteDocument:output_type -> reeve.knowledge.v1.DeleteDocumentResponse
+	31, // 40: reeve.knowledge.v1.KnowledgeService.SearchCollections:output_type -> reeve.knowledge.v1.SearchCollectionsResponse
+	31, // [31:41] is the sub-list for method output_type
+	21, // [21:31] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_reeve_knowledge_v1_knowledge_proto_init() }
@@ -2284,12 +2527,13 @@ func file_reeve_knowledge_v1_knowledge_proto_init() {
 		return
 	}
 	file_reeve_knowledge_v1_knowledge_proto_msgTypes[1].OneofWrappers = []any{}
-	file_reeve_knowledge_v1_knowledge_proto_msgTypes[3].OneofWrappers = []any{}
-	file_reeve_knowledge_v1_knowledge_proto_msgTypes[6].OneofWrappers = []any{}
-	file_reeve_knowledge_v1_knowledge_proto_msgTypes[12].OneofWrappers = []any{}
-	file_reeve_knowledge_v1_knowledge_proto_msgTypes[20].OneofWrappers = []any{
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[4].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[7].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[13].OneofWrappers = []any{}
+	file_reeve_knowledge_v1_knowledge_proto_msgTypes[21].OneofWrappers = []any{
 		(*AddDocumentRequest_Content)(nil),
 		(*AddDocumentRequest_ArtifactId)(nil),
+		(*AddDocumentRequest_Url)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -2297,7 +2541,7 @@ func file_reeve_knowledge_v1_knowledge_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_knowledge_v1_knowledge_proto_rawDesc), len(file_reeve_knowledge_v1_knowledge_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   28,
+			NumMessages:   31,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

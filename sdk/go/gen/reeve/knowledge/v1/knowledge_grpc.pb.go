@@ -27,6 +27,7 @@ const (
 	KnowledgeService_UpdateCollection_FullMethodName  = "/reeve.knowledge.v1.KnowledgeService/UpdateCollection"
 	KnowledgeService_DeleteCollection_FullMethodName  = "/reeve.knowledge.v1.KnowledgeService/DeleteCollection"
 	KnowledgeService_AddDocument_FullMethodName       = "/reeve.knowledge.v1.KnowledgeService/AddDocument"
+	KnowledgeService_RefreshDocument_FullMethodName   = "/reeve.knowledge.v1.KnowledgeService/RefreshDocument"
 	KnowledgeService_ListDocuments_FullMethodName     = "/reeve.knowledge.v1.KnowledgeService/ListDocuments"
 	KnowledgeService_DeleteDocument_FullMethodName    = "/reeve.knowledge.v1.KnowledgeService/DeleteDocument"
 	KnowledgeService_SearchCollections_FullMethodName = "/reeve.knowledge.v1.KnowledgeService/SearchCollections"
@@ -54,6 +55,10 @@ type KnowledgeServiceClient interface {
 	// the same name. A document that cannot be read changes nothing, and is refused with
 	// INVALID_ARGUMENT, or with RESOURCE_EXHAUSTED if it exceeds a limit.
 	AddDocument(ctx context.Context, in *AddDocumentRequest, opts ...grpc.CallOption) (*AddDocumentResponse, error)
+	// Fetches a document that was added from a URL again, and replaces it if it has changed. Changes nothing
+	// otherwise. Returns FAILED_PRECONDITION if the document has no URL, or if the URL cannot be fetched, and
+	// ABORTED if somebody else replaced or removed the document meanwhile.
+	RefreshDocument(ctx context.Context, in *RefreshDocumentRequest, opts ...grpc.CallOption) (*RefreshDocumentResponse, error)
 	// Lists the documents of a collection, by name.
 	ListDocuments(ctx context.Context, in *ListDocumentsRequest, opts ...grpc.CallOption) (*ListDocumentsResponse, error)
 	// Removes a document from a collection. Returns NOT_FOUND if the collection does not have it.
@@ -131,6 +136,16 @@ func (c *knowledgeServiceClient) AddDocument(ctx context.Context, in *AddDocumen
 	return out, nil
 }
 
+func (c *knowledgeServiceClient) RefreshDocument(ctx context.Context, in *RefreshDocumentRequest, opts ...grpc.CallOption) (*RefreshDocumentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RefreshDocumentResponse)
+	err := c.cc.Invoke(ctx, KnowledgeService_RefreshDocument_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *knowledgeServiceClient) ListDocuments(ctx context.Context, in *ListDocumentsRequest, opts ...grpc.CallOption) (*ListDocumentsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListDocumentsResponse)
@@ -183,6 +198,10 @@ type KnowledgeServiceServer interface {
 	// the same name. A document that cannot be read changes nothing, and is refused with
 	// INVALID_ARGUMENT, or with RESOURCE_EXHAUSTED if it exceeds a limit.
 	AddDocument(context.Context, *AddDocumentRequest) (*AddDocumentResponse, error)
+	// Fetches a document that was added from a URL again, and replaces it if it has changed. Changes nothing
+	// otherwise. Returns FAILED_PRECONDITION if the document has no URL, or if the URL cannot be fetched, and
+	// ABORTED if somebody else replaced or removed the document meanwhile.
+	RefreshDocument(context.Context, *RefreshDocumentRequest) (*RefreshDocumentResponse, error)
 	// Lists the documents of a collection, by name.
 	ListDocuments(context.Context, *ListDocumentsRequest) (*ListDocumentsResponse, error)
 	// Removes a document from a collection. Returns NOT_FOUND if the collection does not have it.
@@ -217,6 +236,9 @@ func (UnimplementedKnowledgeServiceServer) DeleteCollection(context.Context, *De
 }
 func (UnimplementedKnowledgeServiceServer) AddDocument(context.Context, *AddDocumentRequest) (*AddDocumentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method AddDocument not implemented")
+}
+func (UnimplementedKnowledgeServiceServer) RefreshDocument(context.Context, *RefreshDocumentRequest) (*RefreshDocumentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RefreshDocument not implemented")
 }
 func (UnimplementedKnowledgeServiceServer) ListDocuments(context.Context, *ListDocumentsRequest) (*ListDocumentsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListDocuments not implemented")
@@ -356,6 +378,24 @@ func _KnowledgeService_AddDocument_Handler(srv interface{}, ctx context.Context,
 	return interceptor(ctx, in, info, handler)
 }
 
+func _KnowledgeService_RefreshDocument_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RefreshDocumentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(KnowledgeServiceServer).RefreshDocument(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: KnowledgeService_RefreshDocument_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(KnowledgeServiceServer).RefreshDocument(ctx, req.(*RefreshDocumentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _KnowledgeService_ListDocuments_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListDocumentsRequest)
 	if err := dec(in); err != nil {
@@ -440,6 +480,10 @@ var KnowledgeService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "AddDocument",
 			Handler:    _KnowledgeService_AddDocument_Handler,
+		},
+		{
+			MethodName: "RefreshDocument",
+			Handler:    _KnowledgeService_RefreshDocument_Handler,
 		},
 		{
 			MethodName: "ListDocuments",

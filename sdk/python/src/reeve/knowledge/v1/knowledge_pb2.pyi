@@ -45,7 +45,7 @@ class Collection(_message.Message):
     def __init__(self, collection_id: _Optional[str] = ..., title: _Optional[str] = ..., readers: _Optional[_Iterable[str]] = ..., created_by: _Optional[str] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., updated_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., document_count: _Optional[int] = ..., text_bytes: _Optional[int] = ..., reader_groups: _Optional[_Iterable[str]] = ..., revision: _Optional[int] = ...) -> None: ...
 
 class Document(_message.Message):
-    __slots__ = ("document_id", "name", "media_type", "size_bytes", "sha256", "text_bytes", "passage_count", "page_count", "added_by", "added_at", "embedding_model", "embedding_tokens", "embedding_cost_usd")
+    __slots__ = ("document_id", "name", "media_type", "size_bytes", "sha256", "text_bytes", "passage_count", "page_count", "added_by", "added_at", "embedding_model", "embedding_tokens", "embedding_cost_usd", "origin")
     DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
@@ -59,6 +59,7 @@ class Document(_message.Message):
     EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_TOKENS_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_COST_USD_FIELD_NUMBER: _ClassVar[int]
+    ORIGIN_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     name: str
     media_type: str
@@ -72,7 +73,20 @@ class Document(_message.Message):
     embedding_model: str
     embedding_tokens: int
     embedding_cost_usd: float
-    def __init__(self, document_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., text_bytes: _Optional[int] = ..., passage_count: _Optional[int] = ..., page_count: _Optional[int] = ..., added_by: _Optional[str] = ..., added_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., embedding_model: _Optional[str] = ..., embedding_tokens: _Optional[int] = ..., embedding_cost_usd: _Optional[float] = ...) -> None: ...
+    origin: DocumentOrigin
+    def __init__(self, document_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., size_bytes: _Optional[int] = ..., sha256: _Optional[str] = ..., text_bytes: _Optional[int] = ..., passage_count: _Optional[int] = ..., page_count: _Optional[int] = ..., added_by: _Optional[str] = ..., added_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., embedding_model: _Optional[str] = ..., embedding_tokens: _Optional[int] = ..., embedding_cost_usd: _Optional[float] = ..., origin: _Optional[_Union[DocumentOrigin, _Mapping]] = ...) -> None: ...
+
+class DocumentOrigin(_message.Message):
+    __slots__ = ("url", "etag", "last_modified", "media_type")
+    URL_FIELD_NUMBER: _ClassVar[int]
+    ETAG_FIELD_NUMBER: _ClassVar[int]
+    LAST_MODIFIED_FIELD_NUMBER: _ClassVar[int]
+    MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
+    url: str
+    etag: str
+    last_modified: str
+    media_type: str
+    def __init__(self, url: _Optional[str] = ..., etag: _Optional[str] = ..., last_modified: _Optional[str] = ..., media_type: _Optional[str] = ...) -> None: ...
 
 class Passage(_message.Message):
     __slots__ = ("collection_id", "document_id", "document_name", "page", "first_line", "last_line", "text", "score")
@@ -249,20 +263,22 @@ class DeleteCollectionResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class AddDocumentRequest(_message.Message):
-    __slots__ = ("collection_id", "name", "media_type", "content", "artifact_id", "discard_artifact")
+    __slots__ = ("collection_id", "name", "media_type", "content", "artifact_id", "url", "discard_artifact")
     COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     MEDIA_TYPE_FIELD_NUMBER: _ClassVar[int]
     CONTENT_FIELD_NUMBER: _ClassVar[int]
     ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    URL_FIELD_NUMBER: _ClassVar[int]
     DISCARD_ARTIFACT_FIELD_NUMBER: _ClassVar[int]
     collection_id: str
     name: str
     media_type: str
     content: bytes
     artifact_id: str
+    url: str
     discard_artifact: bool
-    def __init__(self, collection_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ..., artifact_id: _Optional[str] = ..., discard_artifact: _Optional[bool] = ...) -> None: ...
+    def __init__(self, collection_id: _Optional[str] = ..., name: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[bytes] = ..., artifact_id: _Optional[str] = ..., url: _Optional[str] = ..., discard_artifact: _Optional[bool] = ...) -> None: ...
 
 class AddDocumentResponse(_message.Message):
     __slots__ = ("document", "warnings")
@@ -271,6 +287,24 @@ class AddDocumentResponse(_message.Message):
     document: Document
     warnings: _containers.RepeatedScalarFieldContainer[str]
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RefreshDocumentRequest(_message.Message):
+    __slots__ = ("collection_id", "document_id")
+    COLLECTION_ID_FIELD_NUMBER: _ClassVar[int]
+    DOCUMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    collection_id: str
+    document_id: str
+    def __init__(self, collection_id: _Optional[str] = ..., document_id: _Optional[str] = ...) -> None: ...
+
+class RefreshDocumentResponse(_message.Message):
+    __slots__ = ("document", "changed", "warnings")
+    DOCUMENT_FIELD_NUMBER: _ClassVar[int]
+    CHANGED_FIELD_NUMBER: _ClassVar[int]
+    WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    document: Document
+    changed: bool
+    warnings: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., changed: _Optional[bool] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ListDocumentsRequest(_message.Message):
     __slots__ = ("collection_id", "page_size", "page_token")

@@ -66,6 +66,11 @@ class KnowledgeServiceStub:
                 request_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.AddDocumentRequest.SerializeToString,
                 response_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.AddDocumentResponse.FromString,
                 _registered_method=True)
+        self.RefreshDocument = channel.unary_unary(
+                '/reeve.knowledge.v1.KnowledgeService/RefreshDocument',
+                request_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.RefreshDocumentRequest.SerializeToString,
+                response_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.RefreshDocumentResponse.FromString,
+                _registered_method=True)
         self.ListDocuments = channel.unary_unary(
                 '/reeve.knowledge.v1.KnowledgeService/ListDocuments',
                 request_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.ListDocumentsRequest.SerializeToString,
@@ -133,6 +138,15 @@ class KnowledgeServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RefreshDocument(self, request, context):
+        """Fetches a document that was added from a URL again, and replaces it if it has changed. Changes nothing
+        otherwise. Returns FAILED_PRECONDITION if the document has no URL, or if the URL cannot be fetched, and
+        ABORTED if somebody else replaced or removed the document meanwhile.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDocuments(self, request, context):
         """Lists the documents of a collection, by name.
         """
@@ -187,6 +201,11 @@ def add_KnowledgeServiceServicer_to_server(servicer, server):
                     servicer.AddDocument,
                     request_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.AddDocumentRequest.FromString,
                     response_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.AddDocumentResponse.SerializeToString,
+            ),
+            'RefreshDocument': grpc.unary_unary_rpc_method_handler(
+                    servicer.RefreshDocument,
+                    request_deserializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.RefreshDocumentRequest.FromString,
+                    response_serializer=reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.RefreshDocumentResponse.SerializeToString,
             ),
             'ListDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDocuments,
@@ -368,6 +387,33 @@ class KnowledgeService:
             '/reeve.knowledge.v1.KnowledgeService/AddDocument',
             reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.AddDocumentRequest.SerializeToString,
             reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.AddDocumentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RefreshDocument(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/reeve.knowledge.v1.KnowledgeService/RefreshDocument',
+            reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.RefreshDocumentRequest.SerializeToString,
+            reeve_dot_knowledge_dot_v1_dot_knowledge__pb2.RefreshDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

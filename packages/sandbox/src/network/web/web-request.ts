@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { request as send } from "node:http";
-import type { CallEgress, OpenRoute } from "@reeve/sandbox/network/host-egress";
+import type { CallEgress, OpenRoute } from "../host-egress.ts";
 import type { WebRequest } from "./redirected-request.ts";
 import { redirectedRequest } from "./redirected-request.ts";
 

@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { DocumentOrigin } from "@reeve/contracts/extensions/knowledge";
 import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
-import { documentFormat } from "./parse/formats.ts";
-import type { ParseDocument } from "./parse/parse-document.ts";
-import { assertDocumentFits } from "./records/knowledge-limits.ts";
-import { embedDocument, withoutEmbeddings } from "./vectors/embed-document.ts";
-import type { Embedder } from "./vectors/embedder.ts";
+import { documentFormat } from "../parse/formats.ts";
+import type { ParseDocument } from "../parse/parse-document.ts";
+import { assertDocumentFits } from "../records/knowledge-limits.ts";
+import { embedDocument, withoutEmbeddings } from "../vectors/embed-document.ts";
+import type { Embedder } from "../vectors/embedder.ts";
 
 /** A document to add. */
 export interface DocumentDraft {
@@ -15,6 +16,18 @@ export interface DocumentDraft {
   readonly mediaType: string;
   /** Returns its bytes. Called when its turn has come, so that waiting documents take no memory. */
   readonly read: (signal: AbortSignal) => Promise<Uint8Array>;
+  /** Where it was fetched. Default: it did not come from a URL. */
+  readonly fetched?: Fetched;
+  /** The object with the text of the version that it replaces. Default: it replaces any version, or none. */
+  readonly replaces?: string | undefined;
+}
+
+/** Where a document was fetched, and as what. */
+export interface Fetched {
+  readonly origin: DocumentOrigin;
+  /** The bytes as they were fetched: those that are read may be in another encoding. */
+  readonly sizeBytes: number;
+  readonly sha256: string;
 }
 
 export interface IntakeOptions {
@@ -38,7 +51,11 @@ export class DocumentIntake {
     this.#options = options;
   }
 
-  async read(tenant: string, { name, mediaType, read }: DocumentDraft, signal: AbortSignal) {
+  async read(
+    tenant: string,
+    { name, mediaType, read, fetched }: DocumentDraft,
+    signal: AbortSignal,
+  ) {
     const { format } = documentFormat(name, mediaType);
     using permit = await this.#readers.acquire(tenant, signal);
     if (permit === undefined) throw busy(`document "${name}" waits for too many others`);
@@ -46,8 +63,8 @@ export class DocumentIntake {
     assertDocumentFits(name, bytes.length);
     return {
       parsed: await this.#options.parse(name, format, bytes, signal),
-      sizeBytes: bytes.length,
-      sha256: createHash("sha256").update(bytes).digest("hex"),
+      sizeBytes: fetched?.sizeBytes ?? bytes.length,
+      sha256: fetched?.sha256 ?? createHash("sha256").update(bytes).digest("hex"),
     };
   }
 

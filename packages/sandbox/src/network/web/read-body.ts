@@ -9,7 +9,7 @@ const maxBodyBytes = 10_000_000;
 /** The body of a response, or the reason why it cannot be used. */
 export type Body =
   | { readonly kind: "read"; readonly bytes: Uint8Array }
-  | { readonly kind: "failed"; readonly reason: string };
+  | { readonly kind: "failed"; readonly reason: string; readonly isTooLarge?: true };
 
 /**
  * Reads the body of a response, and decompresses it. A response without a body, such as one to HEAD, has none in any encoding. Stops
@@ -33,7 +33,9 @@ export async function readBody(
     }
     for await (const chunk of decoded) {
       size += chunk.byteLength;
-      if (size > maxBytes) return { kind: "failed", reason: tooLarge(maxBytes) };
+      if (size > maxBytes) {
+        return { kind: "failed", reason: tooLarge(maxBytes), isTooLarge: true };
+      }
       chunks.push(chunk);
     }
     return { kind: "read", bytes: Buffer.concat(chunks) };
