@@ -12,6 +12,8 @@ import type { AddedDocument } from "./documents/document-adder.ts";
 import { DocumentAdder } from "./documents/document-adder.ts";
 import type { DocumentDraft, IntakeOptions } from "./documents/document-intake.ts";
 import { busy } from "./documents/document-intake.ts";
+import type { DocumentRoom } from "./documents/document-room.ts";
+import { unlimitedRoom } from "./documents/document-room.ts";
 import { removeObjects } from "./documents/remove-objects.ts";
 import {
   changeableRow,
@@ -47,6 +49,8 @@ export interface CollectionChange extends Partial<Omit<CollectionDraft, "collect
 
 interface EditorOptions extends IntakeOptions {
   readonly now: () => number;
+  /** The room that the operator gives. Default: no limit besides those of collections. */
+  readonly room?: DocumentRoom | undefined;
   /** Embeds later what has no embeddings of the model of now. Default: nothing does. */
   readonly refresher?: Pick<VectorRefresher, "notice"> | undefined;
 }
@@ -61,7 +65,7 @@ export class CollectionEditor extends Collections {
   constructor(stores: KnowledgeStores, options: EditorOptions) {
     super(stores, options.embedder);
     this.#options = options;
-    this.#adder = new DocumentAdder(stores, options);
+    this.#adder = new DocumentAdder(stores, { ...options, room: options.room ?? unlimitedRoom });
   }
 
   /** Creates an empty collection. Throws a Failure of kind `exists` if there is one with this id. */
@@ -140,7 +144,7 @@ export class CollectionEditor extends Collections {
 
   /**
    * Reads a document and adds it, in place of the one with the same name. Throws a Failure with reason DOCUMENT_UNREADABLE,
-   * DOCUMENT_TOO_LARGE, or COLLECTION_FULL, and then changes nothing. Without its embeddings it is found by its words.
+   * DOCUMENT_TOO_LARGE, COLLECTION_FULL, or QUOTA_EXCEEDED, and then changes nothing. Without its embeddings it is found by its words.
    */
   async addDocument(
     user: KnowledgeUser,

@@ -4,6 +4,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import { compositeCatalog } from "@reeve/agent/registry/composite-catalog";
 import type { Agent, ModelCatalog, ModelRegistry } from "@reeve/contracts/agent";
 import { AgentSchema, ModelCatalogSchema, ModelRegistrySchema } from "@reeve/contracts/agent";
+import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { bucketOf } from "@reeve/contracts/channel";
 import { ApprovalSchema } from "@reeve/contracts/approval";
@@ -48,6 +49,7 @@ import { openThreadLists } from "./app/threads/list-threads.ts";
 import { SharedShards } from "./app/sweep/shared-shards.ts";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import type { GatewayConfig } from "./config.ts";
+import { DocumentQuotas, documentsOfOwners } from "./quotas/document-quotas.ts";
 import { bytesOfArtifacts, openArtifactIndex } from "./quotas/artifact-index.ts";
 import { ArtifactQuotas } from "./quotas/artifact-quotas.ts";
 import type { Owners, Quota } from "./quotas/quota.ts";
@@ -107,6 +109,9 @@ export async function openPorts(
     costOf: (...given) => costOfRuns(runLists, ...given),
     bytesOf,
   };
+  const collections = await openTable(nats, CollectionRecordSchema);
+  const documentsOf = (of: Owners, until: AbortSignal) => documentsOfOwners(collections, of, until);
+  const room = new DocumentQuotas({ quotas, usage, clock: systemClock, documentsOf });
   const assertRoom = () => {
     if (reserveState(nats.connection).isSpent) throw reserveInUse();
   };
@@ -127,7 +132,7 @@ export async function openPorts(
     inbox: await openTable(nats, ApprovalSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
-    knowledge: await openKnowledge({ nats, log, embedder }, signal),
+    knowledge: await openKnowledge({ nats, log, embedder, table: collections, room }, signal),
     documents: openDocuments(config, log),
     threads: await openThreadLog(nats),
     threadIndex,
@@ -143,7 +148,7 @@ export async function openPorts(
       now: systemClock.now,
     },
     artifactQuotas: new ArtifactQuotas({ quotas, usage, clock: systemClock, bytesOf }),
-    quotaLimits: new QuotaLimits(quotaPorts),
+    quotaLimits: new QuotaLimits({ ...quotaPorts, documentsOf }),
     runQuotas: new RunQuotas({
       ...quotaPorts,
       exists: (tenant, run, until) => runExists({ logBatches: confirmed }, { tenant, run }, until),

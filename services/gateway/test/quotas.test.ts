@@ -222,3 +222,30 @@ test("two gateways together store as many bytes of artifacts as a quota allows, 
   await gateway(1).artifacts.deleteArtifact({ artifactId });
   expect(await create(0, 500)).not.toBeInstanceOf(Failure);
 });
+
+// Requirement: KNOW-9
+test("two gateways together store as many documents as a quota allows, and report what is used", async () => {
+  setQuotas({ name: "shelf", tenants: ["acme"], documents: 2, collection_bytes: 100_000 });
+  const { knowledge } = gateway(0);
+  const collectionId = "shelf";
+  await knowledge.createCollection({ collectionId });
+  const source = { case: "content", value: new Uint8Array(Buffer.from("a cat")) } as const;
+  const add = (turn: number, name: string) =>
+    gateway(turn).knowledge.addDocument({ collectionId, name, source }).catch(failureFrom);
+  const used = async (turn: number) =>
+    (await gateway(turn).operations.listQuotas({})).limits.map((each) => each.used);
+  await expect.poll(() => used(0), { timeout: 30_000 }).toEqual([0, 0]);
+  await expect.poll(() => used(1), { timeout: 30_000 }).toEqual([0, 0]);
+  const names = ["a.md", "b.md", "c.md", "d.md"];
+  const outcomes = await Promise.all(names.map((name, turn) => add(turn, name)));
+  const refused = outcomes.filter((outcome) => outcome instanceof Failure);
+  // What has just been stored counts twice for a moment.
+  expect(refused.length).toBeGreaterThanOrEqual(2);
+  for (let more = names.length - refused.length; more < 2; more++) {
+    expect(await add(0, `${more}.md`)).not.toBeInstanceOf(Failure);
+  }
+  expect(await add(1, "e.md")).toMatchObject({ metadata: { quota: "shelf", limit: "documents" } });
+  // Small ones count one kibibyte.
+  expect(await used(1)).toEqual([2_048, 2]);
+  expect((await knowledge.listDocuments({ collectionId })).documents).toHaveLength(2);
+});

@@ -78,5 +78,5 @@ function nameOf({ limit }: QuotaLimit): ReactNode {
 
 function amountOf({ limit }: QuotaLimit, amount: number): string {
   if (limit === "cost_per_day_usd") return formatDollars(amount);
-  return limit === "artifact_bytes" ? formatBytes(amount) : formatCount(amount);
+  return limit.endsWith("_bytes") ? formatBytes(amount) : formatCount(amount);
 }

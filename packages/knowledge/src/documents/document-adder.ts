@@ -15,9 +15,12 @@ import { documentIdOf, objectsOf, shownDocument } from "../records/collection-re
 import { documentReplaced, withoutRoom } from "../records/editor-failures.ts";
 import { assertPlainName, assertRoom, hasRoomForVectors } from "../records/knowledge-limits.ts";
 import { storeText } from "../records/store-text.ts";
+import { withoutEmbeddings } from "../vectors/embed-document.ts";
 import { storeVectors } from "../vectors/store-vectors.ts";
 import type { DocumentDraft, IntakeOptions } from "./document-intake.ts";
 import { DocumentIntake } from "./document-intake.ts";
+import type { DocumentRoom, DocumentUse, HeldRoom } from "./document-room.ts";
+import { useOf } from "./document-room.ts";
 import { removeObjects } from "./remove-objects.ts";
 
 /** A document that was added. */
@@ -29,7 +32,10 @@ export interface AddedDocument {
 
 interface AdderOptions extends IntakeOptions {
   readonly now: () => number;
+  readonly room: DocumentRoom;
 }
+
+const quotaIsFull = "a quota has no room for them; delete documents, or ask the operator for more";
 
 /** Reads documents, and adds each with all of its text, or not at all. */
 export class DocumentAdder {
@@ -54,13 +60,13 @@ export class DocumentAdder {
     assertPlainName(draft.name);
     const { mediaType } = documentFormat(draft.name, draft.mediaType);
     // Nobody parses for a collection that they cannot change.
-    await changeableRow(this.#stores.table, of, signal);
+    const { record } = await changeableRow(this.#stores.table, of, signal);
     const { parsed, ...read } = await this.#intake.read(tenant, draft, signal);
     const texts = parsed.passages.map(({ text }) => text);
-    const { embedded, warnings } = await this.#intake.embed(tenant, texts, signal);
     const nowMs = this.#options.now();
+    const documentId = documentIdOf(tenant, of.collectionId, draft.name);
     const document = create(DocumentSchema, {
-      documentId: documentIdOf(tenant, of.collectionId, draft.name),
+      documentId,
       name: draft.name,
       mediaType,
       sizeBytes: BigInt(read.sizeBytes),
@@ -72,6 +78,12 @@ export class DocumentAdder {
       addedAt: timestampFromMs(nowMs),
       ...(draft.fetched && { origin: draft.fetched.origin }),
     });
+    const replaced = record.documents.filter((each) => each.document?.documentId === documentId);
+    const owner = { tenant, subject: record.collection?.createdBy ?? "" };
+    const growth = growthOf(replaced, [create(StoredDocumentSchema, { document })]);
+    await using room = await this.#options.room.hold(owner, growth, signal);
+    const made = await this.#intake.embed(tenant, texts, signal);
+    const { embedded, warnings } = await this.#withRoom(room, made, signal);
     const folder = `${tenant}/${of.collectionId}`;
     const object = await storeText(objects, folder, parsed, signal);
     const stored = create(StoredDocumentSchema, { document, object });
@@ -96,6 +108,17 @@ export class DocumentAdder {
       warnings: isWithoutRoom ? [withoutRoom(of.collectionId)] : warnings,
       row,
     };
+  }
+
+  /** Returns embeddings if the operator has room for them, and otherwise a warning. */
+  async #withRoom(
+    room: HeldRoom,
+    made: Awaited<ReturnType<DocumentIntake["embed"]>>,
+    signal: AbortSignal,
+  ): Promise<typeof made> {
+    if (made.embedded === undefined) return made;
+    const bytes = made.embedded.values.byteLength;
+    return (await room.extend(bytes, signal)) ? made : withoutEmbeddings(quotaIsFull);
   }
 
   /** Records a document that is stored. Sets `mayBeRecorded` while the outcome is not known. */
@@ -134,4 +157,13 @@ interface Recording {
   readonly stored: StoredDocument;
   readonly replaces: string | undefined;
   readonly progress: { mayBeRecorded: boolean };
+}
+
+/** Returns what a collection grows by. Less than 0: it shrinks. */
+function growthOf(
+  before: readonly StoredDocument[],
+  after: readonly StoredDocument[],
+): DocumentUse {
+  const [from, to] = [useOf(before), useOf(after)];
+  return { documents: to.documents - from.documents, bytes: to.bytes - from.bytes };
 }

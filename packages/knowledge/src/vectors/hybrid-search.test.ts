@@ -7,6 +7,7 @@ import { SynonymEmbedder } from "../../test/synonym-embedder.ts";
 import { draftOf, parseText } from "../../test/text-parser.ts";
 import { CollectionEditor } from "../collection-editor.ts";
 import { Collections } from "../collections.ts";
+import { unlimitedRoom } from "../documents/document-room.ts";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { embedTexts } from "./embed-texts.ts";
@@ -29,7 +30,8 @@ const hourMs = 3_600_000;
 
 function editorWith(stores: Stores, embedder?: Embedder, nowMs = 0) {
   const now = () => nowMs;
-  const refresher = embedder && new VectorRefresher({ ...stores, embedder, now, log }, never);
+  const room = unlimitedRoom;
+  const refresher = embedder && new VectorRefresher({ ...stores, embedder, room, now, log }, never);
   const editor = new CollectionEditor(stores, { parse: parseText, now, embedder, refresher });
   return { editor, refresher };
 }

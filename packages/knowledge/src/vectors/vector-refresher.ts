@@ -1,5 +1,6 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { ErrorReason } from "@reeve/contracts/error";
 import type { CollectionRecord, StoredDocument } from "@reeve/contracts/extensions/knowledge";
 import {
   CollectionRecordSchema,
@@ -11,6 +12,8 @@ import type { Objects } from "@reeve/jetstream/objects/port";
 import type { Row, Table } from "@reeve/jetstream/table/port";
 import { Failure } from "@reeve/platform/failure";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { DocumentRoom } from "../documents/document-room.ts";
+import { vectorBytesIn } from "../documents/document-room.ts";
 import { hasRoomForVectors } from "../records/knowledge-limits.ts";
 import { CountingEmbedder } from "./counting-embedder.ts";
 import { embedTexts } from "./embed-texts.ts";
@@ -22,6 +25,8 @@ interface RefresherPorts {
   readonly table: Table<CollectionRecord>;
   readonly objects: Objects;
   readonly embedder: Embedder;
+  /** The room that the operator gives. */
+  readonly room: DocumentRoom;
   readonly now: () => number;
   readonly log: Pick<Logger, "warn" | "info">;
 }
@@ -97,7 +102,7 @@ export class VectorRefresher {
       const next = documents.find((each) => this.#lacks(each) && !tried.has(each.object));
       if (next === undefined || !this.#hasRoomFor(documents, next)) return;
       tried.add(next.object);
-      await this.#embed(key, next.object);
+      await this.#embed(row, next);
     }
   }
 
@@ -119,8 +124,8 @@ export class VectorRefresher {
     );
   }
 
-  async #embed(key: string, object: string): Promise<void> {
-    const { embedder, objects, log } = this.#ports;
+  async #embed({ key, record }: Row<CollectionRecord>, { object, ...before }: StoredDocument) {
+    const { embedder, objects, room, log } = this.#ports;
     const chunks = await objects.read(object, this.#signal);
     if (chunks === undefined) return;
     const { passages } = fromBinary(
@@ -129,10 +134,18 @@ export class VectorRefresher {
     );
     const texts = passages.map(({ text }) => text);
     const counting = new CountingEmbedder(embedder);
+    const folder = object.slice(0, object.lastIndexOf("/"));
+    const [tenant = ""] = folder.split("/");
+    const owner = { tenant, subject: record.collection?.createdBy ?? "" };
+    // Nothing is paid for embeddings that have no room.
+    const expected = texts.length * (this.#dimensions ?? 0);
     try {
+      const growth = { documents: 0, bytes: expected - vectorBytesIn(before) };
+      await using held = await room.hold(owner, growth, this.#signal);
       const embedded = await embedTexts(counting, texts, { signal: this.#signal });
       this.#dimensions = embedded.dimensions;
-      const folder = object.slice(0, object.lastIndexOf("/"));
+      const bytes = embedded.values.byteLength - expected;
+      if (!(await held.extend(bytes, this.#signal))) throw withoutQuota(object);
       const made = { ...embedded, nowMs: this.#ports.now() };
       const vectors = await storeVectors(objects, folder, made, this.#signal);
       const replaced = await this.#record(key, object, vectors);
@@ -170,6 +183,11 @@ export class VectorRefresher {
     }
     return { isStored: false } as const;
   }
+}
+
+function withoutQuota(object: string): Failure {
+  const message = `a quota has no room for the embeddings of ${object}`;
+  return new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, message);
 }
 
 function isUnavailable(error: unknown): boolean {

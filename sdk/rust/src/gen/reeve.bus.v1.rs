@@ -115,6 +115,25 @@ pub struct QuotaUsage {
     /// Uploads in progress.
     #[prost(message, repeated, tag = "6")]
     pub uploads: ::prost::alloc::vec::Vec<AdmittedUpload>,
+    /// Documents of collections that are being stored.
+    #[prost(message, repeated, tag = "14")]
+    pub documents: ::prost::alloc::vec::Vec<AdmittedDocument>,
+}
+/// Room that a document of a collection has while it is stored.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AdmittedDocument {
+    /// Id of the admission.
+    #[prost(string, tag = "1")]
+    pub admission_id: ::prost::alloc::string::String,
+    /// Number of documents by which the collection grows: 1, or 0 for one that replaces another.
+    #[prost(uint32, tag = "2")]
+    pub documents: u32,
+    /// Number of bytes of text and of embeddings by which the collection grows.
+    #[prost(uint64, tag = "3")]
+    pub bytes: u64,
+    /// Time at which the gateway last took room for it.
+    #[prost(message, optional, tag = "4")]
+    pub time: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// Room that an upload of an artifact has.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -219,7 +219,7 @@ pub struct QuotaLimit {
     /// Name of the limit, such as `open_runs`.
     #[prost(string, tag = "2")]
     pub limit: ::prost::alloc::string::String,
-    /// Maximum, in the unit of the limit: runs, requests per second, streams, US dollars, or bytes.
+    /// Maximum, in the unit of the limit: runs, requests per second, streams, US dollars, bytes, or documents.
     #[prost(double, tag = "3")]
     pub max: f64,
     /// What is used. Unset for limits that each gateway counts for itself: `requests_per_second` and `streams`.

@@ -106,6 +106,28 @@ export function bytesAreUsedUp(quota: Quota, principal: Principal, max: number):
   });
 }
 
+/** Returns the Failure of a quota whose bytes of collections are stored. */
+export function collectionBytesAreUsedUp(quota: Quota, principal: Principal, max: number): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "collection_bytes",
+    max,
+    allows: `${max} bytes of texts and embeddings of collections`,
+    advice: "delete documents or collections that nobody needs",
+    retryAfterMs: bytesRetryMs,
+  });
+}
+
+/** Returns the Failure of a quota whose documents are stored. */
+export function documentsAreUsedUp(quota: Quota, principal: Principal, max: number): Failure {
+  return quotaExceeded(quota, principal, {
+    limit: "documents",
+    max,
+    allows: `${counted(max, "document")} of collections`,
+    advice: "delete documents or collections that nobody needs",
+    retryAfterMs: bytesRetryMs,
+  });
+}
+
 /** Returns the Failure of a subject that has too many uploads in progress. */
 export function tooManyUploads(quota: Quota, principal: Principal, max: number): Failure {
   return quotaExceeded(quota, principal, {

@@ -28,6 +28,8 @@ const quota = z
     queued_runs: count(10_000),
     cost_per_day_usd: z.number().positive().max(1_000_000_000).optional(),
     artifact_bytes: count(Number.MAX_SAFE_INTEGER),
+    collection_bytes: count(Number.MAX_SAFE_INTEGER),
+    documents: count(100_000_000),
   })
   .transform(
     ({
@@ -37,6 +39,7 @@ const quota = z
       queued_runs,
       cost_per_day_usd,
       artifact_bytes,
+      collection_bytes,
       ...rest
     }): Quota => ({
       ...rest,
@@ -48,13 +51,14 @@ const quota = z
       queuedRuns: queued_runs,
       costPerDayUsd: cost_per_day_usd,
       artifactBytes: artifact_bytes,
+      collectionBytes: collection_bytes,
     }),
   )
-  .refine(
-    (parsed) =>
-      limitsRuns(parsed) || parsed.requestsPerSecond !== undefined || parsed.streams !== undefined,
-    "limits nothing: it has none of requests_per_second, streams, open_runs, runs_per_day, queued_runs, cost_per_day_usd, and artifact_bytes",
-  );
+  .refine((parsed) => {
+    const { requestsPerSecond, streams, collectionBytes, documents } = parsed;
+    const others = [requestsPerSecond, streams, collectionBytes, documents];
+    return limitsRuns(parsed) || others.some((limit) => limit !== undefined);
+  }, "limits nothing: it has none of requests_per_second, streams, open_runs, runs_per_day, queued_runs, cost_per_day_usd, artifact_bytes, collection_bytes, and documents");
 
 /** The content of a file of quotas. */
 export const quotaFileSchema = z.strictObject({

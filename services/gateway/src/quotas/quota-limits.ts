@@ -4,6 +4,7 @@ import type { QuotaLimitSchema } from "@reeve/contracts/operations";
 import { QuotaUsageSchema } from "@reeve/contracts/quota";
 import type { Principal } from "@reeve/platform/rpc/principal";
 import type { OpenRuns } from "../app/list-runs.ts";
+import type { DocumentQuotaPorts } from "./document-quotas.ts";
 import type { LimitName, Owners, Quota } from "./quota.ts";
 import { appliesTo, counterOf, ownersOf } from "./quota.ts";
 import { dayMs, QuotaCounts } from "./quota-counts.ts";
@@ -16,12 +17,14 @@ type Limit = Exclude<MessageInitShape<typeof QuotaLimitSchema>, { readonly $type
 
 const { key: usageKey } = bucketOf(QuotaUsageSchema);
 
+type QuotaLimitPorts = Omit<RunQuotaPorts, "exists"> & Pick<DocumentQuotaPorts, "documentsOf">;
+
 /** The quotas of a principal, and what is used of them, for people who look. Admits and refuses nothing. */
 export class QuotaLimits {
-  readonly #ports: Omit<RunQuotaPorts, "exists">;
+  readonly #ports: QuotaLimitPorts;
   readonly #counts: QuotaCounts;
 
-  constructor(ports: Omit<RunQuotaPorts, "exists">) {
+  constructor(ports: QuotaLimitPorts) {
     this.#ports = ports;
     this.#counts = new QuotaCounts(ports);
   }
@@ -42,6 +45,7 @@ export class QuotaLimits {
   ): Promise<readonly Limit[]> {
     const owners = ownersOf(quota, principal);
     const { openRuns, queuedRuns, runsPerDay, costPerDayUsd, artifactBytes } = quota;
+    const { collectionBytes, documents } = quota;
     const limits: Limit[] = [];
     const add = (limit: LimitName, max: number | undefined, used?: number) => {
       if (max === undefined) return;
@@ -69,6 +73,11 @@ export class QuotaLimits {
     }
     if (artifactBytes !== undefined) {
       add("artifact_bytes", artifactBytes, await this.#ports.bytesOf(owners, signal));
+    }
+    if (collectionBytes !== undefined || documents !== undefined) {
+      const stored = await this.#ports.documentsOf(owners, signal);
+      add("collection_bytes", collectionBytes, stored.bytes);
+      add("documents", documents, stored.documents);
     }
     return limits;
   }

@@ -17,6 +17,10 @@ interface QuotaLimits {
   readonly costPerDayUsd?: number | undefined;
   /** Bytes of stored artifacts. No upload exceeds them; no run is admitted once they are stored. */
   readonly artifactBytes?: number | undefined;
+  /** Bytes of the texts and embeddings of collections. No document exceeds them. */
+  readonly collectionBytes?: number | undefined;
+  /** Documents of collections. */
+  readonly documents?: number | undefined;
 }
 
 /** A limit of the operator on what a tenant, or one subject of it, uses. */
@@ -39,6 +43,8 @@ export type LimitName =
   | "queued_runs"
   | "cost_per_day_usd"
   | "artifact_bytes"
+  | "collection_bytes"
+  | "documents"
   | "uploads";
 
 /** Whether a quota applies to a principal. */
@@ -59,7 +65,7 @@ export function limitsRuns({
   );
 }
 
-/** Returns whose runs and artifacts a quota counts together. */
+/** Returns whose runs, artifacts, and collections a quota counts together. */
 export function ownersOf({ per, subjects }: Quota, { tenant, subject }: Principal): Owners {
   return { tenant, subjects: per === "subject" ? new Set([subject]) : subjects };
 }

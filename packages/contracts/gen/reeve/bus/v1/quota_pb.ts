@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/quota.proto.
  */
 export const file_reeve_bus_v1_quota: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSLyAQoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW4SGAoQZGVsZXRlZF9jb3N0X3VzZBgEIAEoARIXCg9kZWxldGVkX3J1bl9pZHMYBSADKAkSLQoHdXBsb2FkcxgGIAMoCzIcLnJlZXZlLmJ1cy52MS5BZG1pdHRlZFVwbG9hZDozyt8YLwoLcXVvdGFfdXNhZ2USEnt0ZW5hbnR9Lntjb3VudGVyfSIECIDGCioGCgEBEgEBIm0KDkFkbWl0dGVkVXBsb2FkEhEKCXVwbG9hZF9pZBgBIAEoCRINCgVieXRlcxgCIAEoBBIoCgR0aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWJqZWN0GAQgASgJIlQKC0FkbWl0dGVkUnVuEg4KBnJ1bl9pZBgBIAEoCRIoCgR0aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNkYXkYAyABKA1iBnByb3RvMw", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChhyZWV2ZS9idXMvdjEvcXVvdGEucHJvdG8SDHJlZXZlLmJ1cy52MSKlAgoKUXVvdGFVc2FnZRILCgNkYXkYASABKA0SEwoLcnVuc19vZl9kYXkYAiABKA0SKwoIYWRtaXR0ZWQYAyADKAsyGS5yZWV2ZS5idXMudjEuQWRtaXR0ZWRSdW4SGAoQZGVsZXRlZF9jb3N0X3VzZBgEIAEoARIXCg9kZWxldGVkX3J1bl9pZHMYBSADKAkSLQoHdXBsb2FkcxgGIAMoCzIcLnJlZXZlLmJ1cy52MS5BZG1pdHRlZFVwbG9hZBIxCglkb2N1bWVudHMYDiADKAsyHi5yZWV2ZS5idXMudjEuQWRtaXR0ZWREb2N1bWVudDozyt8YLwoLcXVvdGFfdXNhZ2USEnt0ZW5hbnR9Lntjb3VudGVyfSIECIDGCioGCgEBEgEBInQKEEFkbWl0dGVkRG9jdW1lbnQSFAoMYWRtaXNzaW9uX2lkGAEgASgJEhEKCWRvY3VtZW50cxgCIAEoDRINCgVieXRlcxgDIAEoBBIoCgR0aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJtCg5BZG1pdHRlZFVwbG9hZBIRCgl1cGxvYWRfaWQYASABKAkSDQoFYnl0ZXMYAiABKAQSKAoEdGltZRgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHc3ViamVjdBgEIAEoCSJUCgtBZG1pdHRlZFJ1bhIOCgZydW5faWQYASABKAkSKAoEdGltZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASCwoDZGF5GAMgASgNYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * What a tenant, or one subject of it, has used of a quota of the operator. A gateway replaces the
@@ -65,6 +65,13 @@ export type QuotaUsage = Message<"reeve.bus.v1.QuotaUsage"> & {
    * @generated from field: repeated reeve.bus.v1.AdmittedUpload uploads = 6;
    */
   uploads: AdmittedUpload[];
+
+  /**
+   * Documents of collections that are being stored.
+   *
+   * @generated from field: repeated reeve.bus.v1.AdmittedDocument documents = 14;
+   */
+  documents: AdmittedDocument[];
 };
 
 /**
@@ -73,6 +80,48 @@ export type QuotaUsage = Message<"reeve.bus.v1.QuotaUsage"> & {
  */
 export const QuotaUsageSchema: GenMessage<QuotaUsage> = /*@__PURE__*/
   messageDesc(file_reeve_bus_v1_quota, 0);
+
+/**
+ * Room that a document of a collection has while it is stored.
+ *
+ * @generated from message reeve.bus.v1.AdmittedDocument
+ */
+export type AdmittedDocument = Message<"reeve.bus.v1.AdmittedDocument"> & {
+  /**
+   * Id of the admission.
+   *
+   * @generated from field: string admission_id = 1;
+   */
+  admissionId: string;
+
+  /**
+   * Number of documents by which the collection grows: 1, or 0 for one that replaces another.
+   *
+   * @generated from field: uint32 documents = 2;
+   */
+  documents: number;
+
+  /**
+   * Number of bytes of text and of embeddings by which the collection grows.
+   *
+   * @generated from field: uint64 bytes = 3;
+   */
+  bytes: bigint;
+
+  /**
+   * Time at which the gateway last took room for it.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 4;
+   */
+  time?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message reeve.bus.v1.AdmittedDocument.
+ * Use `create(AdmittedDocumentSchema)` to create a new message.
+ */
+export const AdmittedDocumentSchema: GenMessage<AdmittedDocument> = /*@__PURE__*/
+  messageDesc(file_reeve_bus_v1_quota, 1);
 
 /**
  * Room that an upload of an artifact has.
@@ -114,7 +163,7 @@ export type AdmittedUpload = Message<"reeve.bus.v1.AdmittedUpload"> & {
  * Use `create(AdmittedUploadSchema)` to create a new message.
  */
 export const AdmittedUploadSchema: GenMessage<AdmittedUpload> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_quota, 1);
+  messageDesc(file_reeve_bus_v1_quota, 2);
 
 /**
  * A run that was admitted.
@@ -149,5 +198,5 @@ export type AdmittedRun = Message<"reeve.bus.v1.AdmittedRun"> & {
  * Use `create(AdmittedRunSchema)` to create a new message.
  */
 export const AdmittedRunSchema: GenMessage<AdmittedRun> = /*@__PURE__*/
-  messageDesc(file_reeve_bus_v1_quota, 2);
+  messageDesc(file_reeve_bus_v1_quota, 3);
 

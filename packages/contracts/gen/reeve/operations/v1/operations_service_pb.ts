@@ -598,7 +598,7 @@ export type QuotaLimit = Message<"reeve.operations.v1.QuotaLimit"> & {
   limit: string;
 
   /**
-   * Maximum, in the unit of the limit: runs, requests per second, streams, US dollars, or bytes.
+   * Maximum, in the unit of the limit: runs, requests per second, streams, US dollars, bytes, or documents.
    *
    * @generated from field: double max = 3;
    */

@@ -39,7 +39,9 @@ type QuotaUsage struct {
 	// Ids of the runs that were added last to `deleted_cost_usd`, so that each counts once.
 	DeletedRunIds []string `protobuf:"bytes,5,rep,name=deleted_run_ids,json=deletedRunIds,proto3" json:"deleted_run_ids,omitempty"`
 	// Uploads in progress.
-	Uploads       []*AdmittedUpload `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
+	Uploads []*AdmittedUpload `protobuf:"bytes,6,rep,name=uploads,proto3" json:"uploads,omitempty"`
+	// Documents of collections that are being stored.
+	Documents     []*AdmittedDocument `protobuf:"bytes,14,rep,name=documents,proto3" json:"documents,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -116,6 +118,86 @@ func (x *QuotaUsage) GetUploads() []*AdmittedUpload {
 	return nil
 }
 
+func (x *QuotaUsage) GetDocuments() []*AdmittedDocument {
+	if x != nil {
+		return x.Documents
+	}
+	return nil
+}
+
+// Room that a document of a collection has while it is stored.
+type AdmittedDocument struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the admission.
+	AdmissionId string `protobuf:"bytes,1,opt,name=admission_id,json=admissionId,proto3" json:"admission_id,omitempty"`
+	// Number of documents by which the collection grows: 1, or 0 for one that replaces another.
+	Documents uint32 `protobuf:"varint,2,opt,name=documents,proto3" json:"documents,omitempty"`
+	// Number of bytes of text and of embeddings by which the collection grows.
+	Bytes uint64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// Time at which the gateway last took room for it.
+	Time          *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=time,proto3" json:"time,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AdmittedDocument) Reset() {
+	*x = AdmittedDocument{}
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AdmittedDocument) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AdmittedDocument) ProtoMessage() {}
+
+func (x *AdmittedDocument) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AdmittedDocument.ProtoReflect.Descriptor instead.
+func (*AdmittedDocument) Descriptor() ([]byte, []int) {
+	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *AdmittedDocument) GetAdmissionId() string {
+	if x != nil {
+		return x.AdmissionId
+	}
+	return ""
+}
+
+func (x *AdmittedDocument) GetDocuments() uint32 {
+	if x != nil {
+		return x.Documents
+	}
+	return 0
+}
+
+func (x *AdmittedDocument) GetBytes() uint64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+func (x *AdmittedDocument) GetTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Time
+	}
+	return nil
+}
+
 // Room that an upload of an artifact has.
 type AdmittedUpload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -133,7 +215,7 @@ type AdmittedUpload struct {
 
 func (x *AdmittedUpload) Reset() {
 	*x = AdmittedUpload{}
-	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -145,7 +227,7 @@ func (x *AdmittedUpload) String() string {
 func (*AdmittedUpload) ProtoMessage() {}
 
 func (x *AdmittedUpload) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_bus_v1_quota_proto_msgTypes[1]
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -158,7 +240,7 @@ func (x *AdmittedUpload) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmittedUpload.ProtoReflect.Descriptor instead.
 func (*AdmittedUpload) Descriptor() ([]byte, []int) {
-	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{1}
+	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *AdmittedUpload) GetUploadId() string {
@@ -204,7 +286,7 @@ type AdmittedRun struct {
 
 func (x *AdmittedRun) Reset() {
 	*x = AdmittedRun{}
-	mi := &file_reeve_bus_v1_quota_proto_msgTypes[2]
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -216,7 +298,7 @@ func (x *AdmittedRun) String() string {
 func (*AdmittedRun) ProtoMessage() {}
 
 func (x *AdmittedRun) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_bus_v1_quota_proto_msgTypes[2]
+	mi := &file_reeve_bus_v1_quota_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -229,7 +311,7 @@ func (x *AdmittedRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AdmittedRun.ProtoReflect.Descriptor instead.
 func (*AdmittedRun) Descriptor() ([]byte, []int) {
-	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{2}
+	return file_reeve_bus_v1_quota_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *AdmittedRun) GetRunId() string {
@@ -257,7 +339,7 @@ var File_reeve_bus_v1_quota_proto protoreflect.FileDescriptor
 
 const file_reeve_bus_v1_quota_proto_rawDesc = "" +
 	"\n" +
-	"\x18reeve/bus/v1/quota.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x02\n" +
+	"\x18reeve/bus/v1/quota.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x02\n" +
 	"\n" +
 	"QuotaUsage\x12\x10\n" +
 	"\x03day\x18\x01 \x01(\rR\x03day\x12\x1e\n" +
@@ -265,7 +347,13 @@ const file_reeve_bus_v1_quota_proto_rawDesc = "" +
 	"\badmitted\x18\x03 \x03(\v2\x19.reeve.bus.v1.AdmittedRunR\badmitted\x12(\n" +
 	"\x10deleted_cost_usd\x18\x04 \x01(\x01R\x0edeletedCostUsd\x12&\n" +
 	"\x0fdeleted_run_ids\x18\x05 \x03(\tR\rdeletedRunIds\x126\n" +
-	"\auploads\x18\x06 \x03(\v2\x1c.reeve.bus.v1.AdmittedUploadR\auploads:\x00\"\x8d\x01\n" +
+	"\auploads\x18\x06 \x03(\v2\x1c.reeve.bus.v1.AdmittedUploadR\auploads\x12<\n" +
+	"\tdocuments\x18\x0e \x03(\v2\x1e.reeve.bus.v1.AdmittedDocumentR\tdocuments:\x00\"\x99\x01\n" +
+	"\x10AdmittedDocument\x12!\n" +
+	"\fadmission_id\x18\x01 \x01(\tR\vadmissionId\x12\x1c\n" +
+	"\tdocuments\x18\x02 \x01(\rR\tdocuments\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x04R\x05bytes\x12.\n" +
+	"\x04time\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\"\x8d\x01\n" +
 	"\x0eAdmittedUpload\x12\x1b\n" +
 	"\tupload_id\x18\x01 \x01(\tR\buploadId\x12\x14\n" +
 	"\x05bytes\x18\x02 \x01(\x04R\x05bytes\x12.\n" +
@@ -290,23 +378,26 @@ func file_reeve_bus_v1_quota_proto_rawDescGZIP() []byte {
 	return file_reeve_bus_v1_quota_proto_rawDescData
 }
 
-var file_reeve_bus_v1_quota_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_reeve_bus_v1_quota_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
 var file_reeve_bus_v1_quota_proto_goTypes = []any{
 	(*QuotaUsage)(nil),            // 0: reeve.bus.v1.QuotaUsage
-	(*AdmittedUpload)(nil),        // 1: reeve.bus.v1.AdmittedUpload
-	(*AdmittedRun)(nil),           // 2: reeve.bus.v1.AdmittedRun
-	(*timestamppb.Timestamp)(nil), // 3: google.protobuf.Timestamp
+	(*AdmittedDocument)(nil),      // 1: reeve.bus.v1.AdmittedDocument
+	(*AdmittedUpload)(nil),        // 2: reeve.bus.v1.AdmittedUpload
+	(*AdmittedRun)(nil),           // 3: reeve.bus.v1.AdmittedRun
+	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
 }
 var file_reeve_bus_v1_quota_proto_depIdxs = []int32{
-	2, // 0: reeve.bus.v1.QuotaUsage.admitted:type_name -> reeve.bus.v1.AdmittedRun
-	1, // 1: reeve.bus.v1.QuotaUsage.uploads:type_name -> reeve.bus.v1.AdmittedUpload
-	3, // 2: reeve.bus.v1.AdmittedUpload.time:type_name -> google.protobuf.Timestamp
-	3, // 3: reeve.bus.v1.AdmittedRun.time:type_name -> google.protobuf.Timestamp
-	4, // [4:4] is the sub-list for method output_type
-	4, // [4:4] is the sub-list for method input_type
-	4, // [4:4] is the sub-list for extension type_name
-	4, // [4:4] is the sub-list for extension extendee
-	0, // [0:4] is the sub-list for field type_name
+	3, // 0: reeve.bus.v1.QuotaUsage.admitted:type_name -> reeve.bus.v1.AdmittedRun
+	2, // 1: reeve.bus.v1.QuotaUsage.uploads:type_name -> reeve.bus.v1.AdmittedUpload
+	1, // 2: reeve.bus.v1.QuotaUsage.documents:type_name -> reeve.bus.v1.AdmittedDocument
+	4, // 3: reeve.bus.v1.AdmittedDocument.time:type_name -> google.protobuf.Timestamp
+	4, // 4: reeve.bus.v1.AdmittedUpload.time:type_name -> google.protobuf.Timestamp
+	4, // 5: reeve.bus.v1.AdmittedRun.time:type_name -> google.protobuf.Timestamp
+	6, // [6:6] is the sub-list for method output_type
+	6, // [6:6] is the sub-list for method input_type
+	6, // [6:6] is the sub-list for extension type_name
+	6, // [6:6] is the sub-list for extension extendee
+	0, // [0:6] is the sub-list for field type_name
 }
 
 func init() { file_reeve_bus_v1_quota_proto_init() }
@@ -320,7 +411,7 @@ func file_reeve_bus_v1_quota_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_bus_v1_quota_proto_rawDesc), len(file_reeve_bus_v1_quota_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   3,
+			NumMessages:   4,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

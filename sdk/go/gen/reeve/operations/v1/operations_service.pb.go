@@ -1107,7 +1107,7 @@ type QuotaLimit struct {
 	Quota string `protobuf:"bytes,1,opt,name=quota,proto3" json:"quota,omitempty"`
 	// Name of the limit, such as `open_runs`.
 	Limit string `protobuf:"bytes,2,opt,name=limit,proto3" json:"limit,omitempty"`
-	// Maximum, in the unit of the limit: runs, requests per second, streams, US dollars, or bytes.
+	// Maximum, in the unit of the limit: runs, requests per second, streams, US dollars, bytes, or documents.
 	Max float64 `protobuf:"fixed64,3,opt,name=max,proto3" json:"max,omitempty"`
 	// What is used. Unset for limits that each gateway counts for itself: `requests_per_second` and `streams`.
 	Used *float64 `protobuf:"fixed64,4,opt,name=used,proto3,oneof" json:"used,omitempty"`
