@@ -14,6 +14,10 @@ import { serveRuns } from "./support/small-server.ts";
 
 /** How the agents of the test answer. */
 const answers = new Map<string, string>();
+/** What the code of graders answers, by its Python: its verdict as JSON, or why it failed. */
+const verdicts = new Map<string, string | { readonly problem: string }>();
+/** The agents that were created. */
+const created: string[] = [];
 /** The requests of the runs, by id. */
 const requests = new Map<string, StartRunRequest>();
 /** The ids of the runs that are listed. */
@@ -50,6 +54,7 @@ beforeAll(async () => {
       },
       getRun: ({ runId }) => {
         const { agentId = "", input = "" } = requests.get(runId) ?? {};
+        if (agentId === "eval-code-grader-1") return { run: { runId, ...verdictOf(input) } };
         const isJudge = agentId === "judge";
         const isGood = input.includes("kind answer");
         const structuredOutput = { score: isGood ? 0.9 : 0.1, reason: "tone" };
@@ -72,8 +77,27 @@ beforeAll(async () => {
     },
     0,
     end.signal,
+    {
+      getAgent: ({ agentId }) => {
+        if (created.includes(agentId)) return { agent: { spec: { id: agentId } } };
+        throw new Failure("not_found", ErrorReason.AGENT_NOT_FOUND, `agent ${agentId} not found`);
+      },
+      createAgent: ({ spec }) => {
+        created.push(spec?.id ?? "");
+        return { agent: { ...(spec && { spec }) } };
+      },
+    },
   );
 });
+
+/** Returns how the run of a code grader ends that was started with an input. */
+function verdictOf(input: string) {
+  const { python } = JSON.parse(input) as { readonly python: string };
+  const verdict = verdicts.get(python) ?? "";
+  if (typeof verdict === "string") return { status: RunStatus.COMPLETED, output: verdict };
+  const error = { reason: "node_failed", message: verdict.problem };
+  return { status: RunStatus.ERROR, error };
+}
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
@@ -161,6 +185,60 @@ test("with a baseline, only a regression is a failure", async () => {
   expect(changed.stdout).toMatch(/tone +regressed +model judge: The answer is kind\./);
 });
 
+/** Returns an eval whose only case has a grader with code. */
+const withCode = (python: string) => `name: coded
+agent: helper
+cases:
+  - id: refund
+    input: How do I get a refund?
+    expected: { days: 30 }
+    graders: [{ code: { name: days, python: ${JSON.stringify(python)} } }]
+`;
+
+// Requirement: TRIG-7
+test.each([
+  ["true", 0, /refund +pass/],
+  ["0.5", 0, /refund +pass/],
+  ["0.4", 1, /refund +FAIL .*code days: 0.4/],
+  ['[false, "14 days"]', 1, /refund +FAIL .*code days: 14 days/],
+  ['{"score": 0.1, "reason": "late"}', 1, /refund +FAIL .*code days: 0.1: late/],
+  ["yes", 1, /refund +ERROR .*code days: its code gave no verdict/],
+  ["7", 1, /refund +ERROR .*code days: its code gave no verdict/],
+])(
+  "code gets input, answer, and expected value, and its verdict %j counts",
+  async (given, code, shown) => {
+    answers.set("How do I get a refund?", "Within 30 days.");
+    const python = `def grade(*_): return ${given}`;
+    verdicts.set(python, given);
+    const result = await evalRun(write("coded.yaml", withCode(python)));
+    expect(result).toMatchObject({ code, stdout: expect.stringMatching(shown) });
+    const last = [...requests.values()].at(-1);
+    expect(last?.labels).toMatchObject({ eval: "coded", eval_case: "refund" });
+    expect(JSON.parse(last?.input ?? "")).toEqual({
+      python,
+      input: "How do I get a refund?",
+      answer: "Within 30 days.",
+      expected: { days: 30 },
+    });
+    expect(created).toEqual(["eval-code-grader-1"]);
+  },
+);
+
+// Requirement: TRIG-7
+test("code that crashes is an error of its case, with its exception", async () => {
+  answers.set("How do I get a refund?", "Within 30 days.");
+  const stderr =
+    "Traceback\n  File 1\nZeroDivisionError: division by zero\n\n[the time limit is 30 s]";
+  const problem = `node "grade" failed: ${JSON.stringify({ stderr, success: false })}`;
+  verdicts.set("crash", { problem });
+  const { code, stdout } = await evalRun(write("coded.yaml", withCode("crash")));
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/ERROR .*code days: its code failed: ZeroDivisionError: division by zero/);
+  verdicts.set("late", { problem: "took longer than 60 seconds" });
+  const late = await evalRun(write("coded.yaml", withCode("late")));
+  expect(late.stdout).toMatch(/ERROR .*code days: its code failed: took longer than 60 seconds/);
+});
+
 test("a run that fails is a failed case, and the others go on", async () => {
   answers.set("How do I get a refund?", "");
   answers.set("Order 7 as JSON", '{"id":7}');
@@ -232,6 +310,7 @@ test.each([
   ["name: x\nagent: y\ncases: [{ id: a, input: b }]\n", "has no grader"],
   ["name: x\nagent: y\ncases: [{ id: a, input: b, graders: [{ matches: '(' }] }]\n", "graders"],
   ["name: x\nagent: y\nfrom_runs: {}\n", "needs `graders`"],
+  [withCode("a").replace("name: days", "name: days, timeout_s: 301"), "graders"],
 ])("a file with mistakes starts no run: %j", async (text, problem) => {
   const before = requests.size;
   const { code, stderr } = await evalRun(write("bad.yaml", text));

@@ -7,6 +7,8 @@ import { createLogger } from "@reeve/platform/telemetry/logger";
 import { expect, test } from "vitest";
 import { openConnection } from "@reeve/client";
 import { startEmbedded } from "@reeve/cli/embedded";
+import { runCli } from "@reeve/cli/run-cli";
+import { MemoryTerminal } from "@reeve/cli/test/support/memory-terminal";
 
 const examples = join(import.meta.dirname, "../../examples");
 
@@ -44,6 +46,16 @@ test("the release-check example makes a plan, checks three areas in parallel, an
       "Check the changelog of the version.",
       "Check the security of the version.",
     ]);
+    // Requirement: TRIG-7
+    const terminal = new MemoryTerminal();
+    const options = { terminal, environment: {}, signal: new AbortController().signal };
+    const connection = ["--url", embedded.url, "--token", embedded.token];
+    const evaluated = join(examples, "release-check/eval.yaml");
+    const code = await runCli([...connection, "eval", "run", evaluated], options);
+    expect({ code, shown: terminal.stdout }).toEqual({
+      code: 0,
+      shown: expect.stringContaining("1 of 1 passed"),
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { AgentService } from "@reeve/contracts/agent";
 import { ApprovalService } from "@reeve/contracts/approval";
 import { RunService } from "@reeve/contracts/run";
 import type { GetRunRequest, RunEventSchema, StartRunRequest } from "@reeve/contracts/run";
@@ -30,13 +31,17 @@ export async function smallServer(
   return await serveRoutes(routes, port, signal);
 }
 
-/** Serves some methods of RunService on a port of 127.0.0.1. */
+/** Serves some methods of RunService, and of AgentService, on a port of 127.0.0.1. */
 export async function serveRuns(
   methods: Partial<ServiceImpl<typeof RunService>>,
   port: number,
   signal: AbortSignal,
+  agents: Partial<ServiceImpl<typeof AgentService>> = {},
 ): Promise<RunningServer> {
-  const routes = (router: ConnectRouter) => void router.service(RunService, methods);
+  const routes = (router: ConnectRouter) => {
+    router.service(RunService, methods);
+    router.service(AgentService, agents);
+  };
   return await serveRoutes(routes, port, signal);
 }
 
@@ -47,7 +52,7 @@ export async function serveRoutes(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   const log = createLogger("test", "silent");
-  const services = [RunService, ApprovalService];
+  const services = [RunService, ApprovalService, AgentService];
   return await serve(routes, { host: "127.0.0.1", port, services, log }, signal);
 }
 

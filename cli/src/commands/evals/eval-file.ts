@@ -3,6 +3,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import { z } from "zod";
+import { maxCodeSeconds } from "./code-grader-agent.ts";
 
 const id = z
   .string()
@@ -20,6 +21,16 @@ const pattern = z
     }
   });
 
+const codeGrader = z.strictObject({
+  name: id,
+  /** Python that defines `grade(input, answer, expected)`. */
+  python: z.string().min(1).max(60_000),
+  /** The lowest score that passes, from 0 to 1. */
+  threshold,
+  /** How long the code may take with the start of its sandbox, in seconds. */
+  timeout_s: z.number().int().min(1).max(maxCodeSeconds).default(60),
+});
+
 /** What judges an answer. Each has exactly one of these members. */
 const grader = z.union(
   [
@@ -28,13 +39,16 @@ const grader = z.union(
     z.strictObject({ matches: pattern }),
     z.strictObject({ json_schema: z.record(z.string(), z.json()) }),
     z.strictObject({ model: z.strictObject({ agent: id, rubric: z.string().min(1), threshold }) }),
+    z.strictObject({ code: codeGrader }),
   ],
-  "has to be one of contains, not_contains, matches, json_schema, and model",
+  "has to be one of contains, not_contains, matches, json_schema, model, and code",
 );
 
 const evalCase = z.strictObject({
   id,
   input: z.string().min(1),
+  /** What graders that run code compare with. Default: null. */
+  expected: z.json().optional(),
   graders: z.array(grader).max(50).default([]),
 });
 
@@ -81,6 +95,7 @@ const evalFile = z
   });
 
 export type EvalFile = z.infer<typeof evalFile>;
+export type CodeGrader = z.infer<typeof codeGrader>;
 export type Grader = z.infer<typeof grader>;
 export type EvalCase = z.infer<typeof evalCase>;
 export type SelectedRuns = z.infer<typeof selectedRuns>;

@@ -42,7 +42,7 @@ export async function gradeByModel(
   { agent, rubric, threshold }: ModelGrader,
   { input, output }: GradedAnswer,
   { labels, ...limits }: GradeLimits,
-): Promise<Pick<Grade, "passed" | "detail">> {
+): Promise<Omit<Grade, "name">> {
   const prompt = `Grade the answer of another agent by this rubric:
 
 ${rubric}
@@ -57,11 +57,13 @@ Answer, as JSON: ${JSON.stringify(output)}
   const { run, problem } = await runAgent(reeve, request, limits);
   const name = run?.runId ?? "no run";
   if (run?.status !== RunStatus.COMPLETED) {
-    return { passed: false, detail: `the grader ${agent} failed (${name}): ${problem}` };
+    const detail = `the grader ${agent} failed (${name}): ${problem}`;
+    return { passed: false, error: true, detail };
   }
   const parsed = given.safeParse(run.structuredOutput);
   if (!parsed.success) {
-    return { passed: false, detail: `the grader ${agent} gave no score (${name})` };
+    const detail = `the grader ${agent} gave no score (${name})`;
+    return { passed: false, error: true, detail };
   }
   const { score, reason } = parsed.data;
   return { passed: score >= threshold, detail: `${score}: ${reason}` };

@@ -3,10 +3,11 @@ import { valueProblem } from "@reeve/agent/schema/value-problem";
 import type { Client } from "@reeve/client";
 import type { Grader } from "./eval-file.ts";
 import type { Grade, GradedAnswer } from "./graded-answer.ts";
+import { gradeByCode } from "./grade-by-code.ts";
 import type { GradeLimits } from "./grade-by-model.ts";
 import { gradeByModel } from "./grade-by-model.ts";
 
-/** Grades an answer. A model grader starts a run of its own. */
+/** Grades an answer. A grader with a model or with code starts a run of its own. */
 export async function grade(
   reeve: Client,
   grader: Grader,
@@ -31,6 +32,7 @@ export async function grade(
     const problem = schemaProblem(grader.json_schema, output);
     return graded(problem === undefined, problem ?? "");
   }
+  if ("code" in grader) return { name, ...(await gradeByCode(reeve, grader.code, answer, limits)) };
   return { name, ...(await gradeByModel(reeve, grader.model, answer, limits)) };
 }
 
@@ -47,6 +49,7 @@ function schemaProblem(schema: JsonObject, output: string): string | undefined {
 
 function nameOf(grader: Grader): string {
   if ("model" in grader) return `model ${grader.model.agent}: ${shortened(grader.model.rubric)}`;
+  if ("code" in grader) return `code ${grader.code.name}`;
   if ("json_schema" in grader) return "json_schema";
   if ("matches" in grader) return `matches /${shortened(grader.matches)}/`;
   if ("contains" in grader) return `contains ${JSON.stringify(shortened(grader.contains))}`;

@@ -11,7 +11,7 @@ export function renderResults({ cases }: EvalResults): string {
   const cost = costs.length === 0 ? "" : `, $${total.toFixed(4)}`;
   const rows = cases.map((each) => [
     each.id,
-    each.passed ? "pass" : "FAIL",
+    resultOf(each),
     `${(each.duration_ms / 1_000).toFixed(1)}s`,
     each.cost_usd === undefined ? "" : `$${each.cost_usd.toFixed(4)}`,
     each.run_id,
@@ -30,6 +30,13 @@ export function renderChanges(changes: readonly CaseChange[]): string {
     oneLine(graders.join("; "), 100),
   ]);
   return table(["CASE", "CHANGE", "GRADERS"], rows);
+}
+
+/** An answer that was not judged is no failure of the agent. */
+function resultOf({ passed, grades }: CaseResult): string {
+  if (passed) return "pass";
+  const failed = grades.filter((each) => !each.passed);
+  return failed.length > 0 && failed.every(({ error }) => error === true) ? "ERROR" : "FAIL";
 }
 
 function whyOf({ problem, grades }: CaseResult): string {

@@ -6,6 +6,7 @@ import { Failure } from "@reeve/platform/failure";
 import { z } from "zod";
 import type { RecordedCases } from "./cases-of-runs.ts";
 import { casesOfRuns } from "./cases-of-runs.ts";
+import { ensureCodeGrader } from "./code-grader-agent.ts";
 import type { EvalCase, EvalFile } from "./eval-file.ts";
 import { grade } from "./grade.ts";
 import type { RunLimits } from "./run-agent.ts";
@@ -17,7 +18,15 @@ const caseResult = z.strictObject({
   passed: z.boolean(),
   /** Why the run did not complete; empty if it did. */
   problem: z.string(),
-  grades: z.array(z.strictObject({ name: z.string(), passed: z.boolean(), detail: z.string() })),
+  grades: z.array(
+    z.strictObject({
+      name: z.string(),
+      passed: z.boolean(),
+      detail: z.string(),
+      /** Whether the grader failed, so that the answer was not judged. */
+      error: z.literal(true).optional(),
+    }),
+  ),
   /** Undefined: the price of its model is not known. */
   cost_usd: z.number().optional(),
   duration_ms: z.number(),
@@ -55,6 +64,8 @@ export async function runEval(
   if (fromRuns !== undefined) progress.onRecorded(fromRuns);
   const recorded = fromRuns?.cases ?? [];
   if (file.cases.length + recorded.length === 0) throw noCases(file.name);
+  const graders = [file, ...file.cases].flatMap((each) => each.graders);
+  if (graders.some((each) => "code" in each)) await ensureCodeGrader(reeve, signal);
   const permits = new Semaphore(file.concurrency);
   const end = new AbortController();
   const limits = {
@@ -83,7 +94,7 @@ export async function runEval(
 async function runCase(
   reeve: Client,
   { agent, name, graders }: EvalFile,
-  { id, input, graders: own }: EvalCase,
+  { id, input, expected = null, graders: own }: EvalCase,
   limits: RunLimits,
 ): Promise<CaseResult> {
   const startedMs = performance.now();
@@ -93,7 +104,7 @@ async function runCase(
   const isCompleted = run?.status === RunStatus.COMPLETED && problem === "";
   const grades = [];
   if (isCompleted) {
-    const answer = { input, output: run.output };
+    const answer = { input, output: run.output, expected };
     for (const grader of [...graders, ...own]) {
       grades.push(await grade(reeve, grader, answer, { ...limits, labels }));
     }
