@@ -144,12 +144,42 @@ test("another model is never compared with the vectors of the one before, which 
 test("a model whose vectors become longer under the same name replaces all of them", async () => {
   const stores = newStores();
   await fill(editorWith(stores, new SynonymEmbedder("test:one")).editor, documents);
-  const longer = editorWith(stores, new SynonymEmbedder("test:one", 2));
-  const { retrieval } = await search(longer.editor, "holiday");
+  const early = editorWith(stores, new SynonymEmbedder("test:one", 2));
+  const { retrieval } = await search(early.editor, "holiday");
   expect(retrieval.warnings).toEqual([expect.stringContaining("3 of 3 documents")]);
+  await early.refresher?.idle;
+  expect((await search(early.editor, "holiday")).names).toEqual([]);
+  const longer = editorWith(stores, new SynonymEmbedder("test:one", 2), hourMs);
+  await search(longer.editor, "holiday");
   await longer.refresher?.idle;
   expect((await search(longer.editor, "holiday")).names[0]).toBe("leave.md");
 });
+
+// Requirement: KNOW-6
+test.each([
+  ["models", "test:two", 0],
+  ["lengths of vectors", "test:one", 2],
+])(
+  "gateways with different %s do not replace the vectors of each other without end",
+  async (_, model, extra) => {
+    const stores = newStores();
+    const one = new SynonymEmbedder("test:one");
+    const two = new SynonymEmbedder(model, extra);
+    await fill(editorWith(stores, one).editor, { "leave.md": "Thirty days of vacation." });
+    // A search each hour at both gateways, for thirty days.
+    for (let hour = 1; hour <= 30 * 24; hour++) {
+      for (const embedder of [one, two]) {
+        const { editor, refresher } = editorWith(stores, embedder, hour * hourMs);
+        await search(editor, "holiday");
+        await refresher?.idle;
+      }
+    }
+    const embedded = [...one.texts, ...two.texts].filter((text) => text.startsWith("Thirty"));
+    // The other model once, and then each again after one, two, four, and eight days.
+    expect(embedded.length).toBeLessThan(12);
+    expect(embedded.length).toBeGreaterThan(4);
+  },
+);
 
 test("a document that is replaced while it is embedded keeps its new text", async () => {
   const stores = newStores();

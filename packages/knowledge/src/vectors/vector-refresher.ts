@@ -1,7 +1,10 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { ErrorReason } from "@reeve/contracts/error";
-import type { CollectionRecord, StoredDocument } from "@reeve/contracts/extensions/knowledge";
+import type {
+  CollectionRecord,
+  StoredDocument,
+  StoredVectors,
+} from "@reeve/contracts/extensions/knowledge";
 import {
   CollectionRecordSchema,
   DocumentTextSchema,
@@ -19,6 +22,7 @@ import { CountingEmbedder } from "./counting-embedder.ts";
 import { embedTexts } from "./embed-texts.ts";
 import type { Embedder } from "./embedder.ts";
 import { FailedDocuments } from "./failed-documents.ts";
+import { ageOf, ageToReplace, namesAfter } from "./replaced-models.ts";
 import { storeVectors } from "./store-vectors.ts";
 
 interface RefresherPorts {
@@ -35,8 +39,8 @@ interface RefresherPorts {
 const maxWaiting = 100;
 /** How long an embedder that failed is left alone. */
 const pauseMs = 60_000;
-/** Vectors of another model that are younger than this stay: during a rollout, gateways with both models run. */
-const minAgeMs = 3_600_000;
+/** How long a document that the model refused is left alone at first. */
+const firstDelayMs = 3_600_000;
 const maxAttempts = 10;
 
 /**
@@ -110,11 +114,8 @@ export class VectorRefresher {
     const { embedder, now } = this.#ports;
     if (this.#failed.has(object)) return false;
     if (vectors === undefined) return true;
-    if (vectors.model !== embedder.model) {
-      const { embeddedAt } = vectors;
-      return embeddedAt === undefined || now() - timestampMs(embeddedAt) >= minAgeMs;
-    }
-    return this.#dimensions !== undefined && vectors.dimensions !== this.#dimensions;
+    const age = ageToReplace(vectors, { model: embedder.model, dimensions: this.#dimensions });
+    return age !== undefined && ageOf(vectors, now()) >= age;
   }
 
   #hasRoomFor(documents: readonly StoredDocument[], added: StoredDocument): boolean {
@@ -153,11 +154,18 @@ export class VectorRefresher {
       if (unused !== undefined) await objects.remove(unused, this.#signal);
       const { model, tokens, costUsd } = vectors;
       const { refused } = embedded;
+      if (before.vectors?.replacedModels.includes(`${model}/${vectors.dimensions}`)) {
+        const { model: other } = before.vectors;
+        log.warn(
+          { key, model, other },
+          "a gateway embeds with another model; give all the same file",
+        );
+      }
       log.info({ key, model, tokens: Number(tokens), costUsd, refused }, "document embedded");
       this.#failed.delete(object);
     } catch (error) {
       if (this.#signal.aborted) throw error;
-      this.#failed.add(object, isUnavailable(error) ? pauseMs : minAgeMs);
+      this.#failed.add(object, isUnavailable(error) ? pauseMs : firstDelayMs);
       const { tokens } = counting;
       log.warn({ err: error, key, object, tokens }, "document not embedded");
       if (isUnavailable(error)) throw error;
@@ -165,16 +173,15 @@ export class VectorRefresher {
   }
 
   /** Returns whether the document is still there, and the object of its vectors before. */
-  async #record(key: string, object: string, vectors: StoredDocument["vectors"]) {
+  async #record(key: string, object: string, made: StoredVectors) {
     const { table } = this.#ports;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const row = await table.get(key, this.#signal);
       const found = row?.record.documents.find((each) => each.object === object);
       if (row === undefined || found === undefined) return { isStored: false } as const;
+      const vectors = { ...made, replacedModels: namesAfter(found.vectors) };
       const documents = row.record.documents.map((each) =>
-        each === found
-          ? create(StoredDocumentSchema, { ...each, ...(vectors && { vectors }) })
-          : each,
+        each === found ? create(StoredDocumentSchema, { ...each, vectors }) : each,
       );
       if (!hasRoomForVectors(documents)) return { isStored: false } as const;
       const after = create(CollectionRecordSchema, { ...row.record, documents });

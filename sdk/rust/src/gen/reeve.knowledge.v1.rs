@@ -189,6 +189,10 @@ pub struct StoredVectors {
     /// Time at which they were made. Unset: not known, and long ago.
     #[prost(message, optional, tag = "6")]
     pub embedded_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Models whose embeddings of the document were replaced, as `provider:model/dimensions`, latest last, at
+    /// most 16. Gateways with different models take ever longer to replace those of each other.
+    #[prost(string, repeated, tag = "14")]
+    pub replaced_models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 /// The embeddings of the passages of a document. They are stored once, and never changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

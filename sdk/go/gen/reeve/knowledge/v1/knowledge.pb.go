@@ -768,9 +768,12 @@ type StoredVectors struct {
 	// Cost in US dollars. Unset if the model has no price.
 	CostUsd *float64 `protobuf:"fixed64,5,opt,name=cost_usd,json=costUsd,proto3,oneof" json:"cost_usd,omitempty"`
 	// Time at which they were made. Unset: not known, and long ago.
-	EmbeddedAt    *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=embedded_at,json=embeddedAt,proto3" json:"embedded_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	EmbeddedAt *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=embedded_at,json=embeddedAt,proto3" json:"embedded_at,omitempty"`
+	// Models whose embeddings of the document were replaced, as `provider:model/dimensions`, latest last, at
+	// most 16. Gateways with different models take ever longer to replace those of each other.
+	ReplacedModels []string `protobuf:"bytes,14,rep,name=replaced_models,json=replacedModels,proto3" json:"replaced_models,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StoredVectors) Reset() {
@@ -841,6 +844,13 @@ func (x *StoredVectors) GetCostUsd() float64 {
 func (x *StoredVectors) GetEmbeddedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.EmbeddedAt
+	}
+	return nil
+}
+
+func (x *StoredVectors) GetReplacedModels() []string {
+	if x != nil {
+		return x.ReplacedModels
 	}
 	return nil
 }
@@ -2300,7 +2310,7 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x0eStoredDocument\x128\n" +
 	"\bdocument\x18\x01 \x01(\v2\x1c.reeve.knowledge.v1.DocumentR\bdocument\x12\x16\n" +
 	"\x06object\x18\x02 \x01(\tR\x06object\x12;\n" +
-	"\avectors\x18\x03 \x01(\v2!.reeve.knowledge.v1.StoredVectorsR\avectors\"\xdf\x01\n" +
+	"\avectors\x18\x03 \x01(\v2!.reeve.knowledge.v1.StoredVectorsR\avectors\"\x88\x02\n" +
 	"\rStoredVectors\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1e\n" +
 	"\n" +
@@ -2310,7 +2320,8 @@ const file_reeve_knowledge_v1_knowledge_proto_rawDesc = "" +
 	"\x06tokens\x18\x04 \x01(\x04R\x06tokens\x12\x1e\n" +
 	"\bcost_usd\x18\x05 \x01(\x01H\x00R\acostUsd\x88\x01\x01\x12;\n" +
 	"\vembedded_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
-	"embeddedAtB\v\n" +
+	"embeddedAt\x12'\n" +
+	"\x0freplaced_models\x18\x0e \x03(\tR\x0ereplacedModelsB\v\n" +
 	"\t_cost_usd\"?\n" +
 	"\x0fDocumentVectors\x12\x16\n" +
 	"\x06values\x18\x01 \x01(\fR\x06values\x12\x14\n" +

@@ -141,20 +141,22 @@ class StoredDocument(_message.Message):
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., object: _Optional[str] = ..., vectors: _Optional[_Union[StoredVectors, _Mapping]] = ...) -> None: ...
 
 class StoredVectors(_message.Message):
-    __slots__ = ("model", "dimensions", "object", "tokens", "cost_usd", "embedded_at")
+    __slots__ = ("model", "dimensions", "object", "tokens", "cost_usd", "embedded_at", "replaced_models")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
     OBJECT_FIELD_NUMBER: _ClassVar[int]
     TOKENS_FIELD_NUMBER: _ClassVar[int]
     COST_USD_FIELD_NUMBER: _ClassVar[int]
     EMBEDDED_AT_FIELD_NUMBER: _ClassVar[int]
+    REPLACED_MODELS_FIELD_NUMBER: _ClassVar[int]
     model: str
     dimensions: int
     object: str
     tokens: int
     cost_usd: float
     embedded_at: _timestamp_pb2.Timestamp
-    def __init__(self, model: _Optional[str] = ..., dimensions: _Optional[int] = ..., object: _Optional[str] = ..., tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., embedded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    replaced_models: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, model: _Optional[str] = ..., dimensions: _Optional[int] = ..., object: _Optional[str] = ..., tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., embedded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., replaced_models: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class DocumentVectors(_message.Message):
     __slots__ = ("values", "nonce")
