@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
@@ -9,7 +10,7 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { expect, onTestFinished, test } from "vitest";
 import type { ParserOptions } from "../src/parse/parse-document.ts";
 import { documentParser } from "../src/parse/parse-document.ts";
-import { sandboxed } from "../src/parse/reader-sandbox.ts";
+import { limited, sandboxed } from "../src/parse/reader-sandbox.ts";
 import type { Format } from "../src/parse/formats.ts";
 import { smallPdf } from "./small-pdf.ts";
 
@@ -91,8 +92,9 @@ test.each([
   const { passages } = await parseWith("a", "text", input, never);
   const [{ text } = { text: "" }] = passages;
   const { variables, ...attempts } = JSON.parse(text);
-  // Bubblewrap says where the process starts.
-  expect(variables.filter((name: string) => name !== "PWD")).toEqual([]);
+  // Bubblewrap and shells say where the process starts, and some shells add what they are.
+  const own = new Set(["PWD", "OLDPWD", "SHLVL", "_"]);
+  expect(variables.filter((name: string) => !own.has(name))).toEqual([]);
   const isAlone = usesSandbox && (await bubblewrapHere());
   expect(attempts).toEqual({
     reads: false,
@@ -111,6 +113,14 @@ test("a process that takes too much memory outside of its heap, or too much time
   await expect(forgetful("a", "text", text, never)).rejects.toMatchObject(refused);
   const hasty = documentParser({ maxDurationMs: 1 });
   await expect(hasty("a", "text", text, never)).rejects.toMatchObject(refused);
+});
+
+test("a busy process without a sandbox ends by itself, also if its gateway is gone", async () => {
+  const busy = { file: process.execPath, args: ["-e", "for (;;);"] };
+  const { file, args } = limited(busy, 1);
+  const child = spawn(file, [...args], { stdio: "ignore" });
+  const [, signal] = await once(child, "exit");
+  expect(["SIGXCPU", "SIGKILL"]).toContain(signal);
 });
 
 test("an answer that is no document is refused, and a program that fails is not the fault of the document", async () => {

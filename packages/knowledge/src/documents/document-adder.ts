@@ -1,13 +1,19 @@
-import { create } from "@bufbuild/protobuf";
+import { create, equals, fromBinary } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
   CollectionRecord,
   Document,
   StoredDocument,
 } from "@reeve/contracts/extensions/knowledge";
-import { DocumentSchema, StoredDocumentSchema } from "@reeve/contracts/extensions/knowledge";
+import {
+  DocumentSchema,
+  DocumentTextSchema,
+  StoredDocumentSchema,
+} from "@reeve/contracts/extensions/knowledge";
 import type { Row } from "@reeve/jetstream/table/port";
+import { Failure } from "@reeve/platform/failure";
 import type { KnowledgeStores } from "../collections.ts";
+import type { ParsedDocument } from "../parse/parse-document.ts";
 import { documentFormat } from "../parse/formats.ts";
 import type { CollectionOfUser } from "../records/change-collection.ts";
 import { changeableRow, changeCollection, replaceDocuments } from "../records/change-collection.ts";
@@ -28,6 +34,18 @@ export interface AddedDocument {
   readonly document: Document;
   /** What it lacks. */
   readonly warnings: readonly string[];
+}
+
+/** A document that was added, and its collection as it then is. */
+interface RecordedDocument extends AddedDocument {
+  readonly row: Row<CollectionRecord>;
+}
+
+interface Addition {
+  readonly document: Document;
+  readonly parsed: ParsedDocument;
+  readonly room: HeldRoom;
+  readonly replaces: string | undefined;
 }
 
 interface AdderOptions extends IntakeOptions {
@@ -54,16 +72,14 @@ export class DocumentAdder {
     of: CollectionOfUser,
     draft: DocumentDraft,
     signal: AbortSignal,
-  ): Promise<AddedDocument & { readonly row: Row<CollectionRecord> }> {
-    const { objects } = this.#stores;
-    const { tenant } = of.user;
+  ): Promise<RecordedDocument> {
+    const { tenant, subject } = of.user;
     assertPlainName(draft.name);
     const { mediaType } = documentFormat(draft.name, draft.mediaType);
     // Nobody parses for a collection that they cannot change.
     const { record } = await changeableRow(this.#stores.table, of, signal);
     const { parsed, ...read } = await this.#intake.read(tenant, draft, signal);
-    const texts = parsed.passages.map(({ text }) => text);
-    const nowMs = this.#options.now();
+    const { passages, pageCount } = parsed;
     const documentId = documentIdOf(tenant, of.collectionId, draft.name);
     const document = create(DocumentSchema, {
       documentId,
@@ -71,17 +87,71 @@ export class DocumentAdder {
       mediaType,
       sizeBytes: BigInt(read.sizeBytes),
       sha256: read.sha256,
-      textBytes: BigInt(texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)),
-      passageCount: texts.length,
-      pageCount: parsed.pageCount,
-      addedBy: of.user.subject,
-      addedAt: timestampFromMs(nowMs),
+      textBytes: BigInt(passages.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)),
+      passageCount: passages.length,
+      pageCount,
+      addedBy: subject,
+      addedAt: timestampFromMs(this.#options.now()),
       ...(draft.fetched && { origin: draft.fetched.origin }),
     });
-    const replaced = record.documents.filter((each) => each.document?.documentId === documentId);
+    const before = record.documents.find((each) => each.document?.documentId === documentId);
+    if (before !== undefined && (await this.#isKept(before, document, parsed, signal))) {
+      const kept = create(StoredDocumentSchema, { ...before, document });
+      const recorded = await this.#keep(of, kept, signal);
+      if (recorded !== undefined) return recorded;
+    }
     const owner = { tenant, subject: record.collection?.createdBy ?? "" };
-    const growth = growthOf(replaced, [create(StoredDocumentSchema, { document })]);
+    const added = create(StoredDocumentSchema, { document });
+    const growth = growthOf(before === undefined ? [] : [before], [added]);
     await using room = await this.#options.room.hold(owner, growth, signal);
+    return await this.#store(of, { document, parsed, room, replaces: draft.replaces }, signal);
+  }
+
+  /** Returns whether a document has this text already, with embeddings of the model of now: nothing is then stored or paid again. */
+  async #isKept(
+    { document: before, object, vectors }: StoredDocument,
+    after: Document,
+    { passages }: ParsedDocument,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { embedder } = this.#options;
+    const isEmbedded = embedder === undefined || vectors?.model === embedder.model;
+    if (before?.sha256 !== after.sha256 || before.mediaType !== after.mediaType || !isEmbedded) {
+      return false;
+    }
+    // Another version may read the same bytes otherwise.
+    const chunks = await this.#stores.objects.read(object, signal);
+    if (chunks === undefined) return false;
+    const stored = fromBinary(DocumentTextSchema, Buffer.concat(await Array.fromAsync(chunks)));
+    const given = create(DocumentTextSchema, { passages: [...passages], nonce: stored.nonce });
+    return equals(DocumentTextSchema, stored, given);
+  }
+
+  /** Records a document that keeps its text. Returns undefined if somebody else replaced or removed it meanwhile. */
+  async #keep(
+    of: CollectionOfUser,
+    stored: StoredDocument,
+    signal: AbortSignal,
+  ): Promise<RecordedDocument | undefined> {
+    const recording = { stored, replaces: stored.object, progress: { mayBeRecorded: false } };
+    try {
+      const row = await this.#record(of, recording, signal);
+      return { document: shownDocument(stored), warnings: [], row };
+    } catch (error) {
+      if (error instanceof Failure && error.kind === "conflict") return undefined;
+      throw error;
+    }
+  }
+
+  /** Stores the text of a document and its embeddings, and records it. */
+  async #store(
+    of: CollectionOfUser,
+    { document, parsed, room, replaces }: Addition,
+    signal: AbortSignal,
+  ): Promise<RecordedDocument> {
+    const { objects } = this.#stores;
+    const { tenant } = of.user;
+    const texts = parsed.passages.map(({ text }) => text);
     const made = await this.#intake.embed(tenant, texts, signal);
     const { embedded, warnings } = await this.#withRoom(room, made, signal);
     const folder = `${tenant}/${of.collectionId}`;
@@ -92,10 +162,11 @@ export class DocumentAdder {
     let row: Row<CollectionRecord>;
     try {
       if (embedded) {
+        const nowMs = this.#options.now();
         stored.vectors = await storeVectors(objects, folder, { ...embedded, nowMs }, signal);
         unused = [stored.vectors.object];
       }
-      row = await this.#record(of, { stored, replaces: draft.replaces, progress }, signal);
+      row = await this.#record(of, { stored, replaces, progress }, signal);
     } catch (error) {
       // Whether a lost answer recorded the document is not known: its text then stays.
       if (!progress.mayBeRecorded) await removeObjects(objects, [object, ...unused]);
@@ -137,7 +208,11 @@ export class DocumentAdder {
       if (replaces !== undefined && !same.some(({ object }) => object === replaces)) {
         throw documentReplaced(of.collectionId, documentId);
       }
-      replaced = same.flatMap(objectsOf);
+      // What it keeps may have been embedded again meanwhile.
+      const kept = same.find(({ object }) => object === stored.object);
+      if (kept?.vectors !== undefined) stored.vectors = kept.vectors;
+      const own = new Set(objectsOf(stored));
+      replaced = same.flatMap(objectsOf).filter((object) => !own.has(object));
       const after = [...documents.filter((each) => !isSame(each)), stored];
       assertRoom(of.collectionId, after);
       if (!hasRoomForVectors(after)) delete stored.vectors;

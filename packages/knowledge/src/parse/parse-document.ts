@@ -10,7 +10,7 @@ import { answerSchema, limits, problems } from "./parsed-document.ts";
 import type { ReaderProgram } from "./reader-arguments.ts";
 import { readerArguments, readerProgram } from "./reader-arguments.ts";
 import { residentBytes, startReader } from "./reader-process.ts";
-import { sandboxed } from "./reader-sandbox.ts";
+import { limited, sandboxed } from "./reader-sandbox.ts";
 
 /** A document as it was read. */
 export interface ParsedDocument {
@@ -66,7 +66,7 @@ export function documentParser(options: ParserOptions = {}): ParseDocument {
   let isReported = false;
   const commandFor = async (format: Format) => {
     const own = [...args, format, String(maxTextBytes)];
-    if (!usesSandbox) return { file: process.execPath, args: own };
+    if (!usesSandbox) return limited({ file: process.execPath, args: own });
     const command = await sandboxed(own, program.code);
     const { isSandboxed } = command;
     if (!isReported) log?.info({ isSandboxed }, "documents are read in processes of their own");

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -8,6 +9,9 @@ import { systemProgram, systemView } from "@reeve/sandbox/host/system-view";
 
 const run = promisify(execFile);
 const defaultProbeMs = 10_000;
+const shell = "/bin/sh";
+/** More than a reader can use until its gateway ends it. */
+const maxProcessorSeconds = 120;
 
 /** A program with its arguments. */
 export interface Command {
@@ -38,8 +42,17 @@ export async function sandboxed(
     if (probed === probing) probed = undefined;
     throw error;
   });
-  if (bwrap === undefined) return { ...node, isSandboxed: false };
+  if (bwrap === undefined) return { ...limited(node), isSandboxed: false };
   return { ...sandboxCommand(bwrap, node, code), isSandboxed: true };
+}
+
+/**
+ * Returns a command that ends after some processor time, in seconds: a busy reader would outlive a gateway that is killed. Bubblewrap ends with its parent
+ * instead. Returns the command as it is where there is no shell.
+ */
+export function limited({ file, args }: Command, maxSeconds = maxProcessorSeconds): Command {
+  if (!existsSync(shell)) return { file, args };
+  return { file: shell, args: ["-c", `ulimit -t ${maxSeconds}; exec "$0" "$@"`, file, ...args] };
 }
 
 /** Returns the path of bubblewrap if it works here. Throws a Failure if that takes too long. */

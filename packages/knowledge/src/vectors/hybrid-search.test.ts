@@ -78,6 +78,25 @@ test("a query finds a document with other words of the same meaning, and says wh
   });
 });
 
+test("the same document again keeps its text and embeddings, and pays for neither", async () => {
+  const stores = newStores();
+  const embedder = new SynonymEmbedder();
+  const { editor } = editorWith(stores, embedder, 1);
+  const [first] = await fill(editor, { "leave.md": documents["leave.md"] });
+  const objects = await stores.objects.list(never);
+  const again = draftOf("leave.md", documents["leave.md"]);
+  const bob = { ...ann, subject: "bob", isOperator: true };
+  const { document, warnings } = await editor.addDocument(bob, "h", again, never);
+  expect(document).toEqual({ ...first?.document, addedBy: "bob" });
+  expect(warnings).toEqual([]);
+  expect(embedder.texts).toHaveLength(1);
+  expect(await stores.objects.list(never)).toEqual(objects);
+  expect((await search(editor, "holiday")).names).toEqual(["leave.md"]);
+  await editor.addDocument(ann, "h", draftOf("leave.md", "Forty days of vacation."), never);
+  expect((await search(editor, "forty")).names).toEqual(["leave.md"]);
+  expect(await stores.objects.list(never)).toHaveLength(2);
+});
+
 test("a document that both rankings find comes first", async () => {
   const { editor } = editorWith(newStores(), new SynonymEmbedder());
   await fill(editor, { ...documents, "rail.md": "Rail passes for a train.", "word.md": "passes" });
