@@ -1,4 +1,5 @@
 import { IncompleteReason, RunStatus } from "@reeve/contracts/run";
+import { cancelledGenerations, withCancelledGenerations } from "@reeve/run/head/generations";
 import { costSummaryOf } from "@reeve/run/head/ledger";
 import { storedTreeOf } from "@reeve/run/tree/fit-tree";
 import type { Fact, Scope } from "./state/fact.ts";
@@ -7,7 +8,10 @@ import { incompleteMessage, incompleteReason } from "./incomplete-answer.ts";
 import type { RunState } from "./state/run-state.ts";
 import { rootOf } from "./state/run-state.ts";
 
-/** Returns the facts that end a run, without those that the log already holds: cost, tree, and terminal status. */
+/**
+ * Returns the facts that end a run, without those that the log already holds: the generations of media that it cancels, cost, tree, and
+ * terminal status.
+ */
 export function endRun(state: RunState, status: RunStatus, message = ""): readonly Fact[] {
   const { head, ending } = state;
   const reason =
@@ -17,13 +21,22 @@ export function endRun(state: RunState, status: RunStatus, message = ""): readon
     message: message === "" ? incompleteMessage(reason) : message,
     incompleteReason: reason,
   };
-  const cost = fact(rootScope, { case: "costSummary", value: costSummaryOf(head.spent) });
   return [
-    ...(ending?.hasCost === true ? [] : [cost]),
+    ...(ending?.hasCost === true ? [] : costFacts(state)),
     ...(ending?.hasTree === true
       ? []
       : [fact(rootScope, { case: "treeStored", value: { tree: storedTreeOf(head.tree) } })]),
     fact(rootScope, { case: "status", value }),
+  ];
+}
+
+function costFacts({ head: { generations, spent } }: RunState): readonly Fact[] {
+  const cost = costSummaryOf(withCancelledGenerations(spent, generations));
+  return [
+    ...cancelledGenerations(generations).map((value) =>
+      fact(rootScope, { case: "mediaCallEnded", value }),
+    ),
+    fact(rootScope, { case: "costSummary", value: cost }),
   ];
 }
 

@@ -259,8 +259,8 @@ test("a registry that cannot be read fails the call without a charge: nobody was
   expect(errorOf(events)).toContain("the registry of models cannot be read");
 });
 
-// Requirement: CAN-3
-test("a cancelled run stops the generation", async () => {
+// Requirement: CAN-3, CHAT-5
+test("a cancelled run stops the generation, and costs what it may be billed", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   const { promise: stopped, resolve: stops } = Promise.withResolvers<void>();
   const runs = await bench(async function* (_request, signal): AsyncIterable<MediaPart> {
@@ -275,5 +275,11 @@ test("a cancelled run stops the generation", async () => {
   await driven;
   const events = await runs.events();
   expectWhole(events, RunStatus.CANCELLED);
-  expect(kindsOf(events)).not.toContain("mediaCallEnded");
+  const ended = events.filter(({ event }) => event.case === "mediaCallEnded");
+  expect(ended.map(({ event }) => event.value)).toMatchObject([
+    { model: "painter", failure: "cancelled", mayBeBilled: true, costUsd: 0.04 },
+  ]);
+  const summary = events.find(({ event }) => event.case === "costSummary");
+  expect(summary?.event.value).toMatchObject({ costUsd: 0.04 });
+  expect(costsOf(events)).toEqual({ costUsd: 0.04, lostUsd: 0 });
 });

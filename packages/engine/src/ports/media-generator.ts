@@ -1,4 +1,5 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
+import type { RequestOwner } from "./model-provider.ts";
 
 /** Generates images and speech with the models of one provider. */
 export interface MediaGenerator {
@@ -15,9 +16,14 @@ export const maxFileBytes = 20 * 2 ** 20;
 /** Images or speech to generate. */
 export type MediaRequest = ImageRequest | SpeechRequest;
 
-export interface ImageRequest {
-  readonly kind: "image";
+interface OwnedRequest {
   readonly model: ModelSpec;
+  /** The run that generates. It is not sent to the provider. Absent: no run does. */
+  readonly owner?: RequestOwner;
+}
+
+export interface ImageRequest extends OwnedRequest {
+  readonly kind: "image";
   readonly prompt: string;
   /** Number of images: at least 1. */
   readonly count: number;
@@ -28,9 +34,8 @@ export interface ImageRequest {
   readonly format: "png" | "jpeg" | "webp";
 }
 
-export interface SpeechRequest {
+export interface SpeechRequest extends OwnedRequest {
   readonly kind: "speech";
-  readonly model: ModelSpec;
   /** The text that is spoken. */
   readonly text: string;
   /** As the provider names it. Undefined: its default. */

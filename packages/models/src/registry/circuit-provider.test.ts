@@ -45,6 +45,12 @@ class Guarded {
           await play();
           yield { kind: "turn", turn };
         },
+        media: {
+          async *generate() {
+            await play();
+            yield { kind: "usage", inputTokens: 0, outputTokens: 0 };
+          },
+        },
       },
       this.clock,
       () => 0,
@@ -59,8 +65,21 @@ class Guarded {
 
   /** Calls the model. Returns the failure; undefined: it answered. */
   async call(signal = never): Promise<ModelFailure | undefined> {
+    return await this.#failureOf(this.#provider.stream(request, signal));
+  }
+
+  /** As `call`, for a generation of speech. */
+  async generate(): Promise<ModelFailure | undefined> {
+    const speech = { kind: "speech", model: request.model, text: "hi", format: "mp3" } as const;
+    const options = { voice: undefined, instructions: undefined };
+    return await this.#failureOf(
+      this.#provider.media?.generate({ ...speech, ...options }, never) ?? [],
+    );
+  }
+
+  async #failureOf(parts: AsyncIterable<unknown> | []): Promise<ModelFailure | undefined> {
     try {
-      for await (const _ of this.#provider.stream(request, signal));
+      for await (const _ of parts);
       return undefined;
     } catch (error) {
       if (error instanceof ModelFailure) return error;
@@ -173,4 +192,14 @@ test("a call that breaks off within a tool call shows that the provider answers"
   guarded.fails = new ModelFailure("unavailable", "cut", { answerBegan: true });
   await guarded.calls(20);
   expect(guarded.reached).toBe(20);
+});
+
+test("generations of media share the circuit of calls", async () => {
+  const guarded = new Guarded();
+  for (let number = 0; number < 5; number++) {
+    expect((await guarded.generate())?.reason).toBe("unavailable");
+  }
+  expect((await guarded.call())?.reason).toBe("paused");
+  expect((await guarded.generate())?.reason).toBe("paused");
+  expect(guarded.reached).toBe(5);
 });

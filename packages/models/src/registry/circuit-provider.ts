@@ -1,4 +1,4 @@
-import type { ModelPart, ModelProvider } from "@reeve/engine/ports/model-provider";
+import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
@@ -23,27 +23,38 @@ export function circuitProvider(
   random?: () => number,
 ): ModelProvider {
   const circuit = new Circuit(provider.descriptor.name, clock, random);
+  const { media } = provider;
   return {
     descriptor: provider.descriptor,
     format: provider.format,
     countTokens: provider.countTokens,
-    media: provider.media,
-    async *stream(request, signal): AsyncIterable<ModelPart> {
-      using call = circuit.enter();
-      try {
-        for await (const part of provider.stream(request, signal)) {
-          call.answered();
-          yield part;
-        }
-      } catch (error) {
-        if (!signal.aborted && error instanceof ModelFailure) {
-          if (error.reason === "unavailable" && !error.answerBegan) call.unanswered();
-          else call.answered();
-        }
-        throw error;
-      }
+    media: media && {
+      generate: (request, signal) =>
+        guarded(circuit, () => media.generate(request, signal), signal),
     },
+    stream: (request, signal) => guarded(circuit, () => provider.stream(request, signal), signal),
   };
+}
+
+/** Makes a call unless the provider is left alone. */
+async function* guarded<Part>(
+  circuit: Circuit,
+  start: () => AsyncIterable<Part>,
+  signal: AbortSignal,
+): AsyncIterable<Part> {
+  using call = circuit.enter();
+  try {
+    for await (const part of start()) {
+      call.answered();
+      yield part;
+    }
+  } catch (error) {
+    if (!signal.aborted && error instanceof ModelFailure) {
+      if (error.reason === "unavailable" && !error.answerBegan) call.unanswered();
+      else call.answered();
+    }
+    throw error;
+  }
 }
 
 /** A call that was let through. Disposing it without an outcome lets another call try the provider. */

@@ -1,4 +1,5 @@
 import { boundedLabel, counter, histogram } from "@reeve/platform/telemetry/metrics";
+import { costOf } from "@reeve/engine/domain/model/price";
 import type {
   ModelPart,
   ModelProvider,
@@ -6,6 +7,8 @@ import type {
   ModelTurn,
 } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { CallUsage, EndedModelCall } from "./ended-model-call.ts";
+import { meteredMedia } from "./metered-media.ts";
 
 const labelOf = boundedLabel(100);
 const calls = counter({
@@ -20,16 +23,8 @@ const seconds = histogram({
   buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320],
 });
 
-/** A call of a model that has ended: with a turn, or because the provider failed. */
-export interface EndedModelCall {
-  readonly request: ModelRequest;
-  /** Undefined: the call failed. */
-  readonly turn: ModelTurn | undefined;
-  readonly durationMs: number;
-}
-
 /**
- * Wraps a provider, and counts and times its calls. Calls `onEnd` after each call that was not cancelled.
+ * Wraps a provider, and counts and times its calls and generations. Calls `onEnd` after each call that was not cancelled.
  */
 export function meteredProvider(
   provider: ModelProvider,
@@ -39,7 +34,7 @@ export function meteredProvider(
     descriptor: provider.descriptor,
     format: provider.format,
     countTokens: provider.countTokens,
-    media: provider.media,
+    media: provider.media && meteredMedia(provider.media, onEnd),
     async *stream(request, signal): AsyncIterable<ModelPart> {
       const model = labelOf(request.model.upstreamName);
       const end = seconds.startTimer({ model });
@@ -59,8 +54,16 @@ export function meteredProvider(
       } finally {
         const durationMs = end() * 1_000;
         calls.inc({ model, outcome });
-        if (outcome !== "cancelled") onEnd?.({ request, turn, durationMs });
+        const usage = turn && usageOf(request, turn);
+        const { model: called, owner } = request;
+        if (outcome !== "cancelled") onEnd?.({ model: called, owner, usage, durationMs });
       }
     },
   };
+}
+
+function usageOf({ model: { pricing } }: ModelRequest, { usage }: ModelTurn): CallUsage {
+  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+  const isPriced = pricing !== undefined && usage !== undefined;
+  return { inputTokens, outputTokens, costUsd: isPriced ? costOf(usage, pricing) : undefined };
 }

@@ -121,12 +121,14 @@ export class StoredProviders {
 /** Returns a provider whose calls fail. */
 function unusable(name: string, problem: string): ModelProvider {
   const message = `the stored provider ${name} cannot be used: ${problem}; change it, or the section stored_providers of REEVE_MODELS`;
+  // oxlint-disable-next-line require-yield -- it has nothing to yield.
+  async function* failing() {
+    throw new ModelFailure("not_configured", message);
+  }
   return {
     descriptor: create(ProviderDescriptorSchema, { name, isStored: true }),
     format: `unusable/${name}`,
-    // oxlint-disable-next-line require-yield -- it has nothing to yield.
-    async *stream() {
-      throw new ModelFailure("not_configured", message);
-    },
+    stream: failing,
+    media: { generate: failing },
   };
 }

@@ -1,21 +1,16 @@
 import type { Attributes, Span } from "@opentelemetry/api";
-import { context, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import { context, SpanKind } from "@opentelemetry/api";
 import { contentAttribute } from "@reeve/platform/telemetry/span-content";
 import { attributes, operations } from "@reeve/platform/telemetry/span-names";
-import {
-  contextOf,
-  failSpan,
-  isTraced,
-  iterateIn,
-  startSpan,
-} from "@reeve/platform/telemetry/spans";
+import { contextOf, isTraced, iterateIn, startSpan } from "@reeve/platform/telemetry/spans";
 import type {
   ModelPart,
   ModelProvider,
   ModelRequest,
   ModelTurn,
 } from "@reeve/engine/ports/model-provider";
-import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { failCallSpan } from "./fail-call-span.ts";
+import { tracedMedia } from "./traced-media.ts";
 import { answerParts, promptParts } from "../wire/message-parts.ts";
 
 /** Wraps a provider, and creates a span for each call below the active span. */
@@ -24,7 +19,7 @@ export function tracedProvider(provider: ModelProvider): ModelProvider {
     descriptor: provider.descriptor,
     format: provider.format,
     countTokens: provider.countTokens,
-    media: provider.media,
+    media: provider.media && tracedMedia(provider.media),
     stream(request, signal) {
       const parent = context.active();
       const name = `${operations.chat} ${request.model.upstreamName}`;
@@ -57,13 +52,7 @@ async function* recorded(
       yield part;
     }
   } catch (error) {
-    failSpan(span, error);
-    if (error instanceof ModelFailure) span.setAttribute(attributes.errorType, error.reason);
-    if (signal.aborted) {
-      // An aborted call is not a failure.
-      span.setStatus({ code: SpanStatusCode.UNSET });
-      span.setAttribute(attributes.errorType, "cancelled");
-    }
+    failCallSpan(span, error, signal);
     throw error;
   } finally {
     span.end();

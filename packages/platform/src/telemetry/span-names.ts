@@ -18,6 +18,7 @@ export const attributes = {
   conversation: "gen_ai.conversation.id",
   provider: "gen_ai.provider.name",
   requestModel: "gen_ai.request.model",
+  outputType: "gen_ai.output.type",
   requestMaxTokens: "gen_ai.request.max_tokens",
   requestTemperature: "gen_ai.request.temperature",
   responseModel: "gen_ai.response.model",
@@ -58,6 +59,7 @@ export const attributes = {
 /** The operations, for span names and `gen_ai.operation.name`. */
 export const operations = {
   chat: "chat",
+  generateContent: "generate_content",
   invokeAgent: "invoke_agent",
   executeTool: "execute_tool",
   plan: "plan",

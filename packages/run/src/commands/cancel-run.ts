@@ -9,6 +9,7 @@ import { appendExternal } from "./append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { cancelledGenerations, withCancelledGenerations } from "../head/generations.ts";
 import { costSummaryOf } from "../head/ledger.ts";
 
 export interface CancelPorts extends AppendExternalPorts {
@@ -17,7 +18,7 @@ export interface CancelPorts extends AppendExternalPorts {
 
 /**
  * Cancels a run. When it returns, every reader of the log sees the run as cancelled and its outstanding tool calls are
- * cancelled too, with or without an owner. The owner, or the worker that takes the dispatch, ends everything else in
+ * cancelled too, with or without an owner. Its generations of media in progress count with their maximum cost. The owner, or the worker that takes the dispatch, ends everything else in
  * progress. Returns the resulting head: a run that has ended before stays as it is, and the head of a run that does not
  * exist is empty.
  */
@@ -30,12 +31,19 @@ export async function cancelRun(
   const head = await appendExternal(
     ports,
     key,
-    ({ created, status, spent, tree }) =>
+    ({ created, status, generations, spent, tree }) =>
       created === undefined || isTerminal(status)
         ? []
         : [
             { case: "cancelRequested", value: { requestedBy, reason } },
-            { case: "costSummary", value: costSummaryOf(spent) },
+            ...cancelledGenerations(generations).map((value) => ({
+              case: "mediaCallEnded" as const,
+              value,
+            })),
+            {
+              case: "costSummary",
+              value: costSummaryOf(withCancelledGenerations(spent, generations)),
+            },
             { case: "treeStored", value: { tree: storedTreeOf(tree) } },
             { case: "status", value: { status: RunStatus.CANCELLED, message: reason } },
           ],

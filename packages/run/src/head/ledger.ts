@@ -33,6 +33,9 @@ export interface Ledger {
   readonly costUsd: number | undefined;
 }
 
+/** What a generation of media has used. */
+type MediaUsage = Pick<MediaCallEnded, "inputTokens" | "outputTokens" | "costUsd">;
+
 /** The part of a ledger that a cost summary shows. */
 type Costs = Omit<Ledger, "resultBytes" | "costUsd"> & { readonly costUsd?: number | undefined };
 
@@ -164,9 +167,10 @@ function countsMedia({ failure, costUsd }: MediaCallEnded): boolean {
   return failure === "" || costUsd !== undefined;
 }
 
-function chargeMedia(
+/** Returns the ledger after a generation of media. */
+export function chargeMedia(
   spent: Ledger,
-  { inputTokens, outputTokens, costUsd }: MediaCallEnded,
+  { inputTokens, outputTokens, costUsd }: MediaUsage,
 ): Ledger {
   const usage = { inputTokens, outputTokens, ...(costUsd !== undefined && { costUsd }) };
   return chargeUsage(spent, create(UsageSchema, usage));

@@ -6,6 +6,8 @@ import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
 import type { ClientCalls } from "./client-calls.ts";
 import { clientCallsAfter, noClientCalls } from "./client-calls.ts";
+import type { Generations } from "./generations.ts";
+import { generationsAfter, noGenerations } from "./generations.ts";
 import type { Ledger } from "./ledger.ts";
 import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
@@ -35,6 +37,8 @@ export interface RunHead extends RunSummary, Ownership, RunAnswer {
   readonly plan: readonly string[];
   /** The failed model calls that wait for their next attempt. */
   readonly modelWaits: ModelWaits;
+  /** The generations of media that have no end. */
+  readonly generations: Generations;
   /** What the run has used so far. */
   readonly spent: Ledger;
   /** What the run has done so far. */
@@ -68,6 +72,7 @@ export const emptyHead: RunHead = {
   approvals: undefined,
   plan: [],
   modelWaits: new Map(),
+  generations: noGenerations,
   spent: emptyLedger,
   tree: undefined,
   outstandingCalls: new Set(),
@@ -92,6 +97,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     ...applyToAnswer(applyToSummary(applyToOwnership(before, envelope), envelope), envelope),
     clientCalls: clientCallsAfter(before.clientCalls, envelope),
     modelWaits: waitsAfter(before.modelWaits, envelope),
+    generations: generationsAfter(before.generations, envelope),
     spent: charge(before.spent, envelope),
     tree: treeAfter(before.tree, envelope),
   };

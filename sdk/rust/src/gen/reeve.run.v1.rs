@@ -893,6 +893,9 @@ pub struct MediaCallStarted {
     /// Maximum cost of the attempt in US dollars. Unset if it is not known.
     #[prost(double, optional, tag = "3")]
     pub reserved_usd: ::core::option::Option<f64>,
+    /// Name of the model at its provider. Empty in events of earlier versions.
+    #[prost(string, tag = "16")]
+    pub model: ::prost::alloc::string::String,
 }
 /// A generation of media ended. The result of the call names the files.
 #[derive(Clone, PartialEq, ::prost::Message)]

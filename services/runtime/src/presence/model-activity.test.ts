@@ -1,39 +1,16 @@
 import { create } from "@bufbuild/protobuf";
 import { ModelSpecSchema } from "@reeve/contracts/agent";
-import type { EndedModelCall } from "@reeve/models/registry/metered-provider";
+import type { EndedModelCall } from "@reeve/models/registry/ended-model-call";
 import { ManualClock } from "@reeve/platform/test/support/manual-clock";
 import { expect, test } from "vitest";
 import { ModelActivity } from "./model-activity.ts";
 
 const minuteMs = 60_000;
-const pricing = { inputUsdPerMillion: 1, outputUsdPerMillion: 2 };
-
 function call(tenant: string, runId: string, parts: Partial<EndedModelCall> = {}): EndedModelCall {
-  const model = create(ModelSpecSchema, { provider: "openai", upstreamName: "large", pricing });
   return {
-    request: {
-      model,
-      owner: { tenant, runId },
-      instructions: "",
-      messages: [],
-      tools: [],
-      parallelToolCalls: false,
-      temperature: undefined,
-      maxTokens: undefined,
-    },
-    turn: {
-      messageJson: "{}",
-      finishReason: "stop",
-      calls: [],
-      usage: {
-        inputTokens: 1_000_000,
-        outputTokens: 500_000,
-        cachedInputTokens: 0,
-        cacheWriteInputTokens: 0,
-        reasoningTokens: 0,
-      },
-      model: "large",
-    },
+    model: create(ModelSpecSchema, { provider: "openai", upstreamName: "large" }),
+    owner: { tenant, runId },
+    usage: { inputTokens: 1_000_000, outputTokens: 500_000, costUsd: 2 },
     durationMs: 300,
     ...parts,
   };
@@ -42,7 +19,7 @@ function call(tenant: string, runId: string, parts: Partial<EndedModelCall> = {}
 test("counts calls, failures, tokens, and cost of each tenant", () => {
   const activity = new ModelActivity(new ManualClock(0));
   activity.count(call("acme", "run_1"));
-  activity.count(call("acme", "run_2", { turn: undefined, durationMs: 400_000 }));
+  activity.count(call("acme", "run_2", { usage: undefined, durationMs: 400_000 }));
   activity.count(call("globex", "run_3"));
   const [acme, globex] = activity.rows();
   expect(acme).toMatchObject({

@@ -1,8 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { ModelCalls } from "@reeve/contracts/worker-presence";
 import { ModelCallsSchema } from "@reeve/contracts/worker-presence";
-import { costOf } from "@reeve/engine/domain/model/price";
-import type { EndedModelCall } from "@reeve/models/registry/metered-provider";
+import type { EndedModelCall } from "@reeve/models/registry/ended-model-call";
 import type { Clock } from "@reeve/platform/async/clock";
 
 /** Calls are counted by the minute, for an hour. */
@@ -39,7 +38,7 @@ interface Counted {
   failedRunIds: readonly string[];
 }
 
-/** Counts the model calls of this process in the last hour, by tenant and model. */
+/** Counts the model calls and generations of media of this process in the last hour, by tenant and model. */
 export class ModelActivity {
   readonly #clock: Pick<Clock, "now">;
   readonly #counted = new Map<string, Counted>();
@@ -49,7 +48,7 @@ export class ModelActivity {
   }
 
   /** Counts a call that has ended. Calls that no run makes do not count. */
-  count({ request: { model, owner }, turn, durationMs }: EndedModelCall): void {
+  count({ model, owner, usage, durationMs }: EndedModelCall): void {
     if (owner === undefined) return;
     const { tenant, runId } = owner;
     const interval = Math.floor(this.#clock.now() / intervalMs);
@@ -61,16 +60,16 @@ export class ModelActivity {
     const slower = durationLimitsMs.findIndex((limitMs) => durationMs <= limitMs);
     const place = slower < 0 ? durationLimitsMs.length : slower;
     counts.durations[place] = (counts.durations[place] ?? 0) + 1;
-    if (turn === undefined) {
+    if (usage === undefined) {
       counts.failures++;
       const others = counted.failedRunIds.filter((each) => each !== runId);
       counted.failedRunIds = [runId, ...others].slice(0, maxFailedRuns);
       return;
     }
-    counts.inputTokens += turn.usage?.inputTokens ?? 0;
-    counts.outputTokens += turn.usage?.outputTokens ?? 0;
-    if (model.pricing === undefined || turn.usage === undefined) counts.unpricedCalls++;
-    else counts.costUsd += costOf(turn.usage, model.pricing);
+    counts.inputTokens += usage.inputTokens;
+    counts.outputTokens += usage.outputTokens;
+    if (usage.costUsd === undefined) counts.unpricedCalls++;
+    else counts.costUsd += usage.costUsd;
   }
 
   /** Returns the calls of the last hour: the rows with the most calls. */

@@ -1,6 +1,6 @@
 import type { MediaKind } from "@reeve/agent/media/media-kinds";
 import type { MediaSize } from "@reeve/agent/media/media-price";
-import { maxMediaUsd } from "@reeve/agent/media/media-price";
+import { maxMediaUsd, mediaSize } from "@reeve/agent/media/media-price";
 import type { JsonObject } from "@bufbuild/protobuf";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { MediaCallEnded, MediaCallStarted } from "@reeve/contracts/run";
@@ -56,7 +56,7 @@ export function mediaSizeOf(kind: MediaKind, args: JsonObject): MediaSize {
   const { prompt, text, count } = args;
   const said = kind === "image" ? prompt : text;
   const files = kind === "image" && typeof count === "number" ? count : 1;
-  return { files, characters: typeof said === "string" ? said.length : 0 };
+  return mediaSize(files, typeof said === "string" ? said : "");
 }
 
 /** Returns the maximum cost of a generation in US dollars. Undefined: it is not known. */

@@ -1,18 +1,17 @@
 import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import type { MediaKind } from "@reeve/agent/media/media-kinds";
-import { maxMediaUsd } from "@reeve/agent/media/media-price";
 import type { ModelSpec } from "@reeve/contracts/agent";
 import type { FilePart } from "@reeve/contracts/content/parts";
 import { ResultExtent, ToolResultSchema, ToolStatus } from "@reeve/contracts/tool";
 import { asUint32 } from "@reeve/run/head/as-uint32";
 import { approvedCall } from "../calls/approved-call.ts";
 import { toolResultFact } from "../calls/tool-result.ts";
-import { costOf } from "../model/price.ts";
 import type { Fact, Scope } from "../state/fact.ts";
 import { fact } from "../state/fact.ts";
 import type { Call } from "../state/frame.ts";
 import { mediaSizeOf } from "./media-call.ts";
+import { costOfMedia } from "./media-cost.ts";
 
 /** The call whose media were generated. */
 export interface GeneratedCall {
@@ -32,13 +31,13 @@ export interface Generated {
 
 /** Returns the facts of a generation that succeeded: what it used, and its result with the artifacts. */
 export function generatedFacts(
-  generated: GeneratedCall,
+  { scope, call, media }: GeneratedCall,
   { model, files, inputTokens, outputTokens }: Generated,
   nowMs: number,
 ): readonly Fact[] {
-  const { scope, call, media } = generated;
   const { callId, name, arguments: args = {} } = approvedCall(call);
-  const costUsd = usdOf(generated, { model, files, inputTokens, outputTokens }, args);
+  const size = { ...mediaSizeOf(media, args), files: files.length };
+  const costUsd = costOfMedia(media, model, { ...size, inputTokens, outputTokens });
   const list = files.map(describe).join("\n");
   const result = create(ToolResultSchema, {
     callId,
@@ -112,23 +111,6 @@ function lostCostOf({ media }: Call): { readonly costUsd?: number } {
 
 function attemptOf({ media }: Call): number {
   return media?.attempt ?? 1;
-}
-
-/** Returns the cost of a generation. A price for each file takes precedence over the prices of tokens. Undefined: it has no price. */
-function usdOf(
-  { media }: GeneratedCall,
-  { model, files, inputTokens, outputTokens }: Generated,
-  args: JsonObject,
-): number | undefined {
-  const { pricing } = model;
-  if (pricing === undefined) return undefined;
-  const { usdPerImage, usdPerMillionCharacters } = pricing;
-  if ((media === "image" ? usdPerImage : usdPerMillionCharacters) !== undefined) {
-    return maxMediaUsd(media, model, { ...mediaSizeOf(media, args), files: files.length });
-  }
-  if (inputTokens + outputTokens === 0) return undefined;
-  const uncached = { cachedInputTokens: 0, cacheWriteInputTokens: 0, reasoningTokens: 0 };
-  return costOf({ inputTokens, outputTokens, ...uncached }, pricing);
 }
 
 function recordOf({ artifactId, name, mediaType, sizeBytes, width, height }: FilePart): JsonObject {

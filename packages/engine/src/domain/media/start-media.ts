@@ -40,7 +40,12 @@ export function startMedia(
   const problem = costProblem(state, { frame, call, tool }, reservedUsd ?? 0);
   if (problem !== undefined) return refused(problem);
   const { callId } = call.call;
-  const value = { callId, attempt, ...(reservedUsd !== undefined && { reservedUsd }) };
+  const value = {
+    callId,
+    attempt,
+    model: model?.upstreamName ?? "",
+    ...(reservedUsd !== undefined && { reservedUsd }),
+  };
   return [fact(scope, { case: "mediaCallStarted", value })];
 }
 

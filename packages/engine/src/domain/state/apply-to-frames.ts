@@ -141,10 +141,22 @@ function subtaskEnded(state: RunState, ended: SubtaskChanged): RunState {
   const { outcome, content } = outcomeOf(frame, ended);
   // Only the outcome is still needed.
   const over = { ...frame, outcome, units: noUnits, calls: [], modelCall: undefined };
-  const caller = state.frames.get(frame.subtask?.parent ?? "");
-  if (caller === undefined) return withFrame(state, over);
+  // A subtask may end while it calls a model or generates media, which the provider may bill.
+  const charged = withLost(withFrame(state, over), frame, {
+    lostUsd: reservedUsd(frame),
+    unansweredCalls: 0,
+  });
+  const caller = charged.frames.get(frame.subtask?.parent ?? "");
+  if (caller === undefined) return charged;
   const pendingMemory = new Map(caller.pendingMemory).set(taskKey(frame.id), content);
-  return withFrame(withFrame(state, over), { ...caller, pendingMemory });
+  return withFrame(charged, { ...caller, pendingMemory });
+}
+
+/** Returns what the calls of models and the generations in progress of a frame may cost at most, in US dollars. */
+function reservedUsd(frame: Frame): number {
+  const { modelCall } = frame;
+  const ofModel = modelCall?.status === "in_progress" ? modelCall.reservedUsd : 0;
+  return ofModel + reservedForMedia(frame);
 }
 
 /** Shares the outcomes of a step's subtasks with the whole run once the step has ended. */
@@ -162,12 +174,7 @@ function abandoned(state: RunState, envelope: RunEvent): RunState {
   const before = [...state.frames.values()];
   const frames = new Map(before.map((frame) => [frame.id, applyToFrame(frame, envelope)]));
   return before.reduce<RunState>(
-    (after, frame) => {
-      const { modelCall } = frame;
-      const ofModel = modelCall?.status === "in_progress" ? modelCall.reservedUsd : 0;
-      const lostUsd = ofModel + reservedForMedia(frame);
-      return withLost(after, frame, { lostUsd, unansweredCalls: 0 });
-    },
+    (after, frame) => withLost(after, frame, { lostUsd: reservedUsd(frame), unansweredCalls: 0 }),
     { ...state, frames },
   );
 }

@@ -18,6 +18,7 @@ import type { ModelProvider } from "../../ports/model-provider.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "../models/model-access.ts";
+import { ownerOf } from "../models/owner-of.ts";
 import { refusalOfCall } from "../policy-now.ts";
 import { formatOf, mediaRequest } from "./media-request.ts";
 import { retriedGeneration } from "./retried-generation.ts";
@@ -87,7 +88,7 @@ async function* generated(
   const { callId, name, arguments: args = {} } = approvedCall(call);
   assertModelAllowed(state, model, ports);
   const generator = await generatorOf(model, ports, signal);
-  const request = mediaRequest(media, model, args);
+  const request = { ...mediaRequest(media, model, args), owner: ownerOf(state) };
   const store = async (bytes: Uint8Array, label: string): Promise<FilePart> => {
     const { ending, mediaType } = formatOf(request, bytes);
     const file = {

@@ -1,0 +1,59 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { MediaCallEndedSchema, MediaCallStarted, RunEvent } from "@reeve/contracts/run";
+import { chargeMedia } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** The latest attempt of each generation of media that has no end, by call id. Never changed in place. */
+export type Generations = ReadonlyMap<string, MediaCallStarted>;
+
+/** One object, so that runs that generate nothing share it. */
+export const noGenerations: Generations = new Map();
+
+/** Returns the generations without an end after one more event. */
+export function generationsAfter(before: Generations, { event }: RunEvent): Generations {
+  switch (event.case) {
+    case "mediaCallStarted":
+      return new Map(before).set(event.value.callId, event.value);
+    case "mediaCallEnded":
+      return without(before, event.value.callId);
+    case "toolResult":
+      return without(before, event.value.result?.callId ?? "");
+    default:
+      return before;
+  }
+}
+
+function without(generations: Generations, callId: string): Generations {
+  if (!generations.has(callId)) return generations;
+  const others = new Map(generations);
+  others.delete(callId);
+  return others;
+}
+
+/**
+ * Returns how the generations end that the end of their run cancels. The provider may bill each of them, so its cost is the maximum that
+ * was reserved for it.
+ */
+export function cancelledGenerations(
+  generations: Generations,
+): readonly MessageInitShape<typeof MediaCallEndedSchema>[] {
+  return [...generations.values()].map(({ callId, attempt, model, reservedUsd }) => ({
+    callId,
+    attempt,
+    model,
+    failure: "cancelled",
+    mayBeBilled: true,
+    ...(reservedUsd !== undefined && { costUsd: reservedUsd }),
+  }));
+}
+
+/** Returns what a run has used whose end cancels its generations. */
+export function withCancelledGenerations(spent: Ledger, generations: Generations): Ledger {
+  return [...generations.values()].reduce(
+    (sum, { reservedUsd }) =>
+      reservedUsd === undefined
+        ? sum
+        : chargeMedia(sum, { inputTokens: 0, outputTokens: 0, costUsd: reservedUsd }),
+    spent,
+  );
+}
