@@ -75,6 +75,15 @@ TOOLS = {
             ),
             permission_class="safe",
             idempotent=True,
+            # A workflow has a node for each tool. With these, an editor shows it by its title, and checks what its output is used for.
+            title="Statistics of numbers",
+            output_schema=struct(
+                {
+                    "type": "object",
+                    "properties": {"count": NUMBER, "mean": NUMBER, "median": NUMBER, "deviation": NUMBER},
+                    "required": ["count", "mean", "median", "deviation"],
+                }
+            ),
         ),
     ),
     "countdown": (

@@ -94,6 +94,45 @@ describe("the tools of a provider", () => {
   });
 });
 
+const shouted = {
+  type: "object",
+  properties: { said: { type: "string" } },
+  required: ["said"],
+};
+
+// Requirement: WF-1
+describe("a tool with an output schema", () => {
+  const typed = { ...echo, title: "Echo", outputSchema: shouted, costHint: "model" };
+
+  test("has its title, its schema, and its cost in the catalog", async () => {
+    const tools = [
+      typed,
+      { ...echo, name: "list", outputSchema: { type: "array" } },
+      { ...echo, name: "dear", costHint: "gold" },
+    ];
+    await using acme = await provided(answering(""), {}, { tools });
+    expect(acme.provider.tools.map(({ descriptor }) => descriptor)).toMatchObject([
+      { name: "acme__echo", title: "Echo", outputSchema: shouted, costHint: "model" },
+    ]);
+  });
+
+  test.each([
+    ["matches", { structured: { said: "hi" } }, false, "hi"],
+    ["does not match", { structured: { said: 3 } }, true, "said must be string"],
+    ["has no structured form", { content: "hi" }, true, "it has no structured form"],
+    ["is an error", { content: "no voice", isError: true }, true, "no voice"],
+  ])("returns a result that %s, or says what is wrong", async (_, result, isError, content) => {
+    const serve = (call: ServedCall) => {
+      call.say({ case: "result", value: result });
+      call.end();
+    };
+    await using acme = await provided(serve, {}, { tools: [typed] });
+    const outcome = await acme.call();
+    expect(outcome.isError).toBe(isError);
+    expect(outcome.content).toContain(content);
+  });
+});
+
 describe("a call of a provider's tool", () => {
   test("has its id, its arguments, and the configured metadata, and returns all progress", async () => {
     await using acme = await provided(

@@ -13,7 +13,8 @@ import { builtinNodeTypes } from "./builtin-node-types.ts";
 import { mainInput } from "./handles.ts";
 import type { NodeTarget } from "./node-target.ts";
 import { mapTargetOf, namingProperty, targetOf } from "./node-target.ts";
-import type { NodePort, NodeType } from "./node-type.ts";
+import type { NodeKind, NodePort, NodeType } from "./node-type.ts";
+import { isCostHint } from "./node-type.ts";
 import { anything, input } from "./ports.ts";
 
 /** An agent that nodes can call. */
@@ -70,7 +71,14 @@ function withoutName({ kind, name }: NodeTarget, { propertiesSchema }: NodeType)
 type Parts = Partial<
   Pick<
     NodeType,
-    "description" | "inputs" | "outputs" | "takesOtherInputs" | "permissionClass" | "problem"
+    | "title"
+    | "description"
+    | "inputs"
+    | "outputs"
+    | "takesOtherInputs"
+    | "permissionClass"
+    | "costHint"
+    | "problem"
   >
 >;
 
@@ -78,17 +86,23 @@ type Parts = Partial<
 function partsOf({ kind, name }: NodeTarget, { tools, agents }: NodeCatalog): Parts {
   if (kind === "tool" || kind === "http") {
     const tool = tools.find((each) => each.name === name);
-    return tool === undefined ? {} : toolParts(tool);
+    return tool === undefined ? {} : toolParts(kind, tool);
   }
   if (kind === "media") return { problem: mediaProblem(name, tools) };
   const schema =
     kind === "agent" || kind === "workflow"
       ? agents.find(({ id }) => id === name)?.outputSchema
       : undefined;
-  const { outputs = [] } = builtinNodeTypes.get(kind) ?? {};
+  return typedResult(kind, schema);
+}
+
+/** Returns the outputs of a node whose result has a schema. */
+function typedResult(kind: NodeKind, schema: JsonObject | undefined): Pick<Parts, "outputs"> {
   if (schema === undefined) return {};
-  const typed = outputs.map((port) => (port.handle === "result" ? { ...port, schema } : port));
-  return { outputs: typed };
+  const { outputs = [] } = builtinNodeTypes.get(kind) ?? {};
+  return {
+    outputs: outputs.map((port) => (port.handle === "result" ? { ...port, schema } : port)),
+  };
 }
 
 /** Returns why a node generates no media. Empty: it does, or names no kind of media, which is another violation. */
@@ -107,7 +121,8 @@ function mediaProblem(name: string, tools: NodeCatalog["tools"]): string {
     : `the agent has no tool ${mediaToolName(name)}: set ${mediaField(name)} to a model that generates ${name}, and let its tool filter pass the tool`;
 }
 
-function toolParts({ description, inputSchema = {}, permissionClass }: ToolDescriptor): Parts {
+function toolParts(kind: NodeKind, tool: ToolDescriptor): Parts {
+  const { description, inputSchema = {}, permissionClass, title, outputSchema, costHint } = tool;
   const { properties, required, additionalProperties } = inputSchema;
   const needed = new Set(Array.isArray(required) ? required : []);
   const known = isSchema(properties) ? Object.entries(properties) : [];
@@ -117,7 +132,15 @@ function toolParts({ description, inputSchema = {}, permissionClass }: ToolDescr
     return input(name, about, { schema, required: needed.has(name) });
   });
   const takesOtherInputs = additionalProperties !== false;
-  return { description, inputs, takesOtherInputs, permissionClass };
+  return {
+    ...(title !== "" && { title }),
+    description,
+    inputs,
+    takesOtherInputs,
+    permissionClass,
+    ...typedResult(kind, outputSchema),
+    ...(isCostHint(costHint) && { costHint }),
+  };
 }
 
 /** A map has the inputs of what it calls, without the one that takes the item. */

@@ -22,7 +22,14 @@ export const nodeKinds = [
 export type NodeKind = (typeof nodeKinds)[number];
 
 /** What a node costs: nothing, the call of a tool, a call of a model, or a run of an agent. */
-export type CostHint = "none" | "tool" | "model" | "agent";
+export type CostHint = (typeof costHints)[number];
+
+const costHints = ["none", "tool", "model", "agent"] as const;
+
+/** Whether a text says what a node costs. */
+export function isCostHint(text: string): text is CostHint {
+  return costHints.some((hint) => hint === text);
+}
 
 /** An input or an output of a node. */
 export interface NodePort {

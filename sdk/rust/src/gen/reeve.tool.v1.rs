@@ -54,6 +54,16 @@ pub struct ToolDescriptor {
     /// tool.
     #[prost(message, optional, tag = "20")]
     pub client: ::core::option::Option<ClientExecution>,
+    /// Name of the tool for people. Empty: its name.
+    #[prost(string, tag = "26")]
+    pub title: ::prost::alloc::string::String,
+    /// JSON Schema of the structured result, whose type is object. The source of the tool checks each result that
+    /// is no error against it. Unset: any result.
+    #[prost(message, optional, tag = "27")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// What a call costs, as in `reeve.workflow.v1.NodeType.cost_hint`. Empty: `tool`.
+    #[prost(string, tag = "36")]
+    pub cost_hint: ::prost::alloc::string::String,
 }
 /// How a client executes a tool that it offers.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1397,6 +1407,18 @@ pub struct ProvidedTool {
     /// Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
     #[prost(string, tag = "7")]
     pub exclusive_lock: ::prost::alloc::string::String,
+    /// Name of the tool for people, for example in an editor of workflows. If empty, its name.
+    #[prost(string, tag = "16")]
+    pub title: ::prost::alloc::string::String,
+    /// JSON Schema of `ProvidedResult.structured`. Its type must be object. If set, every result that is no
+    /// failure must have a structured form that matches: another one fails the call. A node of a workflow
+    /// then has an output of this type. If unset, results may have any structured form, or none.
+    #[prost(message, optional, tag = "17")]
+    pub output_schema: ::core::option::Option<::prost_types::Struct>,
+    /// What a call costs, for people who build workflows: `tool` for little, `model` for about a call of a
+    /// model, or `agent` for more. If empty, `tool`.
+    #[prost(string, tag = "26")]
+    pub cost_hint: ::prost::alloc::string::String,
 }
 /// Request of `ExecuteTool`.
 #[derive(Clone, PartialEq, ::prost::Message)]

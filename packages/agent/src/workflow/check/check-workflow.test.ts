@@ -6,6 +6,9 @@ import { PermissionClass, ToolCatalogSchema } from "@reeve/contracts/tool";
 import { check } from "../../../test/check.ts";
 import { offer, tool } from "../../../test/offer.ts";
 import { graphViolations, workflowOf } from "../../../test/workflows.ts";
+import { nodeTypeOf } from "../node-catalog.ts";
+import { checkContext } from "./check-context.ts";
+import { checkEdges } from "./check-edges.ts";
 import { fitProblem, typeReader } from "./type-fit.ts";
 
 const input = { id: "in", type: "input" };
@@ -178,6 +181,33 @@ describe("a workflow", () => {
     expect(graphViolations(list)).toEqual(["edges[1].target_handle: TYPE_MISMATCH"]);
     const part = workflowOf(nodes, "in -> each.items", "each.results.0 -> read.path");
     expect(graphViolations(part)).toEqual([]);
+  });
+
+  test("has the outputs that the provider of a tool describes", () => {
+    const properties = { name: { type: "string" }, lines: { type: "array" } };
+    const provided = tool("crm__customer", {
+      title: "Customer",
+      source: "provider:crm",
+      costHint: "model",
+      outputSchema: { type: "object", properties },
+    });
+    const catalog = create(ToolCatalogSchema, { tools: [provided, tool("read_file")] });
+    const node = { id: "who", type: "tool:crm__customer" };
+    const known = { tools: catalog.tools, agents: [] };
+    const context = { catalog: known, excluded: new Map(), delegates: [] };
+    expect(nodeTypeOf(node, known)).toMatchObject({
+      title: "Customer",
+      costHint: "model",
+      outputs: [{ handle: "result", schema: { properties } }, { handle: "error" }],
+    });
+    const workflow = workflowOf(
+      [node, read, { ...read, id: "again" }],
+      "who.result.name -> read.path",
+      "who.result.lines -> again.path",
+    );
+    expect(checkEdges(workflow, checkContext(context))).toMatchObject([
+      { field: "workflow.edges[1].target_handle", reason: "TYPE_MISMATCH" },
+    ]);
   });
 
   test("has inputs with names that every language and log can have", () => {

@@ -14,6 +14,9 @@ export type DescribedTool =
   | { readonly kind: "refused"; readonly reason: string };
 
 const validName = /^[a-zA-Z0-9_-]{1,128}$/;
+const maxTitle = 128;
+/** What a provider may say of the cost of a call. */
+const costHints: ReadonlySet<string> = new Set(["tool", "model", "agent"]);
 
 /** Returns the descriptor of a provider's tool. The policy of the operator overrides what the provider says. */
 export function describedTool(
@@ -35,6 +38,16 @@ export function describedTool(
   if (!isObjectSchema(inputSchema)) {
     return refused("its input_schema is not a valid JSON Schema of an object");
   }
+  const { outputSchema } = tool;
+  if (outputSchema !== undefined && !isStorable(outputSchema)) {
+    return refused("its output_schema is nested too deeply");
+  }
+  if (outputSchema !== undefined && !isObjectSchema(outputSchema)) {
+    return refused("its output_schema is not a valid JSON Schema of an object");
+  }
+  if (tool.costHint !== "" && !costHints.has(tool.costHint)) {
+    return refused(`"${tool.costHint.slice(0, 64)}" is no cost_hint: use tool, model, or agent`);
+  }
   const descriptor = create(ToolDescriptorSchema, {
     name,
     // A provider may repeat what it was sent.
@@ -45,6 +58,9 @@ export function describedTool(
     parallelSafe: policy?.parallel_safe ?? tool.parallelSafe ?? true,
     exclusiveLock: policy?.exclusive_lock ?? tool.exclusiveLock,
     idempotent: policy?.idempotent ?? tool.idempotent,
+    title: processRedaction.text(tool.title).slice(0, maxTitle),
+    ...(outputSchema && { outputSchema: processRedaction.json(outputSchema) }),
+    costHint: tool.costHint,
   });
   return { kind: "tool", descriptor };
 }

@@ -9,6 +9,7 @@ import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction"
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Secrets } from "../../secrets/secrets.ts";
 import { callProvider } from "./call-provider.ts";
+import { checkedResult } from "./checked-result.ts";
 import { describedTool } from "./provided-tool.ts";
 import { ProviderChannel } from "./provider-channel.ts";
 import type { ProviderConfig } from "./provider-config.ts";
@@ -137,6 +138,10 @@ export class ToolProvider implements AsyncDisposable {
       idempotent: descriptor.idempotent,
       timeLimitMs: this.#config.time_limit_seconds * 1_000,
     };
-    return { descriptor, call: (context, signal) => callProvider(call, context, signal) };
+    return {
+      descriptor,
+      call: async (context, signal) =>
+        checkedResult(descriptor, await callProvider(call, context, signal)),
+    };
   }
 }

@@ -15,7 +15,7 @@ import type { JsonObject, Message } from "@bufbuild/protobuf";
  * Describes the file reeve/tool/v1/tool_provider.proto.
  */
 export const file_reeve_tool_v1_tool_provider: GenFile = /*@__PURE__*/
-  fileDesc("CiFyZWV2ZS90b29sL3YxL3Rvb2xfcHJvdmlkZXIucHJvdG8SDXJlZXZlLnRvb2wudjEiFgoURGVzY3JpYmVUb29sc1JlcXVlc3QiQwoVRGVzY3JpYmVUb29sc1Jlc3BvbnNlEioKBXRvb2xzGAEgAygLMhsucmVldmUudG9vbC52MS5Qcm92aWRlZFRvb2wi1AEKDFByb3ZpZGVkVG9vbBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoCRISCgppZGVtcG90ZW50GAUgASgIEhoKDXBhcmFsbGVsX3NhZmUYBiABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgHIAEoCUIQCg5fcGFyYWxsZWxfc2FmZSLDAQoSRXhlY3V0ZVRvb2xSZXF1ZXN0Eg8KB2NhbGxfaWQYASABKAkSDAoEbmFtZRgCIAEoCRIqCglhcmd1bWVudHMYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0Eg4KBnRlbmFudBgEIAEoCRIOCgZydW5faWQYBSABKAkSEwoLdHJhY2VwYXJlbnQYBiABKAkSLQoKdGltZV9saW1pdBgHIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbiKEAQoTRXhlY3V0ZVRvb2xSZXNwb25zZRIzCghwcm9ncmVzcxgBIAEoCzIfLnJlZXZlLnRvb2wudjEuUHJvdmlkZWRQcm9ncmVzc0gAEi8KBnJlc3VsdBgCIAEoCzIdLnJlZXZlLnRvb2wudjEuUHJvdmlkZWRSZXN1bHRIAEIHCgVldmVudCJTChBQcm92aWRlZFByb2dyZXNzEhAKCHByb2dyZXNzGAEgASgBEhIKBXRvdGFsGAIgASgBSACIAQESDwoHbWVzc2FnZRgDIAEoCUIICgZfdG90YWwijAEKDlByb3ZpZGVkUmVzdWx0Eg8KB2NvbnRlbnQYASABKAkSEAoIaXNfZXJyb3IYAiABKAgSKwoKc3RydWN0dXJlZBgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSKgoFZmlsZXMYBCADKAsyGy5yZWV2ZS50b29sLnYxLlByb3ZpZGVkRmlsZSIzCgxQcm92aWRlZEZpbGUSEgoKbWVkaWFfdHlwZRgBIAEoCRIPCgdjb250ZW50GAIgASgMMs4BChNUb29sUHJvdmlkZXJTZXJ2aWNlEl8KDURlc2NyaWJlVG9vbHMSIy5yZWV2ZS50b29sLnYxLkRlc2NyaWJlVG9vbHNSZXF1ZXN0GiQucmVldmUudG9vbC52MS5EZXNjcmliZVRvb2xzUmVzcG9uc2UiA5ACARJWCgtFeGVjdXRlVG9vbBIhLnJlZXZlLnRvb2wudjEuRXhlY3V0ZVRvb2xSZXF1ZXN0GiIucmVldmUudG9vbC52MS5FeGVjdXRlVG9vbFJlc3BvbnNlMAFiBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_struct]);
+  fileDesc("CiFyZWV2ZS90b29sL3YxL3Rvb2xfcHJvdmlkZXIucHJvdG8SDXJlZXZlLnRvb2wudjEiFgoURGVzY3JpYmVUb29sc1JlcXVlc3QiQwoVRGVzY3JpYmVUb29sc1Jlc3BvbnNlEioKBXRvb2xzGAEgAygLMhsucmVldmUudG9vbC52MS5Qcm92aWRlZFRvb2wipgIKDFByb3ZpZGVkVG9vbBIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEi0KDGlucHV0X3NjaGVtYRgDIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3QSGAoQcGVybWlzc2lvbl9jbGFzcxgEIAEoCRISCgppZGVtcG90ZW50GAUgASgIEhoKDXBhcmFsbGVsX3NhZmUYBiABKAhIAIgBARIWCg5leGNsdXNpdmVfbG9jaxgHIAEoCRINCgV0aXRsZRgQIAEoCRIuCg1vdXRwdXRfc2NoZW1hGBEgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIRCgljb3N0X2hpbnQYGiABKAlCEAoOX3BhcmFsbGVsX3NhZmUiwwEKEkV4ZWN1dGVUb29sUmVxdWVzdBIPCgdjYWxsX2lkGAEgASgJEgwKBG5hbWUYAiABKAkSKgoJYXJndW1lbnRzGAMgASgLMhcuZ29vZ2xlLnByb3RvYnVmLlN0cnVjdBIOCgZ0ZW5hbnQYBCABKAkSDgoGcnVuX2lkGAUgASgJEhMKC3RyYWNlcGFyZW50GAYgASgJEi0KCnRpbWVfbGltaXQYByABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24ihAEKE0V4ZWN1dGVUb29sUmVzcG9uc2USMwoIcHJvZ3Jlc3MYASABKAsyHy5yZWV2ZS50b29sLnYxLlByb3ZpZGVkUHJvZ3Jlc3NIABIvCgZyZXN1bHQYAiABKAsyHS5yZWV2ZS50b29sLnYxLlByb3ZpZGVkUmVzdWx0SABCBwoFZXZlbnQiUwoQUHJvdmlkZWRQcm9ncmVzcxIQCghwcm9ncmVzcxgBIAEoARISCgV0b3RhbBgCIAEoAUgAiAEBEg8KB21lc3NhZ2UYAyABKAlCCAoGX3RvdGFsIowBCg5Qcm92aWRlZFJlc3VsdBIPCgdjb250ZW50GAEgASgJEhAKCGlzX2Vycm9yGAIgASgIEisKCnN0cnVjdHVyZWQYAyABKAsyFy5nb29nbGUucHJvdG9idWYuU3RydWN0EioKBWZpbGVzGAQgAygLMhsucmVldmUudG9vbC52MS5Qcm92aWRlZEZpbGUiMwoMUHJvdmlkZWRGaWxlEhIKCm1lZGlhX3R5cGUYASABKAkSDwoHY29udGVudBgCIAEoDDLOAQoTVG9vbFByb3ZpZGVyU2VydmljZRJfCg1EZXNjcmliZVRvb2xzEiMucmVldmUudG9vbC52MS5EZXNjcmliZVRvb2xzUmVxdWVzdBokLnJlZXZlLnRvb2wudjEuRGVzY3JpYmVUb29sc1Jlc3BvbnNlIgOQAgESVgoLRXhlY3V0ZVRvb2wSIS5yZWV2ZS50b29sLnYxLkV4ZWN1dGVUb29sUmVxdWVzdBoiLnJlZXZlLnRvb2wudjEuRXhlY3V0ZVRvb2xSZXNwb25zZTABYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_struct]);
 
 /**
  * Request of `DescribeTools`. Empty.
@@ -109,6 +109,30 @@ export type ProvidedTool = Message<"reeve.tool.v1.ProvidedTool"> & {
    * @generated from field: string exclusive_lock = 7;
    */
   exclusiveLock: string;
+
+  /**
+   * Name of the tool for people, for example in an editor of workflows. If empty, its name.
+   *
+   * @generated from field: string title = 16;
+   */
+  title: string;
+
+  /**
+   * JSON Schema of `ProvidedResult.structured`. Its type must be object. If set, every result that is no
+   * failure must have a structured form that matches: another one fails the call. A node of a workflow
+   * then has an output of this type. If unset, results may have any structured form, or none.
+   *
+   * @generated from field: google.protobuf.Struct output_schema = 17;
+   */
+  outputSchema?: JsonObject | undefined;
+
+  /**
+   * What a call costs, for people who build workflows: `tool` for little, `model` for about a call of a
+   * model, or `agent` for more. If empty, `tool`.
+   *
+   * @generated from field: string cost_hint = 26;
+   */
+  costHint: string;
 };
 
 /**

@@ -128,6 +128,15 @@ type ProvidedTool struct {
 	ParallelSafe *bool `protobuf:"varint,6,opt,name=parallel_safe,json=parallelSafe,proto3,oneof" json:"parallel_safe,omitempty"`
 	// Name of a lock that at most one call of a run holds at a time. Empty if the tool needs none.
 	ExclusiveLock string `protobuf:"bytes,7,opt,name=exclusive_lock,json=exclusiveLock,proto3" json:"exclusive_lock,omitempty"`
+	// Name of the tool for people, for example in an editor of workflows. If empty, its name.
+	Title string `protobuf:"bytes,16,opt,name=title,proto3" json:"title,omitempty"`
+	// JSON Schema of `ProvidedResult.structured`. Its type must be object. If set, every result that is no
+	// failure must have a structured form that matches: another one fails the call. A node of a workflow
+	// then has an output of this type. If unset, results may have any structured form, or none.
+	OutputSchema *structpb.Struct `protobuf:"bytes,17,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	// What a call costs, for people who build workflows: `tool` for little, `model` for about a call of a
+	// model, or `agent` for more. If empty, `tool`.
+	CostHint      string `protobuf:"bytes,26,opt,name=cost_hint,json=costHint,proto3" json:"cost_hint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -207,6 +216,27 @@ func (x *ProvidedTool) GetParallelSafe() bool {
 func (x *ProvidedTool) GetExclusiveLock() string {
 	if x != nil {
 		return x.ExclusiveLock
+	}
+	return ""
+}
+
+func (x *ProvidedTool) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *ProvidedTool) GetOutputSchema() *structpb.Struct {
+	if x != nil {
+		return x.OutputSchema
+	}
+	return nil
+}
+
+func (x *ProvidedTool) GetCostHint() string {
+	if x != nil {
+		return x.CostHint
 	}
 	return ""
 }
@@ -600,7 +630,7 @@ const file_reeve_tool_v1_tool_provider_proto_rawDesc = "" +
 	"!reeve/tool/v1/tool_provider.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x16\n" +
 	"\x14DescribeToolsRequest\"J\n" +
 	"\x15DescribeToolsResponse\x121\n" +
-	"\x05tools\x18\x01 \x03(\v2\x1b.reeve.tool.v1.ProvidedToolR\x05tools\"\xae\x02\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1b.reeve.tool.v1.ProvidedToolR\x05tools\"\x9f\x03\n" +
 	"\fProvidedTool\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -610,7 +640,10 @@ const file_reeve_tool_v1_tool_provider_proto_rawDesc = "" +
 	"idempotent\x18\x05 \x01(\bR\n" +
 	"idempotent\x12(\n" +
 	"\rparallel_safe\x18\x06 \x01(\bH\x00R\fparallelSafe\x88\x01\x01\x12%\n" +
-	"\x0eexclusive_lock\x18\a \x01(\tR\rexclusiveLockB\x10\n" +
+	"\x0eexclusive_lock\x18\a \x01(\tR\rexclusiveLock\x12\x14\n" +
+	"\x05title\x18\x10 \x01(\tR\x05title\x12<\n" +
+	"\routput_schema\x18\x11 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x1b\n" +
+	"\tcost_hint\x18\x1a \x01(\tR\bcostHintB\x10\n" +
 	"\x0e_parallel_safe\"\x83\x02\n" +
 	"\x12ExecuteToolRequest\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -674,21 +707,22 @@ var file_reeve_tool_v1_tool_provider_proto_goTypes = []any{
 var file_reeve_tool_v1_tool_provider_proto_depIdxs = []int32{
 	2,  // 0: reeve.tool.v1.DescribeToolsResponse.tools:type_name -> reeve.tool.v1.ProvidedTool
 	8,  // 1: reeve.tool.v1.ProvidedTool.input_schema:type_name -> google.protobuf.Struct
-	8,  // 2: reeve.tool.v1.ExecuteToolRequest.arguments:type_name -> google.protobuf.Struct
-	9,  // 3: reeve.tool.v1.ExecuteToolRequest.time_limit:type_name -> google.protobuf.Duration
-	5,  // 4: reeve.tool.v1.ExecuteToolResponse.progress:type_name -> reeve.tool.v1.ProvidedProgress
-	6,  // 5: reeve.tool.v1.ExecuteToolResponse.result:type_name -> reeve.tool.v1.ProvidedResult
-	8,  // 6: reeve.tool.v1.ProvidedResult.structured:type_name -> google.protobuf.Struct
-	7,  // 7: reeve.tool.v1.ProvidedResult.files:type_name -> reeve.tool.v1.ProvidedFile
-	0,  // 8: reeve.tool.v1.ToolProviderService.DescribeTools:input_type -> reeve.tool.v1.DescribeToolsRequest
-	3,  // 9: reeve.tool.v1.ToolProviderService.ExecuteTool:input_type -> reeve.tool.v1.ExecuteToolRequest
-	1,  // 10: reeve.tool.v1.ToolProviderService.DescribeTools:output_type -> reeve.tool.v1.DescribeToolsResponse
-	4,  // 11: reeve.tool.v1.ToolProviderService.ExecuteTool:output_type -> reeve.tool.v1.ExecuteToolResponse
-	10, // [10:12] is the sub-list for method output_type
-	8,  // [8:10] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	8,  // 2: reeve.tool.v1.ProvidedTool.output_schema:type_name -> google.protobuf.Struct
+	8,  // 3: reeve.tool.v1.ExecuteToolRequest.arguments:type_name -> google.protobuf.Struct
+	9,  // 4: reeve.tool.v1.ExecuteToolRequest.time_limit:type_name -> google.protobuf.Duration
+	5,  // 5: reeve.tool.v1.ExecuteToolResponse.progress:type_name -> reeve.tool.v1.ProvidedProgress
+	6,  // 6: reeve.tool.v1.ExecuteToolResponse.result:type_name -> reeve.tool.v1.ProvidedResult
+	8,  // 7: reeve.tool.v1.ProvidedResult.structured:type_name -> google.protobuf.Struct
+	7,  // 8: reeve.tool.v1.ProvidedResult.files:type_name -> reeve.tool.v1.ProvidedFile
+	0,  // 9: reeve.tool.v1.ToolProviderService.DescribeTools:input_type -> reeve.tool.v1.DescribeToolsRequest
+	3,  // 10: reeve.tool.v1.ToolProviderService.ExecuteTool:input_type -> reeve.tool.v1.ExecuteToolRequest
+	1,  // 11: reeve.tool.v1.ToolProviderService.DescribeTools:output_type -> reeve.tool.v1.DescribeToolsResponse
+	4,  // 12: reeve.tool.v1.ToolProviderService.ExecuteTool:output_type -> reeve.tool.v1.ExecuteToolResponse
+	11, // [11:13] is the sub-list for method output_type
+	9,  // [9:11] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_provider_proto_init() }

@@ -122,7 +122,7 @@ class ListToolsResponse(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ...) -> None: ...
 
 class ToolDescriptor(_message.Message):
-    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category", "path_arguments", "client")
+    __slots__ = ("name", "description", "input_schema", "permission_class", "parallel_safe", "exclusive_lock", "idempotent", "source", "pool", "category", "path_arguments", "client", "title", "output_schema", "cost_hint")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -135,6 +135,9 @@ class ToolDescriptor(_message.Message):
     CATEGORY_FIELD_NUMBER: _ClassVar[int]
     PATH_ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
     CLIENT_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    COST_HINT_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     input_schema: _struct_pb2.Struct
@@ -147,7 +150,10 @@ class ToolDescriptor(_message.Message):
     category: ToolCategory
     path_arguments: _containers.RepeatedScalarFieldContainer[str]
     client: ClientExecution
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ..., path_arguments: _Optional[_Iterable[str]] = ..., client: _Optional[_Union[ClientExecution, _Mapping]] = ...) -> None: ...
+    title: str
+    output_schema: _struct_pb2.Struct
+    cost_hint: str
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[_Union[PermissionClass, str]] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., idempotent: _Optional[bool] = ..., source: _Optional[str] = ..., pool: _Optional[str] = ..., category: _Optional[_Union[ToolCategory, str]] = ..., path_arguments: _Optional[_Iterable[str]] = ..., client: _Optional[_Union[ClientExecution, _Mapping]] = ..., title: _Optional[str] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., cost_hint: _Optional[str] = ...) -> None: ...
 
 class ClientExecution(_message.Message):
     __slots__ = ("timeout", "answered_by_person", "output_schema")

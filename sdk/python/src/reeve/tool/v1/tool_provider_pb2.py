@@ -26,7 +26,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!reeve/tool/v1/tool_provider.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x16\n\x14\x44\x65scribeToolsRequest\"J\n\x15\x44\x65scribeToolsResponse\x12\x31\n\x05tools\x18\x01 \x03(\x0b\x32\x1b.reeve.tool.v1.ProvidedToolR\x05tools\"\xae\x02\n\x0cProvidedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12:\n\x0cinput_schema\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\x0binputSchema\x12)\n\x10permission_class\x18\x04 \x01(\tR\x0fpermissionClass\x12\x1e\n\nidempotent\x18\x05 \x01(\x08R\nidempotent\x12(\n\rparallel_safe\x18\x06 \x01(\x08H\x00R\x0cparallelSafe\x88\x01\x01\x12%\n\x0e\x65xclusive_lock\x18\x07 \x01(\tR\rexclusiveLockB\x10\n\x0e_parallel_safe\"\x83\x02\n\x12\x45xecuteToolRequest\x12\x17\n\x07\x63\x61ll_id\x18\x01 \x01(\tR\x06\x63\x61llId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x35\n\targuments\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\targuments\x12\x16\n\x06tenant\x18\x04 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x05 \x01(\tR\x05runId\x12 \n\x0btraceparent\x18\x06 \x01(\tR\x0btraceparent\x12\x38\n\ntime_limit\x18\x07 \x01(\x0b\x32\x19.google.protobuf.DurationR\ttimeLimit\"\x96\x01\n\x13\x45xecuteToolResponse\x12=\n\x08progress\x18\x01 \x01(\x0b\x32\x1f.reeve.tool.v1.ProvidedProgressH\x00R\x08progress\x12\x37\n\x06result\x18\x02 \x01(\x0b\x32\x1d.reeve.tool.v1.ProvidedResultH\x00R\x06resultB\x07\n\x05\x65vent\"m\n\x10ProvidedProgress\x12\x1a\n\x08progress\x18\x01 \x01(\x01R\x08progress\x12\x19\n\x05total\x18\x02 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n\x07message\x18\x03 \x01(\tR\x07messageB\x08\n\x06_total\"\xb1\x01\n\x0eProvidedResult\x12\x18\n\x07\x63ontent\x18\x01 \x01(\tR\x07\x63ontent\x12\x19\n\x08is_error\x18\x02 \x01(\x08R\x07isError\x12\x37\n\nstructured\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\nstructured\x12\x31\n\x05\x66iles\x18\x04 \x03(\x0b\x32\x1b.reeve.tool.v1.ProvidedFileR\x05\x66iles\"G\n\x0cProvidedFile\x12\x1d\n\nmedia_type\x18\x01 \x01(\tR\tmediaType\x12\x18\n\x07\x63ontent\x18\x02 \x01(\x0cR\x07\x63ontent2\xce\x01\n\x13ToolProviderService\x12_\n\rDescribeTools\x12#.reeve.tool.v1.DescribeToolsRequest\x1a$.reeve.tool.v1.DescribeToolsResponse\"\x03\x90\x02\x01\x12V\n\x0b\x45xecuteTool\x12!.reeve.tool.v1.ExecuteToolRequest\x1a\".reeve.tool.v1.ExecuteToolResponse0\x01\x42S\n\x11\x64\x65v.reeve.tool.v1B\x11ToolProviderProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!reeve/tool/v1/tool_provider.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\"\x16\n\x14\x44\x65scribeToolsRequest\"J\n\x15\x44\x65scribeToolsResponse\x12\x31\n\x05tools\x18\x01 \x03(\x0b\x32\x1b.reeve.tool.v1.ProvidedToolR\x05tools\"\x9f\x03\n\x0cProvidedTool\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12:\n\x0cinput_schema\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\x0binputSchema\x12)\n\x10permission_class\x18\x04 \x01(\tR\x0fpermissionClass\x12\x1e\n\nidempotent\x18\x05 \x01(\x08R\nidempotent\x12(\n\rparallel_safe\x18\x06 \x01(\x08H\x00R\x0cparallelSafe\x88\x01\x01\x12%\n\x0e\x65xclusive_lock\x18\x07 \x01(\tR\rexclusiveLock\x12\x14\n\x05title\x18\x10 \x01(\tR\x05title\x12<\n\routput_schema\x18\x11 \x01(\x0b\x32\x17.google.protobuf.StructR\x0coutputSchema\x12\x1b\n\tcost_hint\x18\x1a \x01(\tR\x08\x63ostHintB\x10\n\x0e_parallel_safe\"\x83\x02\n\x12\x45xecuteToolRequest\x12\x17\n\x07\x63\x61ll_id\x18\x01 \x01(\tR\x06\x63\x61llId\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x35\n\targuments\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\targuments\x12\x16\n\x06tenant\x18\x04 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x05 \x01(\tR\x05runId\x12 \n\x0btraceparent\x18\x06 \x01(\tR\x0btraceparent\x12\x38\n\ntime_limit\x18\x07 \x01(\x0b\x32\x19.google.protobuf.DurationR\ttimeLimit\"\x96\x01\n\x13\x45xecuteToolResponse\x12=\n\x08progress\x18\x01 \x01(\x0b\x32\x1f.reeve.tool.v1.ProvidedProgressH\x00R\x08progress\x12\x37\n\x06result\x18\x02 \x01(\x0b\x32\x1d.reeve.tool.v1.ProvidedResultH\x00R\x06resultB\x07\n\x05\x65vent\"m\n\x10ProvidedProgress\x12\x1a\n\x08progress\x18\x01 \x01(\x01R\x08progress\x12\x19\n\x05total\x18\x02 \x01(\x01H\x00R\x05total\x88\x01\x01\x12\x18\n\x07message\x18\x03 \x01(\tR\x07messageB\x08\n\x06_total\"\xb1\x01\n\x0eProvidedResult\x12\x18\n\x07\x63ontent\x18\x01 \x01(\tR\x07\x63ontent\x12\x19\n\x08is_error\x18\x02 \x01(\x08R\x07isError\x12\x37\n\nstructured\x18\x03 \x01(\x0b\x32\x17.google.protobuf.StructR\nstructured\x12\x31\n\x05\x66iles\x18\x04 \x03(\x0b\x32\x1b.reeve.tool.v1.ProvidedFileR\x05\x66iles\"G\n\x0cProvidedFile\x12\x1d\n\nmedia_type\x18\x01 \x01(\tR\tmediaType\x12\x18\n\x07\x63ontent\x18\x02 \x01(\x0cR\x07\x63ontent2\xce\x01\n\x13ToolProviderService\x12_\n\rDescribeTools\x12#.reeve.tool.v1.DescribeToolsRequest\x1a$.reeve.tool.v1.DescribeToolsResponse\"\x03\x90\x02\x01\x12V\n\x0b\x45xecuteTool\x12!.reeve.tool.v1.ExecuteToolRequest\x1a\".reeve.tool.v1.ExecuteToolResponse0\x01\x42S\n\x11\x64\x65v.reeve.tool.v1B\x11ToolProviderProtoP\x01Z)reeve.dev/sdk/go/gen/reeve/tool/v1;toolv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,17 +41,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DESCRIBETOOLSRESPONSE']._serialized_start=138
   _globals['_DESCRIBETOOLSRESPONSE']._serialized_end=212
   _globals['_PROVIDEDTOOL']._serialized_start=215
-  _globals['_PROVIDEDTOOL']._serialized_end=517
-  _globals['_EXECUTETOOLREQUEST']._serialized_start=520
-  _globals['_EXECUTETOOLREQUEST']._serialized_end=779
-  _globals['_EXECUTETOOLRESPONSE']._serialized_start=782
-  _globals['_EXECUTETOOLRESPONSE']._serialized_end=932
-  _globals['_PROVIDEDPROGRESS']._serialized_start=934
-  _globals['_PROVIDEDPROGRESS']._serialized_end=1043
-  _globals['_PROVIDEDRESULT']._serialized_start=1046
-  _globals['_PROVIDEDRESULT']._serialized_end=1223
-  _globals['_PROVIDEDFILE']._serialized_start=1225
-  _globals['_PROVIDEDFILE']._serialized_end=1296
-  _globals['_TOOLPROVIDERSERVICE']._serialized_start=1299
-  _globals['_TOOLPROVIDERSERVICE']._serialized_end=1505
+  _globals['_PROVIDEDTOOL']._serialized_end=630
+  _globals['_EXECUTETOOLREQUEST']._serialized_start=633
+  _globals['_EXECUTETOOLREQUEST']._serialized_end=892
+  _globals['_EXECUTETOOLRESPONSE']._serialized_start=895
+  _globals['_EXECUTETOOLRESPONSE']._serialized_end=1045
+  _globals['_PROVIDEDPROGRESS']._serialized_start=1047
+  _globals['_PROVIDEDPROGRESS']._serialized_end=1156
+  _globals['_PROVIDEDRESULT']._serialized_start=1159
+  _globals['_PROVIDEDRESULT']._serialized_end=1336
+  _globals['_PROVIDEDFILE']._serialized_start=1338
+  _globals['_PROVIDEDFILE']._serialized_end=1409
+  _globals['_TOOLPROVIDERSERVICE']._serialized_start=1412
+  _globals['_TOOLPROVIDERSERVICE']._serialized_end=1618
 # @@protoc_insertion_point(module_scope)

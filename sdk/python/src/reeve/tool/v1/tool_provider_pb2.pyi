@@ -21,7 +21,7 @@ class DescribeToolsResponse(_message.Message):
     def __init__(self, tools: _Optional[_Iterable[_Union[ProvidedTool, _Mapping]]] = ...) -> None: ...
 
 class ProvidedTool(_message.Message):
-    __slots__ = ("name", "description", "input_schema", "permission_class", "idempotent", "parallel_safe", "exclusive_lock")
+    __slots__ = ("name", "description", "input_schema", "permission_class", "idempotent", "parallel_safe", "exclusive_lock", "title", "output_schema", "cost_hint")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     INPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -29,6 +29,9 @@ class ProvidedTool(_message.Message):
     IDEMPOTENT_FIELD_NUMBER: _ClassVar[int]
     PARALLEL_SAFE_FIELD_NUMBER: _ClassVar[int]
     EXCLUSIVE_LOCK_FIELD_NUMBER: _ClassVar[int]
+    TITLE_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    COST_HINT_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     input_schema: _struct_pb2.Struct
@@ -36,7 +39,10 @@ class ProvidedTool(_message.Message):
     idempotent: bool
     parallel_safe: bool
     exclusive_lock: str
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[str] = ..., idempotent: _Optional[bool] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ...) -> None: ...
+    title: str
+    output_schema: _struct_pb2.Struct
+    cost_hint: str
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., input_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., permission_class: _Optional[str] = ..., idempotent: _Optional[bool] = ..., parallel_safe: _Optional[bool] = ..., exclusive_lock: _Optional[str] = ..., title: _Optional[str] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., cost_hint: _Optional[str] = ...) -> None: ...
 
 class ExecuteToolRequest(_message.Message):
     __slots__ = ("call_id", "name", "arguments", "tenant", "run_id", "traceparent", "time_limit")
