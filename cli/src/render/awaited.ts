@@ -60,6 +60,7 @@ export function awaitedAfter(before: Awaited, { event, parentId }: RunEvent): Aw
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -13,7 +13,8 @@ export function renderCall(call: ToolCall, style: Style, width: number): readonl
   const name = node === "" ? oneLine(call.name, 128) : `${node} · ${oneLine(call.name, 128)}`;
   const args = call.arguments === undefined ? call.rawArguments : shortArguments(call.arguments);
   const left = Math.max(width - name.length, minWidth);
-  const shown = args === "" ? "" : ` ${style("dim", oneLine(args, left))}`;
+  const made = call.inheritedFrom === "" ? "" : ` ${style("dim", `in ${call.inheritedFrom}`)}`;
+  const shown = `${made}${args === "" ? "" : ` ${style("dim", oneLine(args, left))}`}`;
   return [`    ${style("cyan", "→")} ${style("bold", name)}${shown}`];
 }
 

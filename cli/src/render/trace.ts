@@ -235,6 +235,7 @@ function linesOf(state: TraceState, event: RunEvent, options: TraceOptions): rea
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -25,7 +25,7 @@ import type { DueHook } from "./plugins/due-hooks.ts";
 import { dueHooks } from "./plugins/due-hooks.ts";
 import { isGenerating } from "./media/media-call.ts";
 import type { RunState } from "./state/run-state.ts";
-import { frameOf, hasEnded, liveFrames } from "./state/run-state.ts";
+import { frameOf, hasEnded, liveFrames, rootOf } from "./state/run-state.ts";
 import { openDelays } from "./workflow/delays.ts";
 
 /** Work outside of the log that yields the next facts. Two effects with the same id are the same effect. */
@@ -56,6 +56,8 @@ export type Effect = {
   | { readonly kind: "call_plugin_tool"; readonly call: Call; readonly tool: ToolDescriptor }
   /** A hook of a plugin, or an action that it scheduled. */
   | { readonly kind: "run_hook"; readonly due: DueHook }
+  /** The calls of a failed run that the workflow of this run does not make again. */
+  | { readonly kind: "inherit_calls"; readonly runId: string }
   /** A node of a workflow that waits, until a time in milliseconds since the epoch. */
   | { readonly kind: "wait_for_delay"; readonly call: Call; readonly dueAtMs: number }
   /** An inspection of the files that a call names, before its approval is requested. */
@@ -89,7 +91,14 @@ export function nextEffects(state: RunState): readonly Effect[] {
     call,
     approval,
   }));
-  const calls = [...tools, ...delayEffects(state), ...answers, ...reviewEffects(state)];
+  const inherited = inheritingEffects(state);
+  const calls = [
+    ...inherited,
+    ...tools,
+    ...delayEffects(state),
+    ...answers,
+    ...reviewEffects(state),
+  ];
   const all = [...hooks, ...models, ...inspections, ...calls];
   return all.every(awaitsPerson) ? [] : all;
 }
@@ -113,6 +122,14 @@ function toolEffect({ frame, call, tool }: OutgoingCall): readonly Effect[] {
   if (waiting === undefined) return [];
   const { deadlineMs, isAnsweredByPerson } = waiting;
   return [{ ...place, kind: "await_client", call, deadlineMs, isAnsweredByPerson }];
+}
+
+function inheritingEffects(state: RunState): readonly Effect[] {
+  const { inheritsFrom: runId } = state;
+  const root = rootOf(state);
+  if (runId === undefined || !root.stepOpen) return [];
+  const place = { id: `inherit:${runId}`, frame: root.id, scope: scopeOf(root) };
+  return [{ ...place, kind: "inherit_calls", runId }];
 }
 
 function delayEffects(state: RunState): readonly Effect[] {

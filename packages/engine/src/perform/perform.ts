@@ -13,6 +13,7 @@ import { callTool } from "./call-tool.ts";
 import { generateMedia } from "./media/generate-media.ts";
 import { reviewCall } from "./review-call.ts";
 import { waitForDelay } from "./wait-for-delay.ts";
+import { inheritCalls } from "./inherit-calls.ts";
 import { inspectCall } from "./inspect-call.ts";
 import { runHook } from "./plugins/run-hook.ts";
 import { countTokens } from "./models/count-tokens.ts";
@@ -48,6 +49,8 @@ export function perform(
       return answerQuestion(state, effect, ports, signal);
     case "await_client":
       return awaitClient(effect, ports, signal);
+    case "inherit_calls":
+      return inheritCalls(state, effect, ports, signal);
     case "wait_for_delay":
       return waitForDelay(effect, ports, signal);
     case "wait_to_retry":

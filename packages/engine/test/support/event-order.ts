@@ -61,7 +61,8 @@ const ofSteps: ReadonlySet<string> = new Set([
 /** The events that may follow each event of the end of a run. */
 const afterEnd: Readonly<Record<string, readonly string[]>> = {
   budgetExceeded: ["error"],
-  error: ["costSummary"],
+  // The end of a run cancels its generations.
+  error: ["costSummary", "mediaCallEnded"],
   costSummary: ["treeStored"],
   treeStored: ["status"],
 };

@@ -8,6 +8,7 @@ import type {
   MediaCallEnded,
   PluginHookFinished,
   RunEvent,
+  ToolResultEvent,
   Usage,
 } from "@reeve/contracts/run";
 import { UsageSchema } from "@reeve/contracts/run";
@@ -55,10 +56,11 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "modelCallStarted":
       return { ...spent, llmCalls: spent.llmCalls + 1 };
     case "toolCall":
-      return isAnswerOfWorkflow(event.value) ? spent : { ...spent, toolCalls: spent.toolCalls + 1 };
+      return isMade(event.value) ? { ...spent, toolCalls: spent.toolCalls + 1 } : spent;
     case "subtask":
       return event.value.ended ? spent : { ...spent, subtasks: spent.subtasks + 1 };
     case "toolResult": {
+      if (isInherited(event.value)) return spent;
       const { content = "", retrieval } = event.value.result ?? {};
       const resultBytes = spent.resultBytes + Buffer.byteLength(content);
       return { ...spent, resultBytes, costUsd: withRetrieval(spent.costUsd, retrieval) };
@@ -95,6 +97,7 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "remoteTask":
     case "runEnding":
@@ -112,9 +115,17 @@ export function charge(spent: Ledger, { event }: RunEvent): Ledger {
   }
 }
 
-/** Whether a call only records the answer of a workflow: no node of it makes the call. */
-function isAnswerOfWorkflow({ name, nodeId }: ToolCall): boolean {
-  return nodeId !== "" && name === finishSubtaskName;
+/**
+ * Whether the run makes a call. One that records the answer of a workflow is made by no node, and one that the run inherits was made by
+ * the run that it continues.
+ */
+function isMade({ name, nodeId, inheritedFrom }: ToolCall): boolean {
+  return inheritedFrom === "" && (nodeId === "" || name !== finishSubtaskName);
+}
+
+/** Whether a result is of a call that the run inherits. */
+function isInherited({ result }: ToolResultEvent): boolean {
+  return (result?.metadata?.inheritedFrom ?? "") !== "";
 }
 
 /**
@@ -137,7 +148,9 @@ export function costAfter(before: number | undefined, { event }: RunEvent): numb
     case "runPrepared":
       return withRetrieval(before, event.value.retrieval);
     case "toolResult":
-      return withRetrieval(before, event.value.result?.retrieval);
+      return isInherited(event.value)
+        ? before
+        : withRetrieval(before, event.value.result?.retrieval);
     default:
       return before;
   }

@@ -84,6 +84,7 @@ export function applyToOwnership<Owned extends Ownership>(
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -72,6 +72,7 @@ export function applyToAnswer<Answered extends RunAnswer>(
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -155,6 +155,7 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

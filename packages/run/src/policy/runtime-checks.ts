@@ -31,6 +31,7 @@ export const allCheckedRules: readonly CheckedRule[] = [
   CheckedRule.MEDIA,
   CheckedRule.COLLECTIONS,
   CheckedRule.ENDPOINT,
+  CheckedRule.WORKFLOW_CONTINUATION,
 ];
 
 /** The field of an agent, or of the request that starts a run, that states a rule. */
@@ -51,6 +52,7 @@ const fieldOf = {
   [CheckedRule.MEDIA]: "media",
   [CheckedRule.COLLECTIONS]: "collections",
   [CheckedRule.ENDPOINT]: "endpoint",
+  [CheckedRule.WORKFLOW_CONTINUATION]: "workflow, of which nodes have ended",
 } as const;
 
 /** A rule that a runtime may ignore. */
@@ -67,6 +69,7 @@ type StatedByRun = Partial<
     | "offeredTools"
     | "chatContext"
     | "collections"
+    | "inherited"
   >
 > & {
   /** Whether it calls models or providers that are stored through the API. Default: false. */
@@ -99,6 +102,7 @@ export function ignorableRules(
     chatContext,
     usesStoredModels = false,
     collections = [],
+    inherited,
   }: StatedByRun = {},
 ): readonly IgnorableRule[] {
   const stated: readonly (readonly [IgnorableRule, boolean])[] = [
@@ -120,6 +124,7 @@ export function ignorableRules(
       delegates.some((each) => each.spec !== undefined && namesOfferedPlugin(each.spec)),
     ],
     [CheckedRule.STORED_MODELS, usesStoredModels],
+    [CheckedRule.WORKFLOW_CONTINUATION, inherited !== undefined && spec?.workflow !== undefined],
     [CheckedRule.COLLECTIONS, collections.length > 0 || hasCollections(spec, delegates)],
   ];
   return stated.filter(([, isStated]) => isStated).map(([rule]) => rule);

@@ -135,6 +135,7 @@ export function historyAfter(history: CallHistory, event: RunEvent): CallHistory
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -80,6 +80,7 @@ export function treeAfter(changes: TreeChanges, envelope: RunEvent): TreeChanges
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -80,6 +80,8 @@ pub enum CheckedRule {
     StoredModels = 90,
     /// The endpoint of an agent, or of an agent that it can call: the agent works elsewhere.
     Endpoint = 100,
+    /// A run of a workflow that continues a failed one runs no node again that had ended.
+    WorkflowContinuation = 116,
 }
 impl CheckedRule {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -105,6 +107,7 @@ impl CheckedRule {
             Self::Media => "CHECKED_RULE_MEDIA",
             Self::StoredModels => "CHECKED_RULE_STORED_MODELS",
             Self::Endpoint => "CHECKED_RULE_ENDPOINT",
+            Self::WorkflowContinuation => "CHECKED_RULE_WORKFLOW_CONTINUATION",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -127,6 +130,7 @@ impl CheckedRule {
             "CHECKED_RULE_MEDIA" => Some(Self::Media),
             "CHECKED_RULE_STORED_MODELS" => Some(Self::StoredModels),
             "CHECKED_RULE_ENDPOINT" => Some(Self::Endpoint),
+            "CHECKED_RULE_WORKFLOW_CONTINUATION" => Some(Self::WorkflowContinuation),
             _ => None,
         }
     }

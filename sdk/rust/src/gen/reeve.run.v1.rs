@@ -32,7 +32,7 @@ pub struct RunEvent {
     /// that only displays events ignores it.
     #[prost(
         oneof = "run_event::Event",
-        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70, 80, 81, 82, 100"
+        tags = "10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 60, 55, 56, 57, 70, 80, 81, 82, 100, 116"
     )]
     pub event: ::core::option::Option<run_event::Event>,
 }
@@ -165,6 +165,9 @@ pub mod run_event {
         /// An agent at an endpoint accepted the message of a step.
         #[prost(message, tag = "100")]
         RemoteTask(super::RemoteTask),
+        /// The workflow of the run continues that of a failed run.
+        #[prost(message, tag = "116")]
+        WorkflowContinued(super::WorkflowContinued),
     }
 }
 /// A part of the answer.
@@ -858,6 +861,22 @@ pub struct WorkflowPrepared {
     /// Ids of the delegates of the run that have workflows.
     #[prost(string, repeated, tag = "2")]
     pub delegate_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+/// The workflow of the run continues that of a failed run: its nodes that ended there do not run again. The first such fact precedes
+/// `run_prepared`, so that worker versions that would start the workflow anew leave the run to newer ones. Then each finished call of the
+/// failed run follows in the step of the workflow, as a `tool_call` and its `tool_result` with `inherited_from`, and the second fact ends
+/// them.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WorkflowContinued {
+    /// Id of the failed run.
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    /// Whether the log has all of its finished calls. No node starts before that.
+    #[prost(bool, tag = "2")]
+    pub is_complete: bool,
+    /// Number of the finished calls. 0 until they are complete.
+    #[prost(uint32, tag = "3")]
+    pub calls: u32,
 }
 /// Agents of the run generate media. It precedes `run_prepared`; a run without such agents has none. Worker versions that generate no
 /// media do not know this fact either, so they leave the run to newer ones.

@@ -104,6 +104,10 @@ pub struct ToolCall {
     /// Index of the item for which a node of the type `map` made the call, from 0. 0 for other nodes.
     #[prost(uint32, tag = "61")]
     pub item_index: u32,
+    /// Id of the run that made the call, if the workflow of this run continues that one. The call is not made again, and neither counts in
+    /// budgets nor costs anything. Empty for calls of this run.
+    #[prost(string, tag = "76")]
+    pub inherited_from: ::prost::alloc::string::String,
 }
 /// Result of a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -212,6 +216,9 @@ pub struct ToolResultMetadata {
     /// record it, and in those of tools of the runtime.
     #[prost(enumeration = "ResultExtent", tag = "60")]
     pub extent: i32,
+    /// Id of the run in which the call ended, as in `ToolCall.inherited_from`. The times are those of that run.
+    #[prost(string, tag = "76")]
+    pub inherited_from: ::prost::alloc::string::String,
 }
 /// Content of files of a workspace to which an approval is bound.
 #[derive(Clone, PartialEq, ::prost::Message)]

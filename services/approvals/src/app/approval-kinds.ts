@@ -29,6 +29,7 @@ export const approvalKinds = kindsIn({
   pluginsPinned: false,
   workflowPrepared: false,
   mediaPrepared: false,
+  workflowContinued: false,
   mediaCallStarted: false,
   mediaCallEnded: false,
   remoteTask: false,

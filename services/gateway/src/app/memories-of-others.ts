@@ -54,6 +54,7 @@ const memoryKinds = kindsIn({
   pluginsPinned: false,
   workflowPrepared: false,
   mediaPrepared: false,
+  workflowContinued: false,
   mediaCallStarted: false,
   mediaCallEnded: false,
   remoteTask: false,

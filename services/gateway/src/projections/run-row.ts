@@ -41,6 +41,7 @@ export const rowKinds = kindsIn({
   pluginsPinned: false,
   workflowPrepared: false,
   mediaPrepared: false,
+  workflowContinued: false,
   mediaCallStarted: false,
   // A generation costs something.
   mediaCallEnded: true,

@@ -54,6 +54,8 @@ export function runMetrics(catalogs: () => Catalogs): (events: readonly RunEvent
 }
 
 function countResult({ result }: ToolResultEvent, labelOf: (name: string) => string): void {
+  // The run that made the call has counted it.
+  if ((result?.metadata?.inheritedFrom ?? "") !== "") return;
   const tool = labelOf(result?.name ?? "");
   const status = ToolStatusSchema.value[result?.metadata?.status ?? 0];
   toolCalls.inc({ tool, outcome: status?.localName.toLowerCase() ?? "unspecified" });

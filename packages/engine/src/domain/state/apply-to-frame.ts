@@ -152,6 +152,7 @@ export function applyToFrame(frame: Frame, envelope: RunEvent): Frame {
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "pluginHookFinished":
     case "runEnding":
     case undefined:

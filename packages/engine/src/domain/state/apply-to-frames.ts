@@ -87,6 +87,7 @@ function applyToOwn(state: RunState, envelope: RunEvent): RunState {
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "pluginHookFinished":
     case "runEnding":
     case undefined:

@@ -59,6 +59,10 @@ function applyToRun(state: RunState, { event, phase }: RunEvent): RunState {
       return { ...state, memory: new Map(state.memory).set(event.value.key, event.value.value) };
     case "mediaPrepared":
       return { ...state, media: event.value.agents };
+    case "workflowContinued": {
+      const { runId, isComplete } = event.value;
+      return { ...state, inheritsFrom: isComplete ? undefined : runId };
+    }
     case "todosChanged":
       return { ...state, todos: event.value.todos };
     case "toolResult": {
@@ -162,6 +166,7 @@ const isProgress: KindTable = {
   pluginsPinned: false,
   workflowPrepared: false,
   mediaPrepared: false,
+  workflowContinued: false,
   mediaCallStarted: false,
   mediaCallEnded: true,
   remoteTask: false,

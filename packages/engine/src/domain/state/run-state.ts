@@ -29,6 +29,8 @@ export interface RunState {
   readonly todos: readonly Todo[];
   /** The models with which the agents of the run generate media. */
   readonly media: readonly AgentMedia[];
+  /** The failed run whose workflow this one continues, until the log has the calls that ended there. */
+  readonly inheritsFrom: string | undefined;
   readonly worked: WorkedTime;
   /**
    * US dollars reserved for model calls whose usage will never be known: those that were lost with their owner, or failed
@@ -72,6 +74,7 @@ export const initialState: RunState = {
   memory: new Map(),
   todos: [],
   media: [],
+  inheritsFrom: undefined,
   worked: noWorkedTime,
   lostUsd: 0,
   unansweredCalls: 0,

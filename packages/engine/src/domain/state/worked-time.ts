@@ -82,6 +82,7 @@ export function timeAfter(before: WorkedTime, { event, time, standstill }: RunEv
     case "pluginsPinned":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

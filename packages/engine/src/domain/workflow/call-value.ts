@@ -87,8 +87,12 @@ const decisions: ReadonlyMap<ApprovalState | undefined, string> = new Map([
   [ApprovalState.TIMED_OUT, "timed_out"],
 ]);
 
-function outcomeOfApproval(call: Call, { isError, content }: ToolResult): CallOutcome {
+function outcomeOfApproval(call: Call, result: ToolResult): CallOutcome {
   const { approval } = call;
+  const { isError, content } = result;
+  if (call.call.inheritedFrom !== "") {
+    return ended([[isError ? "rejected" : "approved", result.structured ?? null]]);
+  }
   const decision = decisions.get(approval?.state);
   // An approval that does not count, and a call that a rule or a budget refused, are failures of the node.
   const isInvalid = isError && approval?.state === ApprovalState.APPROVED;

@@ -55,18 +55,20 @@ export function byteLength(text: string): number {
 }
 
 /** Returns the fact of a call, with an id that depends on the node alone. */
-export function startedNode(
+export function startedNode(state: Pick<RunState, "head">, frame: Frame, start: NodeStart): Fact {
+  return fact(scopeOf(frame), { case: "toolCall", value: callOfStart(state, frame, start) });
+}
+
+/** Returns the call of a node, with an id that depends on the node alone. */
+export function callOfStart(
   { head: { runId, created } }: Pick<RunState, "head">,
   frame: Frame,
   { nodeId, position, item, tool, args }: NodeStart,
-): Fact {
+) {
   // As the ids of a model's calls, which have the sequence of the model call in its place.
   const number = (created?.callOffset ?? 0) + frame.stepSequence;
   const callId = `${runId}-${number}-${position * callsOfNode + item}`;
-  return fact(scopeOf(frame), {
-    case: "toolCall",
-    value: { callId, name: tool, arguments: args, nodeId, itemIndex: item },
-  });
+  return { callId, name: tool, arguments: args, nodeId, itemIndex: item };
 }
 
 /** More calls than a node makes. */

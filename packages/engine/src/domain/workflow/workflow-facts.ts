@@ -21,6 +21,7 @@ import { failureOf, refuseWaiting } from "./fail-workflow.ts";
 import { admitStarts } from "./start-nodes.ts";
 import { startedNode } from "./node-starts.ts";
 import { answerProblem, isRecord } from "./end-workflow.ts";
+import { awaitsInheritedCalls } from "./inherited-calls.ts";
 
 /**
  * Returns the facts that follow in the step of a workflow: those of its calls, the calls of the nodes that have their inputs, and when
@@ -33,6 +34,7 @@ export function workflowFacts(
   { nowMs, refusalNow }: { readonly nowMs: number; readonly refusalNow: RefusalNow },
 ): readonly Fact[] {
   if (awaitsHooks(state, stepPoint(frame, HookPhase.STEP_START))) return [];
+  if (awaitsInheritedCalls(state, frame)) return [];
   const ofCalls = callFacts(state, frame, nowMs, refusalNow);
   if (ofCalls.length > 0) return ofCalls;
   // Plugins see a result before any node does.

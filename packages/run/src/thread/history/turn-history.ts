@@ -103,6 +103,7 @@ export function turnHistory(
       case "pluginsPinned":
       case "workflowPrepared":
       case "mediaPrepared":
+      case "workflowContinued":
       case "mediaCallStarted":
       case "mediaCallEnded":
       case "remoteTask":

@@ -143,6 +143,7 @@ export function applyToTask(before: TaskView, event: RunEvent): TaskChange {
     case "runEnding":
     case "workflowPrepared":
     case "mediaPrepared":
+    case "workflowContinued":
     case "mediaCallStarted":
     case "mediaCallEnded":
     case "remoteTask":

@@ -62,6 +62,8 @@ const (
 	CheckedRule_CHECKED_RULE_STORED_MODELS CheckedRule = 90
 	// The endpoint of an agent, or of an agent that it can call: the agent works elsewhere.
 	CheckedRule_CHECKED_RULE_ENDPOINT CheckedRule = 100
+	// A run of a workflow that continues a failed one runs no node again that had ended.
+	CheckedRule_CHECKED_RULE_WORKFLOW_CONTINUATION CheckedRule = 116
 )
 
 // Enum value maps for CheckedRule.
@@ -84,25 +86,27 @@ var (
 		80:  "CHECKED_RULE_MEDIA",
 		90:  "CHECKED_RULE_STORED_MODELS",
 		100: "CHECKED_RULE_ENDPOINT",
+		116: "CHECKED_RULE_WORKFLOW_CONTINUATION",
 	}
 	CheckedRule_value = map[string]int32{
-		"CHECKED_RULE_UNSPECIFIED":      0,
-		"CHECKED_RULE_STEP_UP":          1,
-		"CHECKED_RULE_STOP_CONDITIONS":  2,
-		"CHECKED_RULE_OUTPUT_SCHEMA":    3,
-		"CHECKED_RULE_DELEGATES":        4,
-		"CHECKED_RULE_CONTENT_PARTS":    5,
-		"CHECKED_RULE_SKILLS":           12,
-		"CHECKED_RULE_CLIENT_TOOLS":     10,
-		"CHECKED_RULE_PLUGINS":          11,
-		"CHECKED_RULE_WORKFLOW":         60,
-		"CHECKED_RULE_EDITOR":           61,
-		"CHECKED_RULE_GUARDRAILS":       62,
-		"CHECKED_RULE_DELEGATE_PLUGINS": 63,
-		"CHECKED_RULE_COLLECTIONS":      70,
-		"CHECKED_RULE_MEDIA":            80,
-		"CHECKED_RULE_STORED_MODELS":    90,
-		"CHECKED_RULE_ENDPOINT":         100,
+		"CHECKED_RULE_UNSPECIFIED":           0,
+		"CHECKED_RULE_STEP_UP":               1,
+		"CHECKED_RULE_STOP_CONDITIONS":       2,
+		"CHECKED_RULE_OUTPUT_SCHEMA":         3,
+		"CHECKED_RULE_DELEGATES":             4,
+		"CHECKED_RULE_CONTENT_PARTS":         5,
+		"CHECKED_RULE_SKILLS":                12,
+		"CHECKED_RULE_CLIENT_TOOLS":          10,
+		"CHECKED_RULE_PLUGINS":               11,
+		"CHECKED_RULE_WORKFLOW":              60,
+		"CHECKED_RULE_EDITOR":                61,
+		"CHECKED_RULE_GUARDRAILS":            62,
+		"CHECKED_RULE_DELEGATE_PLUGINS":      63,
+		"CHECKED_RULE_COLLECTIONS":           70,
+		"CHECKED_RULE_MEDIA":                 80,
+		"CHECKED_RULE_STORED_MODELS":         90,
+		"CHECKED_RULE_ENDPOINT":              100,
+		"CHECKED_RULE_WORKFLOW_CONTINUATION": 116,
 	}
 )
 
@@ -340,7 +344,7 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +
 	"\tsequences\x18\x03 \x03(\x04R\tsequences\"\x0f\n" +
-	"\vHolderProbe:\x00*\xfa\x03\n" +
+	"\vHolderProbe:\x00*\xa2\x04\n" +
 	"\vCheckedRule\x12\x1c\n" +
 	"\x18CHECKED_RULE_UNSPECIFIED\x10\x00\x12\x18\n" +
 	"\x14CHECKED_RULE_STEP_UP\x10\x01\x12 \n" +
@@ -359,7 +363,8 @@ const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\x18CHECKED_RULE_COLLECTIONS\x10F\x12\x16\n" +
 	"\x12CHECKED_RULE_MEDIA\x10P\x12\x1e\n" +
 	"\x1aCHECKED_RULE_STORED_MODELS\x10Z\x12\x19\n" +
-	"\x15CHECKED_RULE_ENDPOINT\x10dBP\n" +
+	"\x15CHECKED_RULE_ENDPOINT\x10d\x12&\n" +
+	"\"CHECKED_RULE_WORKFLOW_CONTINUATION\x10tBP\n" +
 	"\x12dev.reeve.queue.v1B\vHolderProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/queue/v1;queuev1b\x06proto3"
 
 var (

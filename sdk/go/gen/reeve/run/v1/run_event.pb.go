@@ -862,6 +862,7 @@ type RunEvent struct {
 	//	*RunEvent_MediaCallStarted
 	//	*RunEvent_MediaCallEnded
 	//	*RunEvent_RemoteTask
+	//	*RunEvent_WorkflowContinued
 	Event         isRunEvent_Event `protobuf_oneof:"event"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1329,6 +1330,15 @@ func (x *RunEvent) GetRemoteTask() *RemoteTask {
 	return nil
 }
 
+func (x *RunEvent) GetWorkflowContinued() *WorkflowContinued {
+	if x != nil {
+		if x, ok := x.Event.(*RunEvent_WorkflowContinued); ok {
+			return x.WorkflowContinued
+		}
+	}
+	return nil
+}
+
 type isRunEvent_Event interface {
 	isRunEvent_Event()
 }
@@ -1538,6 +1548,11 @@ type RunEvent_RemoteTask struct {
 	RemoteTask *RemoteTask `protobuf:"bytes,100,opt,name=remote_task,json=remoteTask,proto3,oneof"`
 }
 
+type RunEvent_WorkflowContinued struct {
+	// The workflow of the run continues that of a failed run.
+	WorkflowContinued *WorkflowContinued `protobuf:"bytes,116,opt,name=workflow_continued,json=workflowContinued,proto3,oneof"`
+}
+
 func (*RunEvent_Text) isRunEvent_Event() {}
 
 func (*RunEvent_Reasoning) isRunEvent_Event() {}
@@ -1619,6 +1634,8 @@ func (*RunEvent_MediaCallStarted) isRunEvent_Event() {}
 func (*RunEvent_MediaCallEnded) isRunEvent_Event() {}
 
 func (*RunEvent_RemoteTask) isRunEvent_Event() {}
+
+func (*RunEvent_WorkflowContinued) isRunEvent_Event() {}
 
 // A part of the answer.
 type Text struct {
@@ -4344,6 +4361,73 @@ func (x *WorkflowPrepared) GetDelegateIds() []string {
 	return nil
 }
 
+// The workflow of the run continues that of a failed run: its nodes that ended there do not run again. The first such fact precedes
+// `run_prepared`, so that worker versions that would start the workflow anew leave the run to newer ones. Then each finished call of the
+// failed run follows in the step of the workflow, as a `tool_call` and its `tool_result` with `inherited_from`, and the second fact ends
+// them.
+type WorkflowContinued struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the failed run.
+	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
+	// Whether the log has all of its finished calls. No node starts before that.
+	IsComplete bool `protobuf:"varint,2,opt,name=is_complete,json=isComplete,proto3" json:"is_complete,omitempty"`
+	// Number of the finished calls. 0 until they are complete.
+	Calls         uint32 `protobuf:"varint,3,opt,name=calls,proto3" json:"calls,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WorkflowContinued) Reset() {
+	*x = WorkflowContinued{}
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkflowContinued) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkflowContinued) ProtoMessage() {}
+
+func (x *WorkflowContinued) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkflowContinued.ProtoReflect.Descriptor instead.
+func (*WorkflowContinued) Descriptor() ([]byte, []int) {
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *WorkflowContinued) GetRunId() string {
+	if x != nil {
+		return x.RunId
+	}
+	return ""
+}
+
+func (x *WorkflowContinued) GetIsComplete() bool {
+	if x != nil {
+		return x.IsComplete
+	}
+	return false
+}
+
+func (x *WorkflowContinued) GetCalls() uint32 {
+	if x != nil {
+		return x.Calls
+	}
+	return 0
+}
+
 // Agents of the run generate media. It precedes `run_prepared`; a run without such agents has none. Worker versions that generate no
 // media do not know this fact either, so they leave the run to newer ones.
 type MediaPrepared struct {
@@ -4356,7 +4440,7 @@ type MediaPrepared struct {
 
 func (x *MediaPrepared) Reset() {
 	*x = MediaPrepared{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4368,7 +4452,7 @@ func (x *MediaPrepared) String() string {
 func (*MediaPrepared) ProtoMessage() {}
 
 func (x *MediaPrepared) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[33]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4381,7 +4465,7 @@ func (x *MediaPrepared) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaPrepared.ProtoReflect.Descriptor instead.
 func (*MediaPrepared) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{33}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *MediaPrepared) GetAgents() []*AgentMedia {
@@ -4406,7 +4490,7 @@ type AgentMedia struct {
 
 func (x *AgentMedia) Reset() {
 	*x = AgentMedia{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4418,7 +4502,7 @@ func (x *AgentMedia) String() string {
 func (*AgentMedia) ProtoMessage() {}
 
 func (x *AgentMedia) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[34]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4431,7 +4515,7 @@ func (x *AgentMedia) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AgentMedia.ProtoReflect.Descriptor instead.
 func (*AgentMedia) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{34}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *AgentMedia) GetAgentId() string {
@@ -4473,7 +4557,7 @@ type MediaCallStarted struct {
 
 func (x *MediaCallStarted) Reset() {
 	*x = MediaCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4485,7 +4569,7 @@ func (x *MediaCallStarted) String() string {
 func (*MediaCallStarted) ProtoMessage() {}
 
 func (x *MediaCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[35]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4498,7 +4582,7 @@ func (x *MediaCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaCallStarted.ProtoReflect.Descriptor instead.
 func (*MediaCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{35}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *MediaCallStarted) GetCallId() string {
@@ -4557,7 +4641,7 @@ type MediaCallEnded struct {
 
 func (x *MediaCallEnded) Reset() {
 	*x = MediaCallEnded{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4569,7 +4653,7 @@ func (x *MediaCallEnded) String() string {
 func (*MediaCallEnded) ProtoMessage() {}
 
 func (x *MediaCallEnded) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[36]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4582,7 +4666,7 @@ func (x *MediaCallEnded) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MediaCallEnded.ProtoReflect.Descriptor instead.
 func (*MediaCallEnded) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{36}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *MediaCallEnded) GetCallId() string {
@@ -4662,7 +4746,7 @@ type RemoteTask struct {
 
 func (x *RemoteTask) Reset() {
 	*x = RemoteTask{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4674,7 +4758,7 @@ func (x *RemoteTask) String() string {
 func (*RemoteTask) ProtoMessage() {}
 
 func (x *RemoteTask) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[37]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4687,7 +4771,7 @@ func (x *RemoteTask) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoteTask.ProtoReflect.Descriptor instead.
 func (*RemoteTask) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{37}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *RemoteTask) GetTaskId() string {
@@ -4716,7 +4800,7 @@ type PluginsPinned struct {
 
 func (x *PluginsPinned) Reset() {
 	*x = PluginsPinned{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4728,7 +4812,7 @@ func (x *PluginsPinned) String() string {
 func (*PluginsPinned) ProtoMessage() {}
 
 func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[38]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4741,7 +4825,7 @@ func (x *PluginsPinned) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginsPinned.ProtoReflect.Descriptor instead.
 func (*PluginsPinned) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{38}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *PluginsPinned) GetPlugins() []*PinnedPlugin {
@@ -4768,7 +4852,7 @@ type PinnedPlugin struct {
 
 func (x *PinnedPlugin) Reset() {
 	*x = PinnedPlugin{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4780,7 +4864,7 @@ func (x *PinnedPlugin) String() string {
 func (*PinnedPlugin) ProtoMessage() {}
 
 func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[39]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4793,7 +4877,7 @@ func (x *PinnedPlugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedPlugin.ProtoReflect.Descriptor instead.
 func (*PinnedPlugin) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{39}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *PinnedPlugin) GetPlugin() *v13.OfferedPlugin {
@@ -4837,7 +4921,7 @@ type PinnedGuardrails struct {
 
 func (x *PinnedGuardrails) Reset() {
 	*x = PinnedGuardrails{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4849,7 +4933,7 @@ func (x *PinnedGuardrails) String() string {
 func (*PinnedGuardrails) ProtoMessage() {}
 
 func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[40]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4862,7 +4946,7 @@ func (x *PinnedGuardrails) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PinnedGuardrails.ProtoReflect.Descriptor instead.
 func (*PinnedGuardrails) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{40}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *PinnedGuardrails) GetSections() []*GuardSection {
@@ -4894,7 +4978,7 @@ type GuardSection struct {
 
 func (x *GuardSection) Reset() {
 	*x = GuardSection{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4906,7 +4990,7 @@ func (x *GuardSection) String() string {
 func (*GuardSection) ProtoMessage() {}
 
 func (x *GuardSection) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[41]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4919,7 +5003,7 @@ func (x *GuardSection) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardSection.ProtoReflect.Descriptor instead.
 func (*GuardSection) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{41}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *GuardSection) GetPolicyRule() string {
@@ -4956,7 +5040,7 @@ type GuardModel struct {
 
 func (x *GuardModel) Reset() {
 	*x = GuardModel{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4968,7 +5052,7 @@ func (x *GuardModel) String() string {
 func (*GuardModel) ProtoMessage() {}
 
 func (x *GuardModel) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[42]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4981,7 +5065,7 @@ func (x *GuardModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardModel.ProtoReflect.Descriptor instead.
 func (*GuardModel) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{42}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *GuardModel) GetReference() string {
@@ -5027,7 +5111,7 @@ type PluginHookFinished struct {
 
 func (x *PluginHookFinished) Reset() {
 	*x = PluginHookFinished{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5039,7 +5123,7 @@ func (x *PluginHookFinished) String() string {
 func (*PluginHookFinished) ProtoMessage() {}
 
 func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[43]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5052,7 +5136,7 @@ func (x *PluginHookFinished) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginHookFinished.ProtoReflect.Descriptor instead.
 func (*PluginHookFinished) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{43}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *PluginHookFinished) GetPluginId() string {
@@ -5148,7 +5232,7 @@ type GuardVerdict struct {
 
 func (x *GuardVerdict) Reset() {
 	*x = GuardVerdict{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5160,7 +5244,7 @@ func (x *GuardVerdict) String() string {
 func (*GuardVerdict) ProtoMessage() {}
 
 func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[44]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5173,7 +5257,7 @@ func (x *GuardVerdict) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardVerdict.ProtoReflect.Descriptor instead.
 func (*GuardVerdict) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{44}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *GuardVerdict) GetGuard() string {
@@ -5266,7 +5350,7 @@ type TextRedaction struct {
 
 func (x *TextRedaction) Reset() {
 	*x = TextRedaction{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5278,7 +5362,7 @@ func (x *TextRedaction) String() string {
 func (*TextRedaction) ProtoMessage() {}
 
 func (x *TextRedaction) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[45]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5291,7 +5375,7 @@ func (x *TextRedaction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TextRedaction.ProtoReflect.Descriptor instead.
 func (*TextRedaction) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{45}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *TextRedaction) GetText() uint32 {
@@ -5335,7 +5419,7 @@ type RunEnding struct {
 
 func (x *RunEnding) Reset() {
 	*x = RunEnding{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5347,7 +5431,7 @@ func (x *RunEnding) String() string {
 func (*RunEnding) ProtoMessage() {}
 
 func (x *RunEnding) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[46]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5360,7 +5444,7 @@ func (x *RunEnding) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunEnding.ProtoReflect.Descriptor instead.
 func (*RunEnding) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{46}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RunEnding) GetStatus() RunStatus {
@@ -5391,7 +5475,7 @@ type ToolCallStarted struct {
 
 func (x *ToolCallStarted) Reset() {
 	*x = ToolCallStarted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5403,7 +5487,7 @@ func (x *ToolCallStarted) String() string {
 func (*ToolCallStarted) ProtoMessage() {}
 
 func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[47]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5416,7 +5500,7 @@ func (x *ToolCallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallStarted.ProtoReflect.Descriptor instead.
 func (*ToolCallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{47}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *ToolCallStarted) GetCallId() string {
@@ -5466,7 +5550,7 @@ type ClientCallChanged struct {
 
 func (x *ClientCallChanged) Reset() {
 	*x = ClientCallChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5478,7 +5562,7 @@ func (x *ClientCallChanged) String() string {
 func (*ClientCallChanged) ProtoMessage() {}
 
 func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[48]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5491,7 +5575,7 @@ func (x *ClientCallChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ClientCallChanged.ProtoReflect.Descriptor instead.
 func (*ClientCallChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{48}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ClientCallChanged) GetCallId() string {
@@ -5591,7 +5675,7 @@ type MemoryWritten struct {
 
 func (x *MemoryWritten) Reset() {
 	*x = MemoryWritten{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5603,7 +5687,7 @@ func (x *MemoryWritten) String() string {
 func (*MemoryWritten) ProtoMessage() {}
 
 func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[49]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5616,7 +5700,7 @@ func (x *MemoryWritten) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MemoryWritten.ProtoReflect.Descriptor instead.
 func (*MemoryWritten) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{49}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *MemoryWritten) GetKey() string {
@@ -5644,7 +5728,7 @@ type TodosChanged struct {
 
 func (x *TodosChanged) Reset() {
 	*x = TodosChanged{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5656,7 +5740,7 @@ func (x *TodosChanged) String() string {
 func (*TodosChanged) ProtoMessage() {}
 
 func (x *TodosChanged) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[50]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5669,7 +5753,7 @@ func (x *TodosChanged) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TodosChanged.ProtoReflect.Descriptor instead.
 func (*TodosChanged) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{50}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *TodosChanged) GetTodos() []*Todo {
@@ -5694,7 +5778,7 @@ type Todo struct {
 
 func (x *Todo) Reset() {
 	*x = Todo{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5706,7 +5790,7 @@ func (x *Todo) String() string {
 func (*Todo) ProtoMessage() {}
 
 func (x *Todo) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[51]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5719,7 +5803,7 @@ func (x *Todo) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Todo.ProtoReflect.Descriptor instead.
 func (*Todo) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{51}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *Todo) GetId() uint32 {
@@ -5754,7 +5838,7 @@ type TreeStored struct {
 
 func (x *TreeStored) Reset() {
 	*x = TreeStored{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5766,7 +5850,7 @@ func (x *TreeStored) String() string {
 func (*TreeStored) ProtoMessage() {}
 
 func (x *TreeStored) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[52]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5779,7 +5863,7 @@ func (x *TreeStored) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TreeStored.ProtoReflect.Descriptor instead.
 func (*TreeStored) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{52}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *TreeStored) GetTree() *v11.ExecutionTree {
@@ -5815,7 +5899,7 @@ type ModelTurn struct {
 
 func (x *ModelTurn) Reset() {
 	*x = ModelTurn{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5827,7 +5911,7 @@ func (x *ModelTurn) String() string {
 func (*ModelTurn) ProtoMessage() {}
 
 func (x *ModelTurn) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[53]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5840,7 +5924,7 @@ func (x *ModelTurn) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelTurn.ProtoReflect.Descriptor instead.
 func (*ModelTurn) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{53}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ModelTurn) GetMessageJson() []byte {
@@ -5928,7 +6012,7 @@ type ModelCallFailed struct {
 
 func (x *ModelCallFailed) Reset() {
 	*x = ModelCallFailed{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5940,7 +6024,7 @@ func (x *ModelCallFailed) String() string {
 func (*ModelCallFailed) ProtoMessage() {}
 
 func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[54]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5953,7 +6037,7 @@ func (x *ModelCallFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelCallFailed.ProtoReflect.Descriptor instead.
 func (*ModelCallFailed) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{54}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ModelCallFailed) GetReason() string {
@@ -6034,7 +6118,7 @@ type MessageSubmitted struct {
 
 func (x *MessageSubmitted) Reset() {
 	*x = MessageSubmitted{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6046,7 +6130,7 @@ func (x *MessageSubmitted) String() string {
 func (*MessageSubmitted) ProtoMessage() {}
 
 func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[55]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6059,7 +6143,7 @@ func (x *MessageSubmitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MessageSubmitted.ProtoReflect.Descriptor instead.
 func (*MessageSubmitted) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{55}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *MessageSubmitted) GetMessageId() string {
@@ -6097,7 +6181,7 @@ type CancelRequested struct {
 
 func (x *CancelRequested) Reset() {
 	*x = CancelRequested{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6109,7 +6193,7 @@ func (x *CancelRequested) String() string {
 func (*CancelRequested) ProtoMessage() {}
 
 func (x *CancelRequested) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[56]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6122,7 +6206,7 @@ func (x *CancelRequested) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelRequested.ProtoReflect.Descriptor instead.
 func (*CancelRequested) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{56}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CancelRequested) GetRequestedBy() string {
@@ -6162,7 +6246,7 @@ type RunBatch struct {
 
 func (x *RunBatch) Reset() {
 	*x = RunBatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6174,7 +6258,7 @@ func (x *RunBatch) String() string {
 func (*RunBatch) ProtoMessage() {}
 
 func (x *RunBatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[57]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6187,7 +6271,7 @@ func (x *RunBatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RunBatch.ProtoReflect.Descriptor instead.
 func (*RunBatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{57}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *RunBatch) GetFirstSequence() uint32 {
@@ -6236,7 +6320,7 @@ type Dispatch struct {
 
 func (x *Dispatch) Reset() {
 	*x = Dispatch{}
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[58]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6248,7 +6332,7 @@ func (x *Dispatch) String() string {
 func (*Dispatch) ProtoMessage() {}
 
 func (x *Dispatch) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_run_v1_run_event_proto_msgTypes[58]
+	mi := &file_reeve_run_v1_run_event_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6261,7 +6345,7 @@ func (x *Dispatch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Dispatch.ProtoReflect.Descriptor instead.
 func (*Dispatch) Descriptor() ([]byte, []int) {
-	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{58}
+	return file_reeve_run_v1_run_event_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *Dispatch) GetTenant() string {
@@ -6296,7 +6380,7 @@ var File_reeve_run_v1_run_event_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\n" +
-	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\xb1\x17\n" +
+	"\x1creeve/run/v1/run_event.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a#reeve/agent/v1/offered_plugin.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\x1a reeve/approval/v1/approval.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\x1a\x1creeve/plugin/v1/plugin.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/history.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x18reeve/tool/v1/tool.proto\"\x83\x18\n" +
 	"\bRunEvent\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1a\n" +
 	"\bsequence\x18\x02 \x01(\rR\bsequence\x12.\n" +
@@ -6360,7 +6444,8 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x12media_call_started\x18Q \x01(\v2\x1e.reeve.run.v1.MediaCallStartedH\x00R\x10mediaCallStarted\x12J\n" +
 	"\x10media_call_ended\x18R \x01(\v2\x1c.reeve.run.v1.MediaCallEndedB\x00H\x00R\x0emediaCallEnded\x12;\n" +
 	"\vremote_task\x18d \x01(\v2\x18.reeve.run.v1.RemoteTaskH\x00R\n" +
-	"remoteTaskB\a\n" +
+	"remoteTask\x12P\n" +
+	"\x12workflow_continued\x18t \x01(\v2\x1f.reeve.run.v1.WorkflowContinuedH\x00R\x11workflowContinuedB\a\n" +
 	"\x05event\"\x1a\n" +
 	"\x04Text\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"\x1f\n" +
@@ -6591,7 +6676,12 @@ const file_reeve_run_v1_run_event_proto_rawDesc = "" +
 	"\x05error\x18\x02 \x01(\tR\x05error\"G\n" +
 	"\x10WorkflowPrepared\x12\x10\n" +
 	"\x03own\x18\x01 \x01(\bR\x03own\x12!\n" +
-	"\fdelegate_ids\x18\x02 \x03(\tR\vdelegateIds\"A\n" +
+	"\fdelegate_ids\x18\x02 \x03(\tR\vdelegateIds\"a\n" +
+	"\x11WorkflowContinued\x12\x15\n" +
+	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x1f\n" +
+	"\vis_complete\x18\x02 \x01(\bR\n" +
+	"isComplete\x12\x14\n" +
+	"\x05calls\x18\x03 \x01(\rR\x05calls\"A\n" +
 	"\rMediaPrepared\x120\n" +
 	"\x06agents\x18\x01 \x03(\v2\x18.reeve.run.v1.AgentMediaR\x06agents\"\x8b\x01\n" +
 	"\n" +
@@ -6841,7 +6931,7 @@ func file_reeve_run_v1_run_event_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_run_v1_run_event_proto_enumTypes = make([]protoimpl.EnumInfo, 12)
-var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_reeve_run_v1_run_event_proto_msgTypes = make([]protoimpl.MessageInfo, 62)
 var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(EventFamily)(0),                 // 0: reeve.run.v1.EventFamily
 	(Phase)(0),                       // 1: reeve.run.v1.Phase
@@ -6888,74 +6978,75 @@ var file_reeve_run_v1_run_event_proto_goTypes = []any{
 	(*ModelRetryDue)(nil),            // 42: reeve.run.v1.ModelRetryDue
 	(*TokensCounted)(nil),            // 43: reeve.run.v1.TokensCounted
 	(*WorkflowPrepared)(nil),         // 44: reeve.run.v1.WorkflowPrepared
-	(*MediaPrepared)(nil),            // 45: reeve.run.v1.MediaPrepared
-	(*AgentMedia)(nil),               // 46: reeve.run.v1.AgentMedia
-	(*MediaCallStarted)(nil),         // 47: reeve.run.v1.MediaCallStarted
-	(*MediaCallEnded)(nil),           // 48: reeve.run.v1.MediaCallEnded
-	(*RemoteTask)(nil),               // 49: reeve.run.v1.RemoteTask
-	(*PluginsPinned)(nil),            // 50: reeve.run.v1.PluginsPinned
-	(*PinnedPlugin)(nil),             // 51: reeve.run.v1.PinnedPlugin
-	(*PinnedGuardrails)(nil),         // 52: reeve.run.v1.PinnedGuardrails
-	(*GuardSection)(nil),             // 53: reeve.run.v1.GuardSection
-	(*GuardModel)(nil),               // 54: reeve.run.v1.GuardModel
-	(*PluginHookFinished)(nil),       // 55: reeve.run.v1.PluginHookFinished
-	(*GuardVerdict)(nil),             // 56: reeve.run.v1.GuardVerdict
-	(*TextRedaction)(nil),            // 57: reeve.run.v1.TextRedaction
-	(*RunEnding)(nil),                // 58: reeve.run.v1.RunEnding
-	(*ToolCallStarted)(nil),          // 59: reeve.run.v1.ToolCallStarted
-	(*ClientCallChanged)(nil),        // 60: reeve.run.v1.ClientCallChanged
-	(*MemoryWritten)(nil),            // 61: reeve.run.v1.MemoryWritten
-	(*TodosChanged)(nil),             // 62: reeve.run.v1.TodosChanged
-	(*Todo)(nil),                     // 63: reeve.run.v1.Todo
-	(*TreeStored)(nil),               // 64: reeve.run.v1.TreeStored
-	(*ModelTurn)(nil),                // 65: reeve.run.v1.ModelTurn
-	(*ModelCallFailed)(nil),          // 66: reeve.run.v1.ModelCallFailed
-	(*MessageSubmitted)(nil),         // 67: reeve.run.v1.MessageSubmitted
-	(*CancelRequested)(nil),          // 68: reeve.run.v1.CancelRequested
-	(*RunBatch)(nil),                 // 69: reeve.run.v1.RunBatch
-	(*Dispatch)(nil),                 // 70: reeve.run.v1.Dispatch
-	nil,                              // 71: reeve.run.v1.RunCreated.LabelsEntry
-	nil,                              // 72: reeve.run.v1.InheritedState.MemoryEntry
-	(*timestamppb.Timestamp)(nil),    // 73: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 74: google.protobuf.Duration
-	(*v1.ToolCall)(nil),              // 75: reeve.tool.v1.ToolCall
-	(*v1.ToolProgress)(nil),          // 76: reeve.tool.v1.ToolProgress
-	(*v1.ToolResult)(nil),            // 77: reeve.tool.v1.ToolResult
-	(*v11.Message)(nil),              // 78: reeve.thread.v1.Message
-	(*v12.Approval)(nil),             // 79: reeve.approval.v1.Approval
-	(*v13.AgentSpec)(nil),            // 80: reeve.agent.v1.AgentSpec
-	(*v1.WorkspaceFile)(nil),         // 81: reeve.tool.v1.WorkspaceFile
-	(v14.Role)(0),                    // 82: reeve.access.v1.Role
-	(*structpb.Struct)(nil),          // 83: google.protobuf.Struct
-	(*v15.ContentPart)(nil),          // 84: reeve.content.v1.ContentPart
-	(*v1.ToolDescriptor)(nil),        // 85: reeve.tool.v1.ToolDescriptor
-	(*v11.HistoryMessage)(nil),       // 86: reeve.thread.v1.HistoryMessage
-	(*v13.ModelSpec)(nil),            // 87: reeve.agent.v1.ModelSpec
-	(*v13.ProviderCapabilities)(nil), // 88: reeve.agent.v1.ProviderCapabilities
-	(*v13.Limits)(nil),               // 89: reeve.agent.v1.Limits
-	(*v13.RetryPolicy)(nil),          // 90: reeve.agent.v1.RetryPolicy
-	(*v13.ResolutionPlan)(nil),       // 91: reeve.agent.v1.ResolutionPlan
-	(*v13.SkillDescriptor)(nil),      // 92: reeve.agent.v1.SkillDescriptor
-	(*v16.Passage)(nil),              // 93: reeve.knowledge.v1.Passage
-	(*v16.Retrieval)(nil),            // 94: reeve.knowledge.v1.Retrieval
-	(v1.PermissionBehavior)(0),       // 95: reeve.tool.v1.PermissionBehavior
-	(*v1.PermissionRule)(nil),        // 96: reeve.tool.v1.PermissionRule
-	(*v13.OfferedPlugin)(nil),        // 97: reeve.agent.v1.OfferedPlugin
-	(*structpb.Value)(nil),           // 98: google.protobuf.Value
-	(v17.HookPhase)(0),               // 99: reeve.plugin.v1.HookPhase
-	(*v17.RunHookResponse)(nil),      // 100: reeve.plugin.v1.RunHookResponse
-	(*v12.ReviewUsage)(nil),          // 101: reeve.approval.v1.ReviewUsage
-	(*v1.PermissionDecision)(nil),    // 102: reeve.tool.v1.PermissionDecision
-	(*v11.ExecutionTree)(nil),        // 103: reeve.thread.v1.ExecutionTree
+	(*WorkflowContinued)(nil),        // 45: reeve.run.v1.WorkflowContinued
+	(*MediaPrepared)(nil),            // 46: reeve.run.v1.MediaPrepared
+	(*AgentMedia)(nil),               // 47: reeve.run.v1.AgentMedia
+	(*MediaCallStarted)(nil),         // 48: reeve.run.v1.MediaCallStarted
+	(*MediaCallEnded)(nil),           // 49: reeve.run.v1.MediaCallEnded
+	(*RemoteTask)(nil),               // 50: reeve.run.v1.RemoteTask
+	(*PluginsPinned)(nil),            // 51: reeve.run.v1.PluginsPinned
+	(*PinnedPlugin)(nil),             // 52: reeve.run.v1.PinnedPlugin
+	(*PinnedGuardrails)(nil),         // 53: reeve.run.v1.PinnedGuardrails
+	(*GuardSection)(nil),             // 54: reeve.run.v1.GuardSection
+	(*GuardModel)(nil),               // 55: reeve.run.v1.GuardModel
+	(*PluginHookFinished)(nil),       // 56: reeve.run.v1.PluginHookFinished
+	(*GuardVerdict)(nil),             // 57: reeve.run.v1.GuardVerdict
+	(*TextRedaction)(nil),            // 58: reeve.run.v1.TextRedaction
+	(*RunEnding)(nil),                // 59: reeve.run.v1.RunEnding
+	(*ToolCallStarted)(nil),          // 60: reeve.run.v1.ToolCallStarted
+	(*ClientCallChanged)(nil),        // 61: reeve.run.v1.ClientCallChanged
+	(*MemoryWritten)(nil),            // 62: reeve.run.v1.MemoryWritten
+	(*TodosChanged)(nil),             // 63: reeve.run.v1.TodosChanged
+	(*Todo)(nil),                     // 64: reeve.run.v1.Todo
+	(*TreeStored)(nil),               // 65: reeve.run.v1.TreeStored
+	(*ModelTurn)(nil),                // 66: reeve.run.v1.ModelTurn
+	(*ModelCallFailed)(nil),          // 67: reeve.run.v1.ModelCallFailed
+	(*MessageSubmitted)(nil),         // 68: reeve.run.v1.MessageSubmitted
+	(*CancelRequested)(nil),          // 69: reeve.run.v1.CancelRequested
+	(*RunBatch)(nil),                 // 70: reeve.run.v1.RunBatch
+	(*Dispatch)(nil),                 // 71: reeve.run.v1.Dispatch
+	nil,                              // 72: reeve.run.v1.RunCreated.LabelsEntry
+	nil,                              // 73: reeve.run.v1.InheritedState.MemoryEntry
+	(*timestamppb.Timestamp)(nil),    // 74: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 75: google.protobuf.Duration
+	(*v1.ToolCall)(nil),              // 76: reeve.tool.v1.ToolCall
+	(*v1.ToolProgress)(nil),          // 77: reeve.tool.v1.ToolProgress
+	(*v1.ToolResult)(nil),            // 78: reeve.tool.v1.ToolResult
+	(*v11.Message)(nil),              // 79: reeve.thread.v1.Message
+	(*v12.Approval)(nil),             // 80: reeve.approval.v1.Approval
+	(*v13.AgentSpec)(nil),            // 81: reeve.agent.v1.AgentSpec
+	(*v1.WorkspaceFile)(nil),         // 82: reeve.tool.v1.WorkspaceFile
+	(v14.Role)(0),                    // 83: reeve.access.v1.Role
+	(*structpb.Struct)(nil),          // 84: google.protobuf.Struct
+	(*v15.ContentPart)(nil),          // 85: reeve.content.v1.ContentPart
+	(*v1.ToolDescriptor)(nil),        // 86: reeve.tool.v1.ToolDescriptor
+	(*v11.HistoryMessage)(nil),       // 87: reeve.thread.v1.HistoryMessage
+	(*v13.ModelSpec)(nil),            // 88: reeve.agent.v1.ModelSpec
+	(*v13.ProviderCapabilities)(nil), // 89: reeve.agent.v1.ProviderCapabilities
+	(*v13.Limits)(nil),               // 90: reeve.agent.v1.Limits
+	(*v13.RetryPolicy)(nil),          // 91: reeve.agent.v1.RetryPolicy
+	(*v13.ResolutionPlan)(nil),       // 92: reeve.agent.v1.ResolutionPlan
+	(*v13.SkillDescriptor)(nil),      // 93: reeve.agent.v1.SkillDescriptor
+	(*v16.Passage)(nil),              // 94: reeve.knowledge.v1.Passage
+	(*v16.Retrieval)(nil),            // 95: reeve.knowledge.v1.Retrieval
+	(v1.PermissionBehavior)(0),       // 96: reeve.tool.v1.PermissionBehavior
+	(*v1.PermissionRule)(nil),        // 97: reeve.tool.v1.PermissionRule
+	(*v13.OfferedPlugin)(nil),        // 98: reeve.agent.v1.OfferedPlugin
+	(*structpb.Value)(nil),           // 99: google.protobuf.Value
+	(v17.HookPhase)(0),               // 100: reeve.plugin.v1.HookPhase
+	(*v17.RunHookResponse)(nil),      // 101: reeve.plugin.v1.RunHookResponse
+	(*v12.ReviewUsage)(nil),          // 102: reeve.approval.v1.ReviewUsage
+	(*v1.PermissionDecision)(nil),    // 103: reeve.tool.v1.PermissionDecision
+	(*v11.ExecutionTree)(nil),        // 104: reeve.thread.v1.ExecutionTree
 }
 var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
-	73,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
+	74,  // 0: reeve.run.v1.RunEvent.time:type_name -> google.protobuf.Timestamp
 	1,   // 1: reeve.run.v1.RunEvent.phase:type_name -> reeve.run.v1.Phase
-	74,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
+	75,  // 2: reeve.run.v1.RunEvent.standstill:type_name -> google.protobuf.Duration
 	13,  // 3: reeve.run.v1.RunEvent.text:type_name -> reeve.run.v1.Text
 	14,  // 4: reeve.run.v1.RunEvent.reasoning:type_name -> reeve.run.v1.Reasoning
-	75,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
-	76,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
+	76,  // 5: reeve.run.v1.RunEvent.tool_call:type_name -> reeve.tool.v1.ToolCall
+	77,  // 6: reeve.run.v1.RunEvent.mcp_progress:type_name -> reeve.tool.v1.ToolProgress
 	15,  // 7: reeve.run.v1.RunEvent.tool_result:type_name -> reeve.run.v1.ToolResultEvent
 	16,  // 8: reeve.run.v1.RunEvent.usage:type_name -> reeve.run.v1.Usage
 	17,  // 9: reeve.run.v1.RunEvent.status:type_name -> reeve.run.v1.StatusChanged
@@ -6974,117 +7065,118 @@ var file_reeve_run_v1_run_event_proto_depIdxs = []int32{
 	34,  // 22: reeve.run.v1.RunEvent.run_parked:type_name -> reeve.run.v1.RunParked
 	35,  // 23: reeve.run.v1.RunEvent.run_prepared:type_name -> reeve.run.v1.RunPrepared
 	41,  // 24: reeve.run.v1.RunEvent.model_call_started:type_name -> reeve.run.v1.ModelCallStarted
-	65,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
-	66,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
-	67,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
-	68,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
-	59,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
-	61,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
-	62,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
-	64,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
+	66,  // 25: reeve.run.v1.RunEvent.model_turn:type_name -> reeve.run.v1.ModelTurn
+	67,  // 26: reeve.run.v1.RunEvent.model_call_failed:type_name -> reeve.run.v1.ModelCallFailed
+	68,  // 27: reeve.run.v1.RunEvent.message_submitted:type_name -> reeve.run.v1.MessageSubmitted
+	69,  // 28: reeve.run.v1.RunEvent.cancel_requested:type_name -> reeve.run.v1.CancelRequested
+	60,  // 29: reeve.run.v1.RunEvent.tool_call_started:type_name -> reeve.run.v1.ToolCallStarted
+	62,  // 30: reeve.run.v1.RunEvent.memory_written:type_name -> reeve.run.v1.MemoryWritten
+	63,  // 31: reeve.run.v1.RunEvent.todos_changed:type_name -> reeve.run.v1.TodosChanged
+	65,  // 32: reeve.run.v1.RunEvent.tree_stored:type_name -> reeve.run.v1.TreeStored
 	42,  // 33: reeve.run.v1.RunEvent.model_retry_due:type_name -> reeve.run.v1.ModelRetryDue
 	43,  // 34: reeve.run.v1.RunEvent.tokens_counted:type_name -> reeve.run.v1.TokensCounted
-	60,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
-	50,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
-	55,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
-	58,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
+	61,  // 35: reeve.run.v1.RunEvent.client_call:type_name -> reeve.run.v1.ClientCallChanged
+	51,  // 36: reeve.run.v1.RunEvent.plugins_pinned:type_name -> reeve.run.v1.PluginsPinned
+	56,  // 37: reeve.run.v1.RunEvent.plugin_hook_finished:type_name -> reeve.run.v1.PluginHookFinished
+	59,  // 38: reeve.run.v1.RunEvent.run_ending:type_name -> reeve.run.v1.RunEnding
 	44,  // 39: reeve.run.v1.RunEvent.workflow_prepared:type_name -> reeve.run.v1.WorkflowPrepared
-	45,  // 40: reeve.run.v1.RunEvent.media_prepared:type_name -> reeve.run.v1.MediaPrepared
-	47,  // 41: reeve.run.v1.RunEvent.media_call_started:type_name -> reeve.run.v1.MediaCallStarted
-	48,  // 42: reeve.run.v1.RunEvent.media_call_ended:type_name -> reeve.run.v1.MediaCallEnded
-	49,  // 43: reeve.run.v1.RunEvent.remote_task:type_name -> reeve.run.v1.RemoteTask
-	77,  // 44: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
-	2,   // 45: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
-	3,   // 46: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	4,   // 47: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
-	78,  // 48: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
-	79,  // 49: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
-	3,   // 50: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
-	80,  // 51: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
-	78,  // 52: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
-	81,  // 53: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
-	71,  // 54: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
-	32,  // 55: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
-	31,  // 56: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
-	30,  // 57: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
-	82,  // 58: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
-	83,  // 59: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
-	29,  // 60: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
-	84,  // 61: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
-	85,  // 62: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
-	80,  // 63: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
-	86,  // 64: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
-	63,  // 65: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
-	72,  // 66: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
-	5,   // 67: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
-	6,   // 68: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
-	73,  // 69: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
-	87,  // 70: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
-	88,  // 71: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	85,  // 72: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	87,  // 73: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
-	89,  // 74: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
-	86,  // 75: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
-	88,  // 76: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	90,  // 77: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 78: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 79: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
-	91,  // 80: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	36,  // 81: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
-	92,  // 82: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	93,  // 83: reeve.run.v1.RunPrepared.passages:type_name -> reeve.knowledge.v1.Passage
-	94,  // 84: reeve.run.v1.RunPrepared.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	87,  // 85: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
-	88,  // 86: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	85,  // 87: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	89,  // 88: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
-	90,  // 89: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
-	40,  // 90: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
-	37,  // 91: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
-	92,  // 92: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
-	39,  // 93: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
-	38,  // 94: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
-	95,  // 95: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	96,  // 96: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
-	87,  // 97: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
-	88,  // 98: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
-	7,   // 99: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
-	46,  // 100: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
-	87,  // 101: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
-	87,  // 102: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
-	51,  // 103: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
-	97,  // 104: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
-	98,  // 105: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
-	52,  // 106: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
-	53,  // 107: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
-	54,  // 108: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
-	98,  // 109: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
-	87,  // 110: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
-	99,  // 111: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
-	100, // 112: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
-	56,  // 113: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
-	8,   // 114: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
-	9,   // 115: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
-	57,  // 116: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
-	101, // 117: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
-	2,   // 118: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
-	102, // 119: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
-	10,  // 120: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
-	83,  // 121: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
-	73,  // 122: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
-	83,  // 123: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
-	63,  // 124: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
-	11,  // 125: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
-	103, // 126: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
-	74,  // 127: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
-	74,  // 128: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
-	78,  // 129: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
-	12,  // 130: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
-	131, // [131:131] is the sub-list for method output_type
-	131, // [131:131] is the sub-list for method input_type
-	131, // [131:131] is the sub-list for extension type_name
-	131, // [131:131] is the sub-list for extension extendee
-	0,   // [0:131] is the sub-list for field type_name
+	46,  // 40: reeve.run.v1.RunEvent.media_prepared:type_name -> reeve.run.v1.MediaPrepared
+	48,  // 41: reeve.run.v1.RunEvent.media_call_started:type_name -> reeve.run.v1.MediaCallStarted
+	49,  // 42: reeve.run.v1.RunEvent.media_call_ended:type_name -> reeve.run.v1.MediaCallEnded
+	50,  // 43: reeve.run.v1.RunEvent.remote_task:type_name -> reeve.run.v1.RemoteTask
+	45,  // 44: reeve.run.v1.RunEvent.workflow_continued:type_name -> reeve.run.v1.WorkflowContinued
+	78,  // 45: reeve.run.v1.ToolResultEvent.result:type_name -> reeve.tool.v1.ToolResult
+	2,   // 46: reeve.run.v1.StatusChanged.status:type_name -> reeve.run.v1.RunStatus
+	3,   // 47: reeve.run.v1.StatusChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	4,   // 48: reeve.run.v1.StepChanged.state:type_name -> reeve.run.v1.StepState
+	79,  // 49: reeve.run.v1.MessageInjected.message:type_name -> reeve.thread.v1.Message
+	80,  // 50: reeve.run.v1.ApprovalChanged.approval:type_name -> reeve.approval.v1.Approval
+	3,   // 51: reeve.run.v1.SubtaskChanged.incomplete_reason:type_name -> reeve.run.v1.IncompleteReason
+	81,  // 52: reeve.run.v1.RunCreated.spec:type_name -> reeve.agent.v1.AgentSpec
+	79,  // 53: reeve.run.v1.RunCreated.messages:type_name -> reeve.thread.v1.Message
+	82,  // 54: reeve.run.v1.RunCreated.files:type_name -> reeve.tool.v1.WorkspaceFile
+	72,  // 55: reeve.run.v1.RunCreated.labels:type_name -> reeve.run.v1.RunCreated.LabelsEntry
+	32,  // 56: reeve.run.v1.RunCreated.chat_context:type_name -> reeve.run.v1.ChatContext
+	31,  // 57: reeve.run.v1.RunCreated.origin:type_name -> reeve.run.v1.RunOrigin
+	30,  // 58: reeve.run.v1.RunCreated.inherited:type_name -> reeve.run.v1.InheritedState
+	83,  // 59: reeve.run.v1.RunCreated.started_by_roles:type_name -> reeve.access.v1.Role
+	84,  // 60: reeve.run.v1.RunCreated.output_schema:type_name -> google.protobuf.Struct
+	29,  // 61: reeve.run.v1.RunCreated.delegates:type_name -> reeve.run.v1.DelegateAgent
+	85,  // 62: reeve.run.v1.RunCreated.parts:type_name -> reeve.content.v1.ContentPart
+	86,  // 63: reeve.run.v1.RunCreated.offered_tools:type_name -> reeve.tool.v1.ToolDescriptor
+	81,  // 64: reeve.run.v1.DelegateAgent.spec:type_name -> reeve.agent.v1.AgentSpec
+	87,  // 65: reeve.run.v1.InheritedState.messages:type_name -> reeve.thread.v1.HistoryMessage
+	64,  // 66: reeve.run.v1.InheritedState.todos:type_name -> reeve.run.v1.Todo
+	73,  // 67: reeve.run.v1.InheritedState.memory:type_name -> reeve.run.v1.InheritedState.MemoryEntry
+	5,   // 68: reeve.run.v1.ChatContext.kind:type_name -> reeve.run.v1.ChatContextKind
+	6,   // 69: reeve.run.v1.RunClaimed.previous_owner:type_name -> reeve.run.v1.OwnerFate
+	74,  // 70: reeve.run.v1.RunParked.wake_at:type_name -> google.protobuf.Timestamp
+	88,  // 71: reeve.run.v1.RunPrepared.model:type_name -> reeve.agent.v1.ModelSpec
+	89,  // 72: reeve.run.v1.RunPrepared.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	86,  // 73: reeve.run.v1.RunPrepared.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	88,  // 74: reeve.run.v1.RunPrepared.planning_model:type_name -> reeve.agent.v1.ModelSpec
+	90,  // 75: reeve.run.v1.RunPrepared.limits:type_name -> reeve.agent.v1.Limits
+	87,  // 76: reeve.run.v1.RunPrepared.history:type_name -> reeve.thread.v1.HistoryMessage
+	89,  // 77: reeve.run.v1.RunPrepared.planning_capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	91,  // 78: reeve.run.v1.RunPrepared.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 79: reeve.run.v1.RunPrepared.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 80: reeve.run.v1.RunPrepared.policy:type_name -> reeve.run.v1.PolicyDecision
+	92,  // 81: reeve.run.v1.RunPrepared.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	36,  // 82: reeve.run.v1.RunPrepared.delegates:type_name -> reeve.run.v1.PreparedDelegate
+	93,  // 83: reeve.run.v1.RunPrepared.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	94,  // 84: reeve.run.v1.RunPrepared.passages:type_name -> reeve.knowledge.v1.Passage
+	95,  // 85: reeve.run.v1.RunPrepared.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	88,  // 86: reeve.run.v1.PreparedDelegate.model:type_name -> reeve.agent.v1.ModelSpec
+	89,  // 87: reeve.run.v1.PreparedDelegate.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	86,  // 88: reeve.run.v1.PreparedDelegate.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	90,  // 89: reeve.run.v1.PreparedDelegate.limits:type_name -> reeve.agent.v1.Limits
+	91,  // 90: reeve.run.v1.PreparedDelegate.retry:type_name -> reeve.agent.v1.RetryPolicy
+	40,  // 91: reeve.run.v1.PreparedDelegate.fallbacks:type_name -> reeve.run.v1.FallbackModel
+	37,  // 92: reeve.run.v1.PreparedDelegate.policy:type_name -> reeve.run.v1.PolicyDecision
+	93,  // 93: reeve.run.v1.PreparedDelegate.skills:type_name -> reeve.agent.v1.SkillDescriptor
+	39,  // 94: reeve.run.v1.PolicyDecision.withheld:type_name -> reeve.run.v1.PolicyWithheld
+	38,  // 95: reeve.run.v1.PolicyDecision.permissions:type_name -> reeve.run.v1.PolicyPermission
+	96,  // 96: reeve.run.v1.PolicyPermission.default_behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	97,  // 97: reeve.run.v1.PolicyPermission.rules:type_name -> reeve.tool.v1.PermissionRule
+	88,  // 98: reeve.run.v1.FallbackModel.model:type_name -> reeve.agent.v1.ModelSpec
+	89,  // 99: reeve.run.v1.FallbackModel.capabilities:type_name -> reeve.agent.v1.ProviderCapabilities
+	7,   // 100: reeve.run.v1.ModelCallStarted.purpose:type_name -> reeve.run.v1.ModelCallPurpose
+	47,  // 101: reeve.run.v1.MediaPrepared.agents:type_name -> reeve.run.v1.AgentMedia
+	88,  // 102: reeve.run.v1.AgentMedia.image:type_name -> reeve.agent.v1.ModelSpec
+	88,  // 103: reeve.run.v1.AgentMedia.speech:type_name -> reeve.agent.v1.ModelSpec
+	52,  // 104: reeve.run.v1.PluginsPinned.plugins:type_name -> reeve.run.v1.PinnedPlugin
+	98,  // 105: reeve.run.v1.PinnedPlugin.plugin:type_name -> reeve.agent.v1.OfferedPlugin
+	99,  // 106: reeve.run.v1.PinnedPlugin.section:type_name -> google.protobuf.Value
+	53,  // 107: reeve.run.v1.PinnedPlugin.guardrails:type_name -> reeve.run.v1.PinnedGuardrails
+	54,  // 108: reeve.run.v1.PinnedGuardrails.sections:type_name -> reeve.run.v1.GuardSection
+	55,  // 109: reeve.run.v1.PinnedGuardrails.models:type_name -> reeve.run.v1.GuardModel
+	99,  // 110: reeve.run.v1.GuardSection.section:type_name -> google.protobuf.Value
+	88,  // 111: reeve.run.v1.GuardModel.model:type_name -> reeve.agent.v1.ModelSpec
+	100, // 112: reeve.run.v1.PluginHookFinished.phase:type_name -> reeve.plugin.v1.HookPhase
+	101, // 113: reeve.run.v1.PluginHookFinished.answer:type_name -> reeve.plugin.v1.RunHookResponse
+	57,  // 114: reeve.run.v1.PluginHookFinished.guards:type_name -> reeve.run.v1.GuardVerdict
+	8,   // 115: reeve.run.v1.GuardVerdict.target:type_name -> reeve.run.v1.GuardTarget
+	9,   // 116: reeve.run.v1.GuardVerdict.action:type_name -> reeve.run.v1.GuardAction
+	58,  // 117: reeve.run.v1.GuardVerdict.redactions:type_name -> reeve.run.v1.TextRedaction
+	102, // 118: reeve.run.v1.GuardVerdict.usage:type_name -> reeve.approval.v1.ReviewUsage
+	2,   // 119: reeve.run.v1.RunEnding.status:type_name -> reeve.run.v1.RunStatus
+	103, // 120: reeve.run.v1.ToolCallStarted.permission:type_name -> reeve.tool.v1.PermissionDecision
+	10,  // 121: reeve.run.v1.ClientCallChanged.state:type_name -> reeve.run.v1.ClientCallState
+	84,  // 122: reeve.run.v1.ClientCallChanged.arguments:type_name -> google.protobuf.Struct
+	74,  // 123: reeve.run.v1.ClientCallChanged.deadline:type_name -> google.protobuf.Timestamp
+	84,  // 124: reeve.run.v1.ClientCallChanged.structured:type_name -> google.protobuf.Struct
+	64,  // 125: reeve.run.v1.TodosChanged.todos:type_name -> reeve.run.v1.Todo
+	11,  // 126: reeve.run.v1.Todo.status:type_name -> reeve.run.v1.TodoStatus
+	104, // 127: reeve.run.v1.TreeStored.tree:type_name -> reeve.thread.v1.ExecutionTree
+	75,  // 128: reeve.run.v1.ModelCallFailed.retry_after:type_name -> google.protobuf.Duration
+	75,  // 129: reeve.run.v1.ModelCallFailed.retry_delay:type_name -> google.protobuf.Duration
+	79,  // 130: reeve.run.v1.MessageSubmitted.message:type_name -> reeve.thread.v1.Message
+	12,  // 131: reeve.run.v1.RunBatch.events:type_name -> reeve.run.v1.RunEvent
+	132, // [132:132] is the sub-list for method output_type
+	132, // [132:132] is the sub-list for method input_type
+	132, // [132:132] is the sub-list for extension type_name
+	132, // [132:132] is the sub-list for extension extendee
+	0,   // [0:132] is the sub-list for field type_name
 }
 
 func init() { file_reeve_run_v1_run_event_proto_init() }
@@ -7134,20 +7226,21 @@ func file_reeve_run_v1_run_event_proto_init() {
 		(*RunEvent_MediaCallStarted)(nil),
 		(*RunEvent_MediaCallEnded)(nil),
 		(*RunEvent_RemoteTask)(nil),
+		(*RunEvent_WorkflowContinued)(nil),
 	}
 	file_reeve_run_v1_run_event_proto_msgTypes[4].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[13].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[18].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[29].OneofWrappers = []any{}
-	file_reeve_run_v1_run_event_proto_msgTypes[35].OneofWrappers = []any{}
 	file_reeve_run_v1_run_event_proto_msgTypes[36].OneofWrappers = []any{}
+	file_reeve_run_v1_run_event_proto_msgTypes[37].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_run_v1_run_event_proto_rawDesc), len(file_reeve_run_v1_run_event_proto_rawDesc)),
 			NumEnums:      12,
-			NumMessages:   61,
+			NumMessages:   62,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

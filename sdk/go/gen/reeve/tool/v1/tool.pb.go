@@ -813,7 +813,10 @@ type ToolCall struct {
 	// Id of the node of the workflow that made the call. Empty if a model made it.
 	NodeId string `protobuf:"bytes,60,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	// Index of the item for which a node of the type `map` made the call, from 0. 0 for other nodes.
-	ItemIndex     uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
+	ItemIndex uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
+	// Id of the run that made the call, if the workflow of this run continues that one. The call is not made again, and neither counts in
+	// budgets nor costs anything. Empty for calls of this run.
+	InheritedFrom string `protobuf:"bytes,76,opt,name=inherited_from,json=inheritedFrom,proto3" json:"inherited_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -895,6 +898,13 @@ func (x *ToolCall) GetItemIndex() uint32 {
 		return x.ItemIndex
 	}
 	return 0
+}
+
+func (x *ToolCall) GetInheritedFrom() string {
+	if x != nil {
+		return x.InheritedFrom
+	}
+	return ""
 }
 
 // Result of a call.
@@ -1071,7 +1081,9 @@ type ToolResultMetadata struct {
 	RewrittenBy string `protobuf:"bytes,18,opt,name=rewritten_by,json=rewrittenBy,proto3" json:"rewritten_by,omitempty"`
 	// How much the result has of what the tool returned. Unspecified in results of versions that did not
 	// record it, and in those of tools of the runtime.
-	Extent        ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
+	Extent ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
+	// Id of the run in which the call ended, as in `ToolCall.inherited_from`. The times are those of that run.
+	InheritedFrom string `protobuf:"bytes,76,opt,name=inherited_from,json=inheritedFrom,proto3" json:"inherited_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1237,6 +1249,13 @@ func (x *ToolResultMetadata) GetExtent() ResultExtent {
 		return x.Extent
 	}
 	return ResultExtent_RESULT_EXTENT_UNSPECIFIED
+}
+
+func (x *ToolResultMetadata) GetInheritedFrom() string {
+	if x != nil {
+		return x.InheritedFrom
+	}
+	return ""
 }
 
 // Content of files of a workspace to which an approval is bound.
@@ -2823,7 +2842,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fClientExecution\x123\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12,\n" +
 	"\x12answered_by_person\x18\x02 \x01(\bR\x10answeredByPerson\x12<\n" +
-	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\x89\x02\n" +
+	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\xb0\x02\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
@@ -2832,7 +2851,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\x12\x17\n" +
 	"\anode_id\x18< \x01(\tR\x06nodeId\x12\x1d\n" +
 	"\n" +
-	"item_index\x18= \x01(\rR\titemIndex\"\x90\x03\n" +
+	"item_index\x18= \x01(\rR\titemIndex\x12%\n" +
+	"\x0einherited_from\x18L \x01(\tR\rinheritedFrom\"\x90\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2845,7 +2865,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"structured\x120\n" +
 	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\x129\n" +
 	"\tcitations\x18F \x03(\v2\x1b.reeve.knowledge.v1.PassageR\tcitations\x12;\n" +
-	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xd4\a\n" +
+	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xfb\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2871,7 +2891,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\x12:\n" +
 	"\x19offloaded_artifact_sha256\x18\x11 \x01(\tR\x17offloadedArtifactSha256\x12!\n" +
 	"\frewritten_by\x18\x12 \x01(\tR\vrewrittenBy\x123\n" +
-	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\"V\n" +
+	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\x12%\n" +
+	"\x0einherited_from\x18L \x01(\tR\rinheritedFrom\"V\n" +
 	"\fBoundContent\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12.\n" +
 	"\x05files\x18\x02 \x03(\v2\x18.reeve.tool.v1.BoundFileR\x05files\"\xbc\x01\n" +

@@ -26,6 +26,7 @@ class CheckedRule(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CHECKED_RULE_MEDIA: _ClassVar[CheckedRule]
     CHECKED_RULE_STORED_MODELS: _ClassVar[CheckedRule]
     CHECKED_RULE_ENDPOINT: _ClassVar[CheckedRule]
+    CHECKED_RULE_WORKFLOW_CONTINUATION: _ClassVar[CheckedRule]
 CHECKED_RULE_UNSPECIFIED: CheckedRule
 CHECKED_RULE_STEP_UP: CheckedRule
 CHECKED_RULE_STOP_CONDITIONS: CheckedRule
@@ -43,6 +44,7 @@ CHECKED_RULE_COLLECTIONS: CheckedRule
 CHECKED_RULE_MEDIA: CheckedRule
 CHECKED_RULE_STORED_MODELS: CheckedRule
 CHECKED_RULE_ENDPOINT: CheckedRule
+CHECKED_RULE_WORKFLOW_CONTINUATION: CheckedRule
 
 class QueueHolder(_message.Message):
     __slots__ = ("holder", "held", "crashed", "released_by", "checks")

@@ -166,7 +166,7 @@ class ClientExecution(_message.Message):
     def __init__(self, timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., answered_by_person: _Optional[bool] = ..., output_schema: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ...) -> None: ...
 
 class ToolCall(_message.Message):
-    __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args", "node_id", "item_index")
+    __slots__ = ("call_id", "name", "arguments", "raw_arguments", "injected_args", "node_id", "item_index", "inherited_from")
     CALL_ID_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     ARGUMENTS_FIELD_NUMBER: _ClassVar[int]
@@ -174,6 +174,7 @@ class ToolCall(_message.Message):
     INJECTED_ARGS_FIELD_NUMBER: _ClassVar[int]
     NODE_ID_FIELD_NUMBER: _ClassVar[int]
     ITEM_INDEX_FIELD_NUMBER: _ClassVar[int]
+    INHERITED_FROM_FIELD_NUMBER: _ClassVar[int]
     call_id: str
     name: str
     arguments: _struct_pb2.Struct
@@ -181,7 +182,8 @@ class ToolCall(_message.Message):
     injected_args: _struct_pb2.Struct
     node_id: str
     item_index: int
-    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., node_id: _Optional[str] = ..., item_index: _Optional[int] = ...) -> None: ...
+    inherited_from: str
+    def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., arguments: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., raw_arguments: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., node_id: _Optional[str] = ..., item_index: _Optional[int] = ..., inherited_from: _Optional[str] = ...) -> None: ...
 
 class ToolResult(_message.Message):
     __slots__ = ("call_id", "name", "content", "is_error", "metadata", "structured", "files", "citations", "retrieval")
@@ -206,7 +208,7 @@ class ToolResult(_message.Message):
     def __init__(self, call_id: _Optional[str] = ..., name: _Optional[str] = ..., content: _Optional[str] = ..., is_error: _Optional[bool] = ..., metadata: _Optional[_Union[ToolResultMetadata, _Mapping]] = ..., structured: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., files: _Optional[_Iterable[_Union[_content_pb2.FilePart, _Mapping]]] = ..., citations: _Optional[_Iterable[_Union[_knowledge_pb2.Passage, _Mapping]]] = ..., retrieval: _Optional[_Union[_knowledge_pb2.Retrieval, _Mapping]] = ...) -> None: ...
 
 class ToolResultMetadata(_message.Message):
-    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256", "rewritten_by", "extent")
+    __slots__ = ("status", "started_at", "completed_at", "execution_time_ms", "approval_status", "approval_id", "injected_args", "offloaded_artifact_id", "end_reason", "isolation", "lost_changes", "workspace_revision", "edited_arguments", "permission", "content", "content_changed", "offloaded_artifact_sha256", "rewritten_by", "extent", "inherited_from")
     STATUS_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_FIELD_NUMBER: _ClassVar[int]
     COMPLETED_AT_FIELD_NUMBER: _ClassVar[int]
@@ -226,6 +228,7 @@ class ToolResultMetadata(_message.Message):
     OFFLOADED_ARTIFACT_SHA256_FIELD_NUMBER: _ClassVar[int]
     REWRITTEN_BY_FIELD_NUMBER: _ClassVar[int]
     EXTENT_FIELD_NUMBER: _ClassVar[int]
+    INHERITED_FROM_FIELD_NUMBER: _ClassVar[int]
     status: ToolStatus
     started_at: _timestamp_pb2.Timestamp
     completed_at: _timestamp_pb2.Timestamp
@@ -245,7 +248,8 @@ class ToolResultMetadata(_message.Message):
     offloaded_artifact_sha256: str
     rewritten_by: str
     extent: ResultExtent
-    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ..., content_changed: _Optional[bool] = ..., offloaded_artifact_sha256: _Optional[str] = ..., rewritten_by: _Optional[str] = ..., extent: _Optional[_Union[ResultExtent, str]] = ...) -> None: ...
+    inherited_from: str
+    def __init__(self, status: _Optional[_Union[ToolStatus, str]] = ..., started_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., completed_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., execution_time_ms: _Optional[float] = ..., approval_status: _Optional[_Union[ApprovalStatus, str]] = ..., approval_id: _Optional[str] = ..., injected_args: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., offloaded_artifact_id: _Optional[str] = ..., end_reason: _Optional[str] = ..., isolation: _Optional[str] = ..., lost_changes: _Optional[_Iterable[_Union[FileChange, _Mapping]]] = ..., workspace_revision: _Optional[int] = ..., edited_arguments: _Optional[str] = ..., permission: _Optional[_Union[PermissionDecision, _Mapping]] = ..., content: _Optional[_Union[BoundContent, _Mapping]] = ..., content_changed: _Optional[bool] = ..., offloaded_artifact_sha256: _Optional[str] = ..., rewritten_by: _Optional[str] = ..., extent: _Optional[_Union[ResultExtent, str]] = ..., inherited_from: _Optional[str] = ...) -> None: ...
 
 class BoundContent(_message.Message):
     __slots__ = ("digest", "files")
