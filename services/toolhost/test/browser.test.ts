@@ -38,6 +38,8 @@ const pages: Readonly<Record<string, string>> = {
     navigator.geolocation.getCurrentPosition(() => 0, () => document.title = "Denied");</script>`,
   "/leaving": `<title>Bank</title><button onclick="leave(1e5)">Far</button><button onclick="leave(3e5)">Too far</button><script>
     const leave = (size) => location.href = location.href.replace(/a.test(.*)/, "b.test$1?#") + "x".repeat(size);</script>`,
+  "/swapping": `<title>Cart</title><button id="a" onclick="document.title = 'Paid'">Cancel</button>
+    <button onclick="document.querySelector('#a').textContent = 'Pay'">Swap</button>`,
   "/titled": `<p>a<script>document.title = "t".repeat(8e6)</script>`,
   "/local": `<title>Local</title><a href="file:///etc/passwd">file</a><a href="data:text/html,a">data</a>
     <a href="chrome://version">chrome</a><a href="/download">download</a>`,
@@ -73,8 +75,13 @@ function endless(response: ServerResponse): void {
   more();
 }
 
-function refTo(content: string, pattern: string): string {
-  return new RegExp(`${pattern}.*?\\[ref=(\\w+)\\]`).exec(content)?.[1] ?? "none";
+/** Returns the element on the first line that matches a pattern, as a model reads it. */
+function elementOf(content: string, pattern: string) {
+  const found = new RegExp(`- (\\w+) "([^"]*)".*\\[ref=(\\w+)\\]`);
+  const line = content.split("\n").find((each) => new RegExp(pattern).test(each)) ?? "";
+  const [, role = "", name = "", element = "none"] = found.exec(line) ?? [];
+  const [page = ""] = content.split("\n").filter((each) => each.startsWith("http"));
+  return { element, role, name, page };
 }
 
 // Requirement: WEB-8
@@ -138,12 +145,12 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     const form = await opened("/form");
     expect(form).toMatchObject({ isError: false });
     expect(form.content).toContain(`Form\n${at("/form")}`);
-    const typed = { element: refTo(form.content, "textbox"), text: "Ann", submit: true };
+    const typed = { ...elementOf(form.content, "textbox"), text: "Ann", submit: true };
     const answer = await called("browser_type", typed);
     expect(answer.content).toContain("Hello Ann");
     await opened("/form");
     const { content } = await called("browser_read");
-    const article = await called("browser_click", { element: refTo(content, "Article") });
+    const article = await called("browser_click", elementOf(content, "Article"));
     expect(article.content).toContain("Red pandas");
     const [, next] = /browser_read with offset (\d+)/.exec(article.content) ?? [];
     const rest = await called("browser_read", { offset: Number(next) });
@@ -151,9 +158,8 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     const { attachments } = await called("browser_screenshot");
     expect(attachments).toMatchObject([{ mediaType: "image/png" }]);
     expect(sessions.count).toBe(1);
-    expect((await called("browser_click", { element: "e999" })).content).toMatch(
-      /no element e999 now/,
-    );
+    const unknown = { ...elementOf(article.content, "Red pandas"), element: "e999" };
+    expect((await called("browser_click", unknown)).content).toMatch(/no element e999 now/);
   });
 
   test("leaves nothing outside of its own folder, where a killed toolhost would not find it", async () => {
@@ -169,12 +175,30 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     expect(content).toContain("a refused");
   });
 
+  // Requirement: HITL-2
+  test("clicks and types only what was read, on the page where it was read", async () => {
+    const { content } = await opened("/swapping");
+    const cancel = elementOf(content, "Cancel");
+    expect(cancel).toMatchObject({ role: "button", name: "Cancel", page: at("/swapping") });
+    for (const other of [{ page: at("/form") }, { role: "link" }, { name: "Pay" }]) {
+      const refused = await called("browser_click", { ...cancel, ...other });
+      expect(refused).toMatchObject({ isError: true });
+      expect(refused.content).toContain("nothing was done: read");
+    }
+    const far = { ...cancel, page: cancel.page.replace("a.test", "b.test"), text: "a" };
+    expect((await called("browser_type", far)).content).toMatch(/^the page is http:\/\/a\.test/);
+    await called("browser_click", elementOf(content, "Swap"));
+    const swapped = await called("browser_click", cancel);
+    expect(swapped).toMatchObject({ isError: true });
+    expect((await called("browser_read")).content).toMatch(/^Cart\n[^]*button "Pay"/);
+  });
+
   test("shows the address of a document with it, however long it is, or neither", async () => {
     const { content } = await opened("/leaving");
-    const far = await called("browser_click", { element: refTo(content, '"Far"') });
+    const far = await called("browser_click", elementOf(content, '"Far"'));
     expect(far.content).toMatch(/^Bank\nhttp:\/\/b\.test:/);
     const again = await opened("/leaving");
-    const tooFar = await called("browser_click", { element: refTo(again.content, '"Too far"') });
+    const tooFar = await called("browser_click", elementOf(again.content, '"Too far"'));
     expect(tooFar).toMatchObject({ isError: true });
     expect(tooFar.content).toMatch(/has ended: its address.* is too long/);
     await opened("/titled");
@@ -190,8 +214,7 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     expect(metadata.content).toMatch(/169\.254\.169\.254:80 is not among the hosts/);
     const local = await opened("/local");
     for (const name of ["file", "data", "chrome", "download"]) {
-      const element = refTo(local.content, `"${name}"`);
-      const clicked = await called("browser_click", { element });
+      const clicked = await called("browser_click", elementOf(local.content, `"${name}"`));
       expect(clicked.content).not.toMatch(/root:|Chromium/);
       expect((await called("browser_read")).content).toContain(at("/local"));
     }

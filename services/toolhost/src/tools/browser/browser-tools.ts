@@ -6,14 +6,45 @@ import { PermissionClass, ToolCategory } from "@reeve/contracts/tool";
 import { Failure } from "@reeve/platform/failure";
 import { builtinDescriptor, stringOf } from "../builtin/builtin-descriptor.ts";
 import type { BrowserSessions, SessionOwner } from "./browser-sessions.ts";
-import type { PageOutcome, PageView } from "./guarded-page.ts";
+import type { PageOutcome } from "./guarded-page.ts";
+import type { NamedElement } from "./named-element.ts";
+import type { PageView } from "./page-view.ts";
 import { headOfView, partOfView } from "./part-of-view.ts";
 
-const elementProperty = {
-  type: "string",
-  pattern: "^(f[0-9]{1,4})?e[0-9]{1,9}$",
-  description: "Reference of the element in the last text of the page, such as e12.",
+/** What a person who approves the use of an element reads of it, and what the page must still show then. */
+const namedElement = {
+  element: {
+    type: "string",
+    pattern: "^(f[0-9]{1,4})?e[0-9]{1,9}$",
+    description: "Reference of the element in the last text of the page, such as e12.",
+  },
+  role: {
+    type: "string",
+    minLength: 1,
+    maxLength: 100,
+    description: "Role of the element in that text: the word before its name, such as button.",
+  },
+  name: {
+    type: "string",
+    maxLength: 1_000,
+    description:
+      "Name of the element in that text, without the quotes; of one without a name, the text after the colon. Empty: it has neither.",
+  },
+  page: {
+    type: "string",
+    minLength: 1,
+    maxLength: 2_048,
+    description: "Address of the page, from the line above that text.",
+  },
 };
+const namedRequired = ["element", "role", "name", "page"];
+
+function namedElementOf({ args }: CallContext): NamedElement {
+  const [element = "", role = "", name = "", page = ""] = namedRequired.map((each) =>
+    stringOf(args[each]),
+  );
+  return { element, role, name, page };
+}
 
 /** Returns the tools that use the browser of a run. */
 export function browserTools(sessions: BrowserSessions): readonly Tool[] {
@@ -46,29 +77,31 @@ export function browserTools(sessions: BrowserSessions): readonly Tool[] {
     }),
     browserTool({
       name: "browser_click",
-      description: "Clicks an element of the open page. Returns the text of the page then.",
-      properties: { element: elementProperty },
-      required: ["element"],
+      description:
+        "Clicks an element of the open page, if the page still shows it with this role and name. Returns the text of the page then.",
+      properties: namedElement,
+      required: namedRequired,
       call: async (context, owner, signal) => {
-        const element = stringOf(context.args["element"]);
-        const click = (page: Page, until: AbortSignal) => page.click(element, until);
+        const named = namedElementOf(context);
+        const click = (page: Page, until: AbortSignal) => page.click(named, until);
         return viewed(await sessions.continue(owner, click, signal), context);
       },
     }),
     browserTool({
       name: "browser_type",
       description:
-        "Replaces the text of an input of the open page, and submits it if requested. Returns the text of the page then.",
+        "Replaces the text of an input of the open page, if the page still shows it with this role and name, and submits it if requested. " +
+        "Returns the text of the page then.",
       properties: {
-        element: elementProperty,
+        ...namedElement,
         text: { type: "string", maxLength: 10_000 },
         submit: { type: "boolean", description: "Whether to press Enter. Default: false." },
       },
-      required: ["element", "text"],
+      required: [...namedRequired, "text"],
       call: async (context, owner, signal) => {
         const { args } = context;
         const submit = args["submit"] === true;
-        const typed = { element: stringOf(args["element"]), text: stringOf(args["text"]), submit };
+        const typed = { ...namedElementOf(context), text: stringOf(args["text"]), submit };
         const type = (page: Page, until: AbortSignal) => page.type(typed, until);
         return viewed(await sessions.continue(owner, type, signal), context);
       },

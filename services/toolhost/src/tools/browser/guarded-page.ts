@@ -3,6 +3,9 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Failure } from "@reeve/platform/failure";
 import { withTimeLimit } from "../web/call-egress.ts";
+import type { NamedElement } from "./named-element.ts";
+import { elementProblem } from "./named-element.ts";
+import type { PageView } from "./page-view.ts";
 import { withDocument } from "./shown-document.ts";
 
 const connectMs = 20_000;
@@ -29,15 +32,6 @@ const defaultTimes: PageTimes = {
 /** How long after an action a page may take to start loading another one. */
 const settleMs = 200;
 const maxProblemChars = 500;
-
-/** What a page shows: its text, in which elements that can be used have references such as `e12`. */
-export interface PageView {
-  /** The first part of its address. */
-  readonly url: string;
-  /** The first part of its title. */
-  readonly title: string;
-  readonly text: string;
-}
 
 /** A result of an operation on a page, or why there is none. `isLost`: the browser cannot be used anymore. */
 export type PageOutcome<Value> =
@@ -93,21 +87,21 @@ export class GuardedPage implements AsyncDisposable {
     return await this.#perform(signal, () => this.#view());
   }
 
-  /** Clicks an element, and returns what the page shows then. */
-  async click(element: string, signal: AbortSignal): Promise<PageOutcome<PageView>> {
+  /** Clicks an element, if the page shows it as it was read, and returns what the page shows then. */
+  async click(named: NamedElement, signal: AbortSignal): Promise<PageOutcome<PageView>> {
     return await this.#perform(signal, async () => {
-      await (await this.#element(element)).click();
+      await (await this.#element(named)).click();
       return await this.#settledView(signal);
     });
   }
 
-  /** Replaces the text of an element, perhaps presses Enter there, and returns what the page shows then. */
+  /** Replaces the text of an element as `click` does, perhaps presses Enter there, and returns what the page shows then. */
   async type(
-    { element, text, submit }: TypedText,
+    { text, submit, ...named }: TypedText,
     signal: AbortSignal,
   ): Promise<PageOutcome<PageView>> {
     return await this.#perform(signal, async () => {
-      const target = await this.#element(element);
+      const target = await this.#element(named);
       await target.fill(text);
       if (submit) await target.press("Enter");
       return await this.#settledView(signal);
@@ -131,11 +125,13 @@ export class GuardedPage implements AsyncDisposable {
     ).catch(() => undefined);
   }
 
-  /** Returns an element. Rejects at once if the page does not have it now. */
-  async #element(reference: string): Promise<Locator> {
-    const found = this.#page.getByRef(reference);
+  /** Returns an element. Rejects at once if the page does not show it now as it was read. */
+  async #element(named: NamedElement): Promise<Locator> {
+    const problem = elementProblem(await this.#view(), named);
+    if (problem !== undefined) throw new Error(problem);
+    const found = this.#page.getByRef(named.element);
     if ((await found.count()) > 0) return found;
-    throw new Error(`the page has no element ${reference} now; read it again`);
+    throw new Error(`the page has no element ${named.element} now; read it again`);
   }
 
   async #view(): Promise<PageView> {
@@ -195,8 +191,7 @@ interface StatusOf {
   readonly status: number;
 }
 
-export interface TypedText {
-  readonly element: string;
+export interface TypedText extends NamedElement {
   readonly text: string;
   readonly submit: boolean;
 }

@@ -1,15 +1,17 @@
 import type { CallResult } from "@reeve/calls/ports/tool";
-import type { PageView } from "./guarded-page.ts";
+import type { PageView } from "./page-view.ts";
 
 const maxChars = 40_000;
 const minChars = 1_000;
 /** What a result has besides the text. */
 const frameBytes = 1_000;
 const maxTitleChars = 300;
+/** How much of its address the text of a page begins with. */
+export const maxUrlChars = 2_000;
 
 /** Returns the lines with which the text of a page begins. */
 export function headOfView({ title, url }: Pick<PageView, "title" | "url">): string[] {
-  return [title.slice(0, maxTitleChars).toWellFormed(), url.slice(0, 2 * minChars)].filter(Boolean);
+  return [title.slice(0, maxTitleChars).toWellFormed(), url.slice(0, maxUrlChars)].filter(Boolean);
 }
 
 /** Returns the part of the text of a page at an offset that a result may have. Its length is in UTF-16 code units. */
