@@ -13,7 +13,6 @@ import { watchReserve } from "@reeve/jetstream/reserve/watch-reserve";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { LaterTable } from "@reeve/jetstream/table/later-table";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { openEmbedder } from "@reeve/models/embeddings/open-embedder";
 import { abortLater } from "@reeve/platform/async/abort-later";
 import { Background } from "@reeve/platform/async/background";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -27,7 +26,7 @@ import { logLiveness } from "@reeve/run/liveness/liveness";
 import { allCheckedRules, runtimePrefix } from "@reeve/run/policy/runtime-checks";
 import { rememberLast } from "@reeve/platform/remember-last";
 import { AnnouncedCatalog } from "./announced-catalog.ts";
-import { openRemoteAgents, withRemoteAgents } from "./remote-agents/open-remote-agents.ts";
+import { withRemoteAgents } from "./remote-agents/open-remote-agents.ts";
 import type { RuntimeConfig } from "./config.ts";
 import type { LocalCalls } from "./open-ports.ts";
 import { openPorts } from "./open-ports.ts";
@@ -68,14 +67,11 @@ export async function startRuntime(
   // Disposed after the background work: a worker that drains is still shown.
   const presence = starting.use(new AsyncDisposableStack());
   const files = await readFiles(config, { environment, log: logger, resources: starting }, signal);
-  const { plugins: configs, skills: loaded, policy } = files;
+  // The remote agents are disposed after the background work, whose drain waits for their answers.
+  const { plugins: configs, skills: loaded, policy, remoteAgents, embedder } = files;
   // Disposed after the background work, whose drain waits for hooks and calls of plugins.
   const plugins = starting.use(await configuredPlugins(configs, logger, signal));
-  const remoteAgents = await openRemoteAgents(config.REEVE_A2A_REMOTES, environment, signal);
-  // Disposed after the background work, whose drain waits for their answers.
-  if (remoteAgents !== undefined) starting.use(remoteAgents);
   const background = starting.use(new Background(logger, signal));
-  const embedder = await openEmbedder({ ...config, environment }, signal);
   const providers = withRemoteAgents(files.providers, remoteAgents?.provider);
   const models = await openTable(nats, ModelCatalogSchema);
   const skillFolder = { path: config.REEVE_SKILLS, log: logger };

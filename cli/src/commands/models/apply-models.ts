@@ -61,7 +61,8 @@ async function apply(context: Context, command: Command, options: Options): Prom
     if (!(await isConfirmed(context, planned, options))) return exitCodes.failed;
     // What was shown is what is stored, or nothing.
     const revision = (planned.registry?.revision ?? 1n) - 1n;
-    const applied = await reeve.models.apply({ ...request, revision }, { signal });
+    const seen = { revision, seenRevision: revision };
+    const applied = await reeve.models.apply({ ...request, ...seen }, { signal });
     terminal.out(
       json === true
         ? jsonLine(ApplyModelRegistryResponseSchema, applied)

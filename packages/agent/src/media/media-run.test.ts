@@ -61,6 +61,23 @@ describe("a request for media", () => {
     ]);
   });
 
+  test("is refused with all settings that the media do not have, before anything is paid for", () => {
+    const settings = { mode: "image", format: "mp3", voice: "alloy" };
+    expect(thrown(() => runOf(settings))).toMatchObject({
+      kind: "invalid",
+      violations: [{ field: "media_generation.voice" }, { field: "media_generation.format" }],
+    });
+    const spoken = { mode: "speech", format: "png", count: 2, size: "64x48", quality: "high" };
+    const fields = ["count", "size", "quality", "format"];
+    expect(thrown(() => runOf(spoken))).toMatchObject({
+      violations: fields.map((name) => ({ field: `media_generation.${name}` })),
+    });
+    const endpoint = { endpoint: { url: "https://agent.example.org" } };
+    expect(thrown(() => runOf({ mode: "image" }, endpoint))).toMatchObject({
+      violations: [{ field: "media_generation", reason: "CONTRADICTION" }],
+    });
+  });
+
   test("is refused by name if nothing generates such media", () => {
     const refused = { kind: "unsupported", violations: [{ field: "media_generation.mode" }] };
     expect(thrown(() => runOf({ mode: "video" }))).toMatchObject(refused);

@@ -38,6 +38,13 @@ export function mediaAgent(
       violations: [{ field, description, reason: "CONTRADICTION" }],
     });
   }
+  if (given.endpoint !== undefined) {
+    const description = `the agent "${given.id}" works at its endpoint, and generates no media here; name another agent`;
+    throw new Failure("precondition", ErrorReason.INVALID_REQUEST, description, {
+      violations: [{ field, description, reason: "CONTRADICTION" }],
+    });
+  }
+  assertSettings(mode, media);
   if (media.model !== "") generatingModel(mode, media.model, catalog, `${field}.model`);
   const model =
     media.model || mediaReference(given.media, mode) || defaultMediaModel(mode, catalog);
@@ -68,6 +75,35 @@ export function mediaAgent(
     ],
   });
   return spec;
+}
+
+/** The settings that only one kind of media has. */
+const settingsOf = {
+  image: ["count", "size", "quality"],
+  speech: ["voice"],
+} as const;
+const formatsOf = { image: ["png", "jpeg", "webp"], speech: ["mp3", "wav"] } as const;
+
+/** Throws a Failure that names every setting that the kind of media does not have. */
+function assertSettings(kind: MediaKind, media: MediaGeneration): void {
+  const foreign = mediaKinds
+    .filter((each) => each !== kind)
+    .flatMap((each) => settingsOf[each])
+    .filter((name) => media[name] !== "" && media[name] !== 0)
+    .map((name) => ({ name, description: `${kind} has no ${name}; leave it out` }));
+  const formats: readonly string[] = formatsOf[kind];
+  const { format } = media;
+  const hasFormat = format === "" || formats.includes(format);
+  const description = `${kind} has no format ${format}; it has ${formats.join(", ")}`;
+  const problems = [...foreign, ...(hasFormat ? [] : [{ name: "format", description }])];
+  if (problems.length === 0) return;
+  const violations = problems.map((each) => ({
+    field: `${field}.${each.name}`,
+    description: each.description,
+    reason: "CONTRADICTION",
+  }));
+  const message = problems.map((each) => each.description).join("; ");
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { violations });
 }
 
 function propertiesOf(

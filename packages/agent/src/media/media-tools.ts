@@ -11,6 +11,9 @@ const maxImages = 4;
 const maxPromptCharacters = 32_000;
 const maxSpeechCharacters = 20_000;
 
+/** A width or a height: no image above 8,000 pixels is stored. */
+const pixels = "([1-9][0-9]{1,2}|[1-7][0-9]{3}|8000)";
+
 /** The settings of images and speech, which are arguments of the tools and properties of the nodes `media`. */
 export const imageSettings: JsonObject = {
   count: {
@@ -21,8 +24,9 @@ export const imageSettings: JsonObject = {
   },
   size: {
     type: "string",
-    pattern: "^(auto|[1-9][0-9]{1,3}x[1-9][0-9]{1,3})$",
-    description: "Width and height in pixels, as 1024x1024. Default: the provider chooses.",
+    pattern: `^(auto|${pixels}x${pixels})$`,
+    description:
+      "Width and height in pixels, as 1024x1024, each at most 8,000. Default: the provider chooses.",
   },
   quality: {
     type: "string",

@@ -45,7 +45,8 @@ function failedRun(): PlayedRun {
   const run = workflowRun(workflow);
   // Its facts fill a batch.
   ends(run, "look", { content: "found ".repeat(20_000) });
-  const child = run.state.frames.keys().find((id) => id !== "" && run.frame(id).delegate) ?? "";
+  const frames = [...run.state.frames.values()];
+  const child = frames.find(({ delegate }) => delegate !== undefined)?.id ?? "";
   run.says(long, child).turnIn(child);
   run.parks().decides(ApprovalState.APPROVED, { reason: "fine" }).claimedAnew();
   ends(run, "each", { content: "one" });

@@ -4,6 +4,7 @@ import { RunStatus } from "@reeve/contracts/run";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { emptyTail } from "@reeve/jetstream/log/port";
 import { png } from "@reeve/jetstream/test/support/files/png";
+import { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import { Failure } from "@reeve/platform/failure";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import { costSummaryOf } from "@reeve/run/head/ledger";
@@ -239,6 +240,20 @@ test("a cancelled run does not wait for a store that does not react", async () =
   await cancelRun(runs, key, { requestedBy: "ann", reason: "enough" }, never);
   await driven;
   expectWhole(await runs.events(), RunStatus.CANCELLED);
+});
+
+test("a generation waits for memory for its answer, which its time does not include", async () => {
+  const fileMemory = new ByteBudget(1_000);
+  const held = await fileMemory.acquire("globex", 10, never);
+  const { runs, model, driven } = await drivenWith(() => ({ fileMemory }));
+  for await (const { events } of runs.log.follow(key, emptyTail, never)) {
+    if (kindsOf(events).includes("mediaCallStarted")) break;
+  }
+  expect(model.asked).toEqual([]);
+  held[Symbol.dispose]();
+  await driven;
+  expectWhole(await runs.events(), RunStatus.COMPLETED);
+  expect(model.asked).toHaveLength(1);
 });
 
 test("a registry that cannot be read fails the call without a charge: nobody was asked", async () => {

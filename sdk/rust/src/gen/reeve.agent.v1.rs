@@ -1807,6 +1807,10 @@ pub struct ApplyModelRegistryRequest {
     /// Whether the change is only checked, and not stored.
     #[prost(bool, tag = "5")]
     pub validate_only: bool,
+    /// Revision of the registry that the caller has seen; 0: nothing was stored. Takes precedence over `revision`, which has no number for
+    /// that. Unset: `revision` counts.
+    #[prost(uint64, optional, tag = "16")]
+    pub seen_revision: ::core::option::Option<u64>,
 }
 /// Response of `ApplyModelRegistry`.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -2076,7 +2076,7 @@ pub struct MediaGeneration {
     /// Number of images. 0 means 1.
     #[prost(uint32, tag = "3")]
     pub count: u32,
-    /// Size of the images in pixels, as `1024x1024`, each at most 9,999. Empty or `auto`: the provider chooses.
+    /// Size of the images in pixels, as `1024x1024`, each at most 8,000. Empty or `auto`: the provider chooses.
     #[prost(string, tag = "4")]
     pub size: ::prost::alloc::string::String,
     /// Quality of the images, as the provider names it. Empty: the provider chooses.

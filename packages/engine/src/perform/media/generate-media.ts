@@ -20,6 +20,7 @@ import type { RunPorts } from "../../ports/run-ports.ts";
 import { assertModelAllowed, providerOf } from "../models/model-access.ts";
 import { ownerOf } from "../models/owner-of.ts";
 import { refusalOfCall } from "../policy-now.ts";
+import { memoryFor } from "./media-memory.ts";
 import { formatOf, mediaRequest } from "./media-request.ts";
 import { retriedGeneration } from "./retried-generation.ts";
 import { storeMedia } from "./store-media.ts";
@@ -57,6 +58,8 @@ export async function* generateMedia(
     return;
   }
   const model = mediaModelOf(state, frame, effect.media);
+  using held = new DisposableStack();
+  held.use(await memoryOf(state, effect, model, ports, signal));
   const deadline = AbortSignal.timeout(maxGenerationMs);
   try {
     const bounded = AbortSignal.any([signal, deadline]);
@@ -68,6 +71,19 @@ export async function* generateMedia(
     const named = { ...failed, model: model?.upstreamName ?? "" };
     yield failedFacts(effect, named, ports.clock.now());
   }
+}
+
+/** Waits until this process has memory for the answer, before the time of the generation begins. */
+async function memoryOf(
+  { head: { created } }: RunState,
+  { call, media }: GenerateMedia,
+  model: ModelSpec | undefined,
+  { fileMemory }: Pick<RunPorts, "fileMemory">,
+  signal: AbortSignal,
+): Promise<Disposable | undefined> {
+  if (model === undefined) return undefined;
+  const bytes = memoryFor(mediaRequest(media, model, approvedCall(call).arguments ?? {}));
+  return await fileMemory?.acquire(created?.tenant ?? "", bytes, signal);
 }
 
 interface GenerationSignals {

@@ -1,4 +1,4 @@
-import type { ModelRegistry } from "@reeve/contracts/agent";
+import type { ApplyModelRegistryRequest, ModelRegistry } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 
@@ -37,9 +37,16 @@ export function assertStored(registry: ModelRegistry, name: EntryName, seen: big
   assertSeen(registry, name, seen);
 }
 
-/** Throws a Failure if the registry has another revision than its caller has seen. 0: any. */
-export function assertRegistrySeen({ revision }: ModelRegistry, seen: bigint): void {
-  if (seen !== 0n && seen !== revision) throw conflict("the registry of models", revision);
+/**
+ * Throws a Failure if the registry has another revision than its caller has seen; 0: it had none. Without a revision that was seen, the
+ * one that the change is based on counts, of which 0 is any.
+ */
+export function assertRegistrySeen(
+  { revision }: ModelRegistry,
+  { seenRevision, revision: base }: Pick<ApplyModelRegistryRequest, "seenRevision" | "revision">,
+): void {
+  const seen = seenRevision ?? (base === 0n ? undefined : base);
+  if (seen !== undefined && seen !== revision) throw conflict("the registry of models", revision);
 }
 
 function conflict(what: string, revision: bigint): Failure {

@@ -86,7 +86,7 @@ export function modelService(
       return {};
     },
     applyModelRegistry: async (request, context) => {
-      const { providers, models, prune, validateOnly, revision } = request;
+      const { providers, models, prune, validateOnly } = request;
       const { changes, registry, warnings } = await changed(
         {
           providers,
@@ -94,7 +94,7 @@ export function modelService(
           prune,
           validateOnly,
           paths: listed,
-          assertSeen: (before) => assertRegistrySeen(before, revision),
+          assertSeen: (before) => assertRegistrySeen(before, request),
         },
         context,
       );

@@ -549,7 +549,10 @@ type ApplyModelRegistryRequest struct {
 	// Revision of the registry that the change is based on. 0: any.
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
 	// Whether the change is only checked, and not stored.
-	ValidateOnly  bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	ValidateOnly bool `protobuf:"varint,5,opt,name=validate_only,json=validateOnly,proto3" json:"validate_only,omitempty"`
+	// Revision of the registry that the caller has seen; 0: nothing was stored. Takes precedence over `revision`, which has no number for
+	// that. Unset: `revision` counts.
+	SeenRevision  *uint64 `protobuf:"varint,16,opt,name=seen_revision,json=seenRevision,proto3,oneof" json:"seen_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -617,6 +620,13 @@ func (x *ApplyModelRegistryRequest) GetValidateOnly() bool {
 		return x.ValidateOnly
 	}
 	return false
+}
+
+func (x *ApplyModelRegistryRequest) GetSeenRevision() uint64 {
+	if x != nil && x.SeenRevision != nil {
+		return *x.SeenRevision
+	}
+	return 0
 }
 
 // Response of `ApplyModelRegistry`.
@@ -779,13 +789,15 @@ const file_reeve_agent_v1_model_service_proto_rawDesc = "" +
 	"\vprovider_id\x18\x01 \x01(\tB\x00R\n" +
 	"providerId\x12\x1a\n" +
 	"\brevision\x18\x02 \x01(\x04R\brevision\"\x18\n" +
-	"\x16DeleteProviderResponse\"\xe5\x01\n" +
+	"\x16DeleteProviderResponse\"\xa1\x02\n" +
 	"\x19ApplyModelRegistryRequest\x12<\n" +
 	"\tproviders\x18\x01 \x03(\v2\x1c.reeve.agent.v1.ProviderSpecB\x00R\tproviders\x123\n" +
 	"\x06models\x18\x02 \x03(\v2\x19.reeve.agent.v1.ModelSpecB\x00R\x06models\x12\x14\n" +
 	"\x05prune\x18\x03 \x01(\bR\x05prune\x12\x1a\n" +
 	"\brevision\x18\x04 \x01(\x04R\brevision\x12#\n" +
-	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\"\xad\x01\n" +
+	"\rvalidate_only\x18\x05 \x01(\bR\fvalidateOnly\x12(\n" +
+	"\rseen_revision\x18\x10 \x01(\x04H\x00R\fseenRevision\x88\x01\x01B\x10\n" +
+	"\x0e_seen_revision\"\xad\x01\n" +
 	"\x1aApplyModelRegistryResponse\x128\n" +
 	"\achanges\x18\x01 \x03(\v2\x1e.reeve.agent.v1.RegistryChangeR\achanges\x129\n" +
 	"\bregistry\x18\x02 \x01(\v2\x1d.reeve.agent.v1.ModelRegistryR\bregistry\x12\x1a\n" +
@@ -872,6 +884,7 @@ func file_reeve_agent_v1_model_service_proto_init() {
 	}
 	file_reeve_agent_v1_model_registry_proto_init()
 	file_reeve_agent_v1_model_spec_proto_init()
+	file_reeve_agent_v1_model_service_proto_msgTypes[10].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -884,7 +884,7 @@ type MediaGeneration struct {
 	Model string `protobuf:"bytes,2,opt,name=model,proto3" json:"model,omitempty"`
 	// Number of images. 0 means 1.
 	Count uint32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
-	// Size of the images in pixels, as `1024x1024`, each at most 9,999. Empty or `auto`: the provider chooses.
+	// Size of the images in pixels, as `1024x1024`, each at most 8,000. Empty or `auto`: the provider chooses.
 	Size string `protobuf:"bytes,4,opt,name=size,proto3" json:"size,omitempty"`
 	// Quality of the images, as the provider names it. Empty: the provider chooses.
 	Quality string `protobuf:"bytes,5,opt,name=quality,proto3" json:"quality,omitempty"`

@@ -81,18 +81,20 @@ class DeleteProviderResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ApplyModelRegistryRequest(_message.Message):
-    __slots__ = ("providers", "models", "prune", "revision", "validate_only")
+    __slots__ = ("providers", "models", "prune", "revision", "validate_only", "seen_revision")
     PROVIDERS_FIELD_NUMBER: _ClassVar[int]
     MODELS_FIELD_NUMBER: _ClassVar[int]
     PRUNE_FIELD_NUMBER: _ClassVar[int]
     REVISION_FIELD_NUMBER: _ClassVar[int]
     VALIDATE_ONLY_FIELD_NUMBER: _ClassVar[int]
+    SEEN_REVISION_FIELD_NUMBER: _ClassVar[int]
     providers: _containers.RepeatedCompositeFieldContainer[_model_registry_pb2.ProviderSpec]
     models: _containers.RepeatedCompositeFieldContainer[_model_spec_pb2.ModelSpec]
     prune: bool
     revision: int
     validate_only: bool
-    def __init__(self, providers: _Optional[_Iterable[_Union[_model_registry_pb2.ProviderSpec, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_model_spec_pb2.ModelSpec, _Mapping]]] = ..., prune: _Optional[bool] = ..., revision: _Optional[int] = ..., validate_only: _Optional[bool] = ...) -> None: ...
+    seen_revision: int
+    def __init__(self, providers: _Optional[_Iterable[_Union[_model_registry_pb2.ProviderSpec, _Mapping]]] = ..., models: _Optional[_Iterable[_Union[_model_spec_pb2.ModelSpec, _Mapping]]] = ..., prune: _Optional[bool] = ..., revision: _Optional[int] = ..., validate_only: _Optional[bool] = ..., seen_revision: _Optional[int] = ...) -> None: ...
 
 class ApplyModelRegistryResponse(_message.Message):
     __slots__ = ("changes", "registry", "warnings")
