@@ -57,6 +57,11 @@ export interface SessionSpec {
   readonly network?: readonly string[];
   /** Folder of the host with the socket `proxy`, to mount as the only way to a network. */
   readonly proxyDir?: string;
+  /**
+   * Folder of the host to mount read-only as `skills` of the workspace; it hides what the workspace has there. Default: none. Only drivers
+   * with isolation and with workspaces on this host mount it.
+   */
+  readonly skillsDir?: string;
 }
 
 export interface SessionRecord {
@@ -108,6 +113,8 @@ export interface SandboxCommand {
   readonly readOnly?: boolean;
   /** Network access of the command. Default: none. */
   readonly network?: NetworkUse;
+  /** Folder of skills that the command sees, as `SessionSpec.skillsDir`. Default: none. */
+  readonly skillsDir?: string;
   readonly limits: SandboxLimits;
 }
 

@@ -13,7 +13,7 @@ const never = new AbortController().signal;
 
 function skillOf(name: string, digest: string): Skill {
   const descriptor = create(SkillDescriptorSchema, { name, digest, description: "d" });
-  return { descriptor, instructions: "x", files: [] };
+  return { descriptor, instructions: "x", document: new Uint8Array(), files: [] };
 }
 
 function open(

@@ -42,6 +42,7 @@ import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
 import type { ModelActivity } from "./presence/model-activity.ts";
 import type { StoredModels } from "./stored-models.ts";
+import { withStoredSkills } from "./stored-skills.ts";
 
 /** A claim costs about as much as holding a run for some seconds; most rate limits pass in less. */
 const maxHeldWaitMs = 5_000;
@@ -116,6 +117,8 @@ export async function openPorts(
       observedProvider(providers.stored.provider(spec), activity),
     );
   const runLog = await openRunLog(nats);
+  // A runtime stores only the media that it generates, and the skills that its runs use.
+  const artifacts = await openArtifactStore(nats, { maxBytes: maxFileBytes });
   return {
     // Asked once: who asks this runtime waits for four seconds, and asks again.
     logEnds: confirmedEnds(runLog, askedExistence(nats, { maxRetryMs: 0 })),
@@ -127,15 +130,14 @@ export async function openPorts(
     toolCalls: toolCallQueues(nats, ackWaitMs, localCalls),
     catalogs,
     policy,
-    skills,
+    skills: withStoredSkills(skills, artifacts, systemClock.now),
     // A provider of the file wins: nothing that is stored replaces it.
     provider: (name) => byName.get(name) ?? storedProvider(name),
     refreshModels: (until) => storedModels.refresh(until),
     plugins,
     remoteAgents,
     reportActiveRuns,
-    // A runtime stores only the media that it generates.
-    artifacts: await openArtifactStore(nats, { maxBytes: maxFileBytes }),
+    artifacts,
     fileMemory: new ByteBudget(fileBytes),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
     // A runtime only reads collections.

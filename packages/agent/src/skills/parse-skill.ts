@@ -79,7 +79,7 @@ export function parseSkill(folder: string, files: readonly SkillFile[]): ParsedS
     sizeBytes: BigInt(totalOf(files)),
   });
   const others = ordered.filter(({ path }) => path !== skillFileName);
-  return { skill: { descriptor, instructions: body, files: others } };
+  return { skill: { descriptor, instructions: body, document: file.content, files: others } };
 }
 
 /** Returns the digest of a skill, as `SkillDescriptor.digest` defines it. `ordered` are its files, ordered by the bytes of their paths. */

@@ -12,6 +12,8 @@ export interface Skill {
   readonly descriptor: SkillDescriptor;
   /** The text of `SKILL.md` after its front matter. */
   readonly instructions: string;
+  /** `SKILL.md` as it is. */
+  readonly document: Uint8Array;
   /** All files but `SKILL.md`, ordered by path. */
   readonly files: readonly SkillFile[];
 }

@@ -74,7 +74,7 @@ export class CallWorkspace implements AsyncDisposable {
   }
 
   async #openOnce(signal: AbortSignal): Promise<OpenWorkspace> {
-    const { tenant, runId, call, workspace } = this.#request;
+    const { tenant, runId, call, workspace, settings } = this.#request;
     const request = {
       tenant,
       runId,
@@ -83,6 +83,7 @@ export class CallWorkspace implements AsyncDisposable {
       tool: call?.name ?? "",
       files: workspace?.files ?? [],
       stagedFor: workspace?.stagedFor || runId,
+      skills: settings?.skills ?? [],
       onProgress: this.#onProgress,
     };
     this.#open = await this.#workspaces.open(request, signal);

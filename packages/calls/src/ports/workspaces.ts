@@ -1,4 +1,4 @@
-import type { WorkspaceFile, WorkspaceRecord } from "@reeve/contracts/tool";
+import type { MountedSkill, WorkspaceFile, WorkspaceRecord } from "@reeve/contracts/tool";
 import type { Sandbox } from "@reeve/sandbox/port";
 import type { Progress } from "./tool.ts";
 
@@ -18,6 +18,8 @@ export interface WorkspaceRequest extends WorkspaceKey {
   readonly files: readonly WorkspaceFile[];
   /** The run for which they are staged, once: the first of the runs that continue each other. */
   readonly stagedFor: string;
+  /** The skills that the sandbox has read-only, if it can mount them. Default: none. */
+  readonly skills?: readonly MountedSkill[];
   /** Receives what code and commands print while they run. Absent: nobody reads it. */
   readonly onProgress?: (progress: Progress) => void;
 }

@@ -31,6 +31,7 @@ import { refusedResult, toolResultFact } from "../domain/calls/tool-result.ts";
 import type { RunPorts } from "../ports/run-ports.ts";
 import { policyNow, refusalOfCall } from "./policy-now.ts";
 import { networkSettings, usesCredentials } from "./call-network.ts";
+import { mountedSkills } from "./mounted-skills.ts";
 import { outdatedHost } from "./outdated-host.ts";
 import { republishLostRequest } from "./republish-lost-request.ts";
 
@@ -61,7 +62,14 @@ export async function* callTool(
   if (!isCallNew) listener[Symbol.dispose]();
   const refusal = isCallNew ? refusalOf(state, effect, ports) : undefined;
   if (refusal === undefined) {
-    const request = requestFor(state, effect, policyNow(state, ports));
+    const skills = await mountedSkills(
+      state,
+      frameOf(state, effect.frame),
+      effect.tool,
+      ports,
+      signal,
+    );
+    const request = requestFor(state, effect, { policy: policyNow(state, ports), skills });
     const queue = await ports.toolCalls(effect.tool.pool);
     const { isRunOpen } = ports;
     const options = { dedupeId: key.call, ...(isRunOpen && { isRunOpen }) };
@@ -140,10 +148,16 @@ export function callKey(state: RunState, callId: string): CallKey {
   return { tenant: state.head.created?.tenant ?? "", run: state.head.runId, call: callId };
 }
 
+/** What a request has besides the state of the run. */
+interface RequestContext {
+  readonly policy: CallerPolicy;
+  readonly skills: Awaited<ReturnType<typeof mountedSkills>>;
+}
+
 function requestFor(
   state: RunState,
   { call, tool, frame }: CallTool,
-  policy: CallerPolicy,
+  { policy, skills }: RequestContext,
 ): ToolCallRequest {
   const { created, runId } = state.head;
   const caller = frameOf(state, frame);
@@ -162,6 +176,7 @@ function requestFor(
       cannotRetrieve: !caller.tools.has(retrieveArtifactName),
       ...networkSettings(state, caller, policy),
       webTools: spec !== undefined && missingOptIn(spec, tool) === undefined,
+      skills: [...skills],
       delegateId: caller.delegate?.agentId ?? "",
       ...(toolkit?.allowedImports && { allowedImports: toolkit.allowedImports }),
       ...(toolkit?.commandBlacklist && { commandBlacklist: toolkit.commandBlacklist }),

@@ -23,6 +23,7 @@ import { controlGroups } from "./control-groups.ts";
 import { findPrograms } from "./find-programs.ts";
 import type { Identity } from "../host/identity.ts";
 import { systemView } from "../host/system-view.ts";
+import { makeSkillsMountPoint } from "../host/skills-mount.ts";
 import { watchDiskLimit } from "../host/watch-disk-limit.ts";
 
 const namespaceFixes = [
@@ -61,6 +62,7 @@ export class BubblewrapDriver implements SandboxDriver {
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, programs.reason);
     }
     const { bwrap, python, seccomp } = programs;
+    if (spec.skillsDir !== undefined) makeSkillsMountPoint(spec.workspaceDir, this.#identity);
     const sessionId = `${ownerName() ?? "0.0"}-${randomBytes(6).toString("hex")}`;
     const agent = agentArguments(python, this.#bytecode);
     const args = bwrapArguments({ ...spec, agent, system: systemView() });

@@ -1,6 +1,7 @@
 import { environment } from "../agent/call-limits.ts";
 import type { SystemView } from "../host/system-view.ts";
 import { proxyMount } from "../agent/proxy-environment.ts";
+import { skillsMount } from "../host/skills-mount.ts";
 
 /** File descriptors besides the standard ones. They are not visible inside the sandbox. */
 export const descriptors = { seccomp: 3, info: 4, block: 5 } as const;
@@ -13,6 +14,8 @@ export interface BwrapSettings {
   readonly readOnly: boolean;
   /** Folder with the socket of a proxy. Default: no network. */
   readonly proxyDir?: string;
+  /** Folder of skills, whose mount point exists. Default: none. */
+  readonly skillsDir?: string;
   /** Command of the first process. */
   readonly agent: readonly string[];
   readonly system: SystemView;
@@ -23,6 +26,7 @@ export function bwrapArguments({
   workspaceDir,
   readOnly,
   proxyDir,
+  skillsDir,
   agent,
   system,
 }: BwrapSettings): readonly string[] {
@@ -38,6 +42,7 @@ export function bwrapArguments({
     ["--size", String(sharedMemoryBytes), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"],
     ["--size", String(tmpBytes), "--tmpfs", "/tmp"],
     [readOnly ? "--ro-bind" : "--bind", workspaceDir, "/workspace", "--chdir", "/workspace"],
+    skillsDir === undefined ? [] : ["--ro-bind", skillsDir, skillsMount],
     proxyDir === undefined ? [] : ["--ro-bind", proxyDir, proxyMount],
     ["--info-fd", String(descriptors.info), "--block-fd", String(descriptors.block)],
     ["--cap-drop", "ALL", "--seccomp", String(descriptors.seccomp), "--remount-ro", "/", "--"],

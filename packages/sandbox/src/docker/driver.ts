@@ -16,6 +16,7 @@ import { AgentSession } from "../agent/agent-session.ts";
 import { callLimits, environment } from "../agent/call-limits.ts";
 import { probeSession } from "../agent/probe-session.ts";
 import type { Identity } from "../host/identity.ts";
+import { makeSkillsMountPoint } from "../host/skills-mount.ts";
 import { watchDiskLimit } from "../host/watch-disk-limit.ts";
 import { isOwnerGone, machineId, ownerName } from "../host/owner.ts";
 import { containerConfig } from "./spec.ts";
@@ -100,6 +101,7 @@ export class DockerDriver implements SandboxDriver {
       throw new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
     }
     const { image, identity, address } = this.#options;
+    if (spec.skillsDir !== undefined) makeSkillsMountPoint(spec.workspaceDir, identity);
     const runtime = this.#runtime;
     const engine = this.#engine();
     this.#traits ??= await readEngineTraits(engine, signal);

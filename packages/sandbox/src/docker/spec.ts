@@ -1,5 +1,6 @@
 import type { SessionSpec } from "../port.ts";
 import { proxyMount } from "../agent/proxy-environment.ts";
+import { skillsMount } from "../host/skills-mount.ts";
 import type { Identity } from "../host/identity.ts";
 
 const tmpBytes = 256 * 2 ** 20;
@@ -20,7 +21,7 @@ export interface ContainerSettings {
 
 /** Returns the configuration of a container for the engine. Each setting prevents an attack that the adversarial tests try. */
 export function containerConfig(
-  { workspaceDir, readOnly, memoryBytes, processes, proxyDir }: SessionSpec,
+  { workspaceDir, readOnly, memoryBytes, processes, proxyDir, skillsDir }: SessionSpec,
   { image, agent, identity, seccomp, labels, runtime, machineProcessors }: ContainerSettings,
 ): object {
   return {
@@ -56,6 +57,9 @@ export function containerConfig(
       Tmpfs: { "/tmp": `rw,nosuid,nodev,size=${tmpBytes},mode=1777` },
       Mounts: [
         { Type: "bind", Source: workspaceDir, Target: "/workspace", ReadOnly: readOnly },
+        ...(skillsDir === undefined
+          ? []
+          : [{ Type: "bind", Source: skillsDir, Target: skillsMount, ReadOnly: true }]),
         ...(proxyDir === undefined
           ? []
           : [{ Type: "bind", Source: proxyDir, Target: proxyMount, ReadOnly: true }]),

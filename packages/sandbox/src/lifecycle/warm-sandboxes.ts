@@ -81,7 +81,7 @@ export class WarmSandboxes implements AsyncDisposable {
     command: SandboxCommand,
     signal: AbortSignal,
   ): AsyncIterable<ExecEvent> {
-    const { readOnly = false, limits, network } = command;
+    const { readOnly = false, limits, network, skillsDir } = command;
     const { memoryBytes, processes } = limits;
     const spec: SessionSpec = {
       workspaceDir,
@@ -89,6 +89,7 @@ export class WarmSandboxes implements AsyncDisposable {
       memoryBytes,
       processes,
       ...(network && { network: network.allow }),
+      ...(skillsDir !== undefined && { skillsDir }),
     };
     const key = JSON.stringify(spec);
     signal.throwIfAborted();

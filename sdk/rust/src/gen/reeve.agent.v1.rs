@@ -603,6 +603,24 @@ pub struct SkillDescriptor {
     #[prost(uint64, tag = "5")]
     pub size_bytes: u64,
 }
+/// The files of one version of a skill. It is stored as an artifact of each tenant whose runs use the
+/// version, for the toolhosts that mount it into sandboxes.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SkillContent {
+    /// All files, with `SKILL.md`, ordered by the bytes of their paths.
+    #[prost(message, repeated, tag = "1")]
+    pub files: ::prost::alloc::vec::Vec<SkillContentFile>,
+}
+/// A file of a skill.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SkillContentFile {
+    /// Path relative to the folder of the skill.
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// Its bytes.
+    #[prost(bytes = "vec", tag = "2")]
+    pub content: ::prost::alloc::vec::Vec<u8>,
+}
 /// A model that agents may use.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ModelSpec {

@@ -387,6 +387,9 @@ pub struct SandboxFeatures {
     /// Names of the credentials that agents may name in `AgentSpec.deep_agent.network`.
     #[prost(string, repeated, tag = "5")]
     pub network_credentials: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Whether sandboxes mount the skills of an agent read-only as `skills/NAME` of the workspace.
+    #[prost(bool, tag = "18")]
+    pub mounts_skills: bool,
 }
 /// Requests a toolhost to execute a call.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -502,6 +505,23 @@ pub struct ToolSettings {
     /// Id of the delegate that calls the tool. Empty: the agent of the run does.
     #[prost(string, tag = "12")]
     pub delegate_id: ::prost::alloc::string::String,
+    /// Skills of the agent that calls the tool, in the versions of its resolution plan. Sandboxes that can
+    /// mount them have each as `skills/NAME` of the workspace.
+    #[prost(message, repeated, tag = "28")]
+    pub skills: ::prost::alloc::vec::Vec<MountedSkill>,
+}
+/// A version of a skill that sandboxes mount.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MountedSkill {
+    /// Name of the skill, and of its folder.
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Digest of the version, see `SkillDescriptor.digest`. A toolhost mounts nothing that has another one.
+    #[prost(string, tag = "2")]
+    pub digest: ::prost::alloc::string::String,
+    /// Artifact of the tenant that has its files as `SkillContent`.
+    #[prost(string, tag = "3")]
+    pub artifact_id: ::prost::alloc::string::String,
 }
 /// Journal of a call. The process that appends the first fact owns the call: the toolhost that
 /// starts it, or the runtime that cancels it before it has started.

@@ -20,6 +20,9 @@ import { hasOpenRun } from "./open-runs.ts";
 import { sweepWorkspaces } from "./sweep-workspaces.ts";
 import { maxArchiveBytes } from "@reeve/sandbox/files/workspace-archive";
 import type { WorkspaceStorage } from "@reeve/sandbox/storage/workspace-storage";
+import { SkillFolders } from "./skills/skill-folders.ts";
+import { skilledWorkspaces } from "./skills/skilled-workspaces.ts";
+import { sandboxIdentity } from "@reeve/sandbox/host/identity";
 import { WorkspaceKeeper } from "./workspace-keeper.ts";
 import type { WorkspacePorts } from "./workspace-ports.ts";
 import type { ToolhostConfig } from "../config.ts";
@@ -43,7 +46,7 @@ export interface WorkspacesOptions {
 
 /** The workspace storage of this host, or why it has none. */
 type StorageOrRefusal =
-  | { readonly storage: WorkspaceStorage }
+  | { readonly storage: WorkspaceStorage; readonly skillsRoot?: string | undefined }
   | { readonly storage?: undefined; readonly refusal: string };
 
 /** The workspaces of this host. */
@@ -66,7 +69,7 @@ export async function openWorkspaces(
       [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
-  const { storage } = sandboxes;
+  const { storage, skillsRoot } = sandboxes;
   await using opening = new AsyncDisposableStack();
   const limits = {
     bytes: config.REEVE_WORKSPACE_BYTES,
@@ -110,12 +113,18 @@ export async function openWorkspaces(
   background.run((until) => evictWorkspaces(keeper, ports, evictIntervalMs, until));
   background.run((until) => sweepWorkspaces(keeper, ports, sweepIntervalMs, until));
   opening.use(serveWorkspaceFiles(nats, ports, { workspaces: keeper, artifacts }));
+  const identity = sandboxIdentity(config.REEVE_SANDBOX_UID);
+  const skills =
+    skillsRoot === undefined
+      ? undefined
+      : opening.use(new SkillFolders({ below: skillsRoot, identity, artifacts }));
+  const skilled = skilledWorkspaces(keeper, skills);
   const resources = opening.move();
   return {
     get count() {
       return keeper.count;
     },
-    open: (request, until) => keeper.open(request, until),
+    open: (request, until) => skilled.open(request, until),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }

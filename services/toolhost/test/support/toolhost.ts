@@ -1,6 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import type { JsonObject } from "@bufbuild/protobuf";
-import type { ToolCallFact, ToolCallRequest, WorkspaceFile } from "@reeve/contracts/tool";
+import type {
+  MountedSkill,
+  ToolCallFact,
+  ToolCallRequest,
+  WorkspaceFile,
+} from "@reeve/contracts/tool";
 import { ToolCallRequestSchema } from "@reeve/contracts/tool";
 import type { CallJournal, CallKey } from "@reeve/jetstream/log/call-journal";
 
@@ -18,6 +23,8 @@ export interface RequestOptions {
   /** Names of the credentials that its proxy uses. */
   readonly credentials?: readonly string[];
   readonly tenant?: string;
+  /** The skills of its agent. Default: none. */
+  readonly skills?: readonly Pick<MountedSkill, "name" | "digest" | "artifactId">[];
 }
 
 /** Returns a request as the runtime publishes it. Default: run `run_1` of tenant `acme`. */
@@ -32,16 +39,19 @@ export function requestOf({
   waits = 0,
   credentials = [],
   tenant = "acme",
+  skills = [],
 }: RequestOptions): ToolCallRequest {
   return create(ToolCallRequestSchema, {
     tenant,
     runId,
     call: { callId, name, arguments: args },
     workspace: { id: runId, files: [...files] },
-    settings:
-      credentials.length === 0
+    settings: {
+      ...(credentials.length === 0
         ? { networkAllow: [...network] }
-        : { networkAllowWithCredentials: [...network], networkCredentials: [...credentials] },
+        : { networkAllowWithCredentials: [...network], networkCredentials: [...credentials] }),
+      skills: [...skills],
+    },
     idempotent,
     waits,
   });

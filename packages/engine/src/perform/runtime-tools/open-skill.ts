@@ -23,7 +23,7 @@ export async function openSkill(
   state: RunState,
   frame: string,
   args: JsonObject,
-  { skills }: Pick<RunPorts, "skills">,
+  { skills, catalogs }: Pick<RunPorts, "skills"> & Partial<Pick<RunPorts, "catalogs">>,
   signal: AbortSignal,
 ): Promise<Opened> {
   const resultBytes = resultBytesIn(state, frameOf(state, frame));
@@ -47,16 +47,25 @@ export async function openSkill(
     );
   }
   const path = textArgument(args, "file");
-  const text = path === "" ? withFiles(skill) : textOfFile(skill, path);
+  const isMounted =
+    skills?.artifactOf !== undefined &&
+    (catalogs?.().tools ?? []).some(({ sandbox }) => sandbox?.mountsSkills === true);
+  const text = path === "" ? withFiles(skill, isMounted) : textOfFile(skill, path);
   if (text === undefined) return failed(problemWith(skill, path));
   const part = textPart(text, numberArgument(args, "offset") ?? 0, resultBytes);
   return { content: part, isError: false };
 }
 
-function withFiles({ instructions, files }: Skill): string {
+function withFiles(
+  { descriptor: { name }, instructions, files }: Skill,
+  isMounted: boolean,
+): string {
   if (files.length === 0) return instructions;
+  const place = isMounted
+    ? `; sandboxes for code, commands, and files have them as skills/${name} of the workspace, read-only`
+    : "";
   const list = files.map(({ path, content }) => `- ${path} (${content.length} bytes)`);
-  return `${instructions}\n\n[files of this skill, which open_skill reads with \`file\`]\n${list.join("\n")}`;
+  return `${instructions}\n\n[files of this skill, which open_skill reads with \`file\`${place}]\n${list.join("\n")}`;
 }
 
 function textOfFile({ files }: Skill, path: string): string | undefined {

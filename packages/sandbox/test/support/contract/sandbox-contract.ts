@@ -11,6 +11,7 @@ import { networkContract } from "./network-contract.ts";
 import type { DriverUnderTest, SandboxBench } from "./sandbox-bench.ts";
 import { sandboxBench } from "./sandbox-bench.ts";
 import { sessionContract } from "./session-contract.ts";
+import { skillsContract } from "./skills-contract.ts";
 
 /** Tests what every driver guarantees, even without isolation. */
 export function commandsContract(name: string, tested: DriverUnderTest): void {
@@ -35,6 +36,7 @@ export function sandboxContract(name: string, tested: DriverUnderTest | undefine
     const bench = benchFor(tested);
     commandContract(bench);
     isolationContract(bench, tested?.hidden ?? []);
+    skillsContract(bench);
     agentContract(bench);
     describe("with a proxy", () => {
       networkContracts(bench);

@@ -19,6 +19,8 @@ export type Sandboxes = AsyncDisposable &
         readonly isolation: string;
         readonly driver: SandboxDriver;
         readonly storage: WorkspaceStorage;
+        /** Folder of this host for the skills that sandboxes mount. Absent: they mount none. */
+        readonly skillsRoot?: string | undefined;
         /** How many sandboxes wait for a command now. */
         readonly waiting: () => WaitingSandboxes;
         /** What the sandboxes offer to code and commands. Absent: they run none. */
@@ -76,7 +78,7 @@ export async function openSandboxes(
     const { refusal } = choice;
     return { isolation: "none", refusal, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
-  const { driver, storage, features, waiting, resources } = openStorage(
+  const { driver, storage, features, skillsRoot, waiting, resources } = openStorage(
     { driver: choice.driver, isolates: choice.report.isolates, identity },
     config,
     { log, credentials, lookups },
@@ -85,6 +87,7 @@ export async function openSandboxes(
     isolation: driver.name,
     driver,
     storage,
+    skillsRoot,
     waiting,
     ...(choice.refusal === undefined ? { features } : { codeRefusal: choice.refusal }),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),

@@ -34,6 +34,8 @@ export interface OpenStorage {
   readonly storage: WorkspaceStorage;
   /** What the sandboxes offer to code and commands. */
   readonly features: SandboxFeatures;
+  /** Folder of this host for the skills that sandboxes mount. Undefined: they mount none. */
+  readonly skillsRoot: string | undefined;
   /** How many sandboxes wait for a command now. */
   readonly waiting: () => WaitingSandboxes;
   /** Ends the sandboxes when it is disposed. */
@@ -75,7 +77,8 @@ export function openStorage(
   if (chosen.keepsWorkspace === "session") {
     const storage = resources.use(new SessionWorkspaceStorage(chosen, { idleMs }));
     const features = featuresOf(offered, chosen, "session");
-    return { driver: chosen, storage, features, waiting: noneWaiting, resources };
+    const none = { skillsRoot: undefined, waiting: noneWaiting };
+    return { driver: chosen, storage, features, ...none, resources };
   }
   const root = workspaceRoot(config.REEVE_DATA_DIR, identity);
   // Before anything that has to be released: it reads the disk, and may fail.
@@ -108,7 +111,8 @@ export function openStorage(
   const storage = new HostWorkspaceStorage({ id, root, identity, hasSpares }, warm);
   const features = featuresOf(offered, chosen, isolates ? "isolated" : "open");
   const waiting = () => ({ warm: warm.waiting, spare: spare?.waiting ?? 0 });
-  return { driver, storage, features, waiting, resources };
+  const skillsRoot = isolates ? join(root, ".skills") : undefined;
+  return { driver, storage, features, skillsRoot, waiting, resources };
 }
 
 /** Returns what sandboxes offer that end with their workspace, that are isolated, or that are processes of this machine. */
@@ -122,6 +126,7 @@ function featuresOf(
   return create(SandboxFeaturesSchema, {
     networkAllow,
     readOnlyWorkspace: kind === "isolated",
+    mountsSkills: kind === "isolated",
     workspaceBytes: BigInt(config.REEVE_WORKSPACE_BYTES),
     image: imageOf(config, driver),
     networkCredentials: kind === "isolated" ? [...credentials] : [],

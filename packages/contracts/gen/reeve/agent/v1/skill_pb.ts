@@ -10,7 +10,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/agent/v1/skill.proto.
  */
 export const file_reeve_agent_v1_skill: GenFile = /*@__PURE__*/
-  fileDesc("ChpyZWV2ZS9hZ2VudC92MS9za2lsbC5wcm90bxIOcmVldmUuYWdlbnQudjEibAoPU2tpbGxEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGZGlnZXN0GAMgASgJEhIKCmZpbGVfY291bnQYBCABKA0SEgoKc2l6ZV9ieXRlcxgFIAEoBGIGcHJvdG8z");
+  fileDesc("ChpyZWV2ZS9hZ2VudC92MS9za2lsbC5wcm90bxIOcmVldmUuYWdlbnQudjEibAoPU2tpbGxEZXNjcmlwdG9yEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDgoGZGlnZXN0GAMgASgJEhIKCmZpbGVfY291bnQYBCABKA0SEgoKc2l6ZV9ieXRlcxgFIAEoBCI/CgxTa2lsbENvbnRlbnQSLwoFZmlsZXMYASADKAsyIC5yZWV2ZS5hZ2VudC52MS5Ta2lsbENvbnRlbnRGaWxlIjEKEFNraWxsQ29udGVudEZpbGUSDAoEcGF0aBgBIAEoCRIPCgdjb250ZW50GAIgASgMYgZwcm90bzM");
 
 /**
  * A skill: instructions and files for a kind of work.
@@ -62,4 +62,54 @@ export type SkillDescriptor = Message<"reeve.agent.v1.SkillDescriptor"> & {
  */
 export const SkillDescriptorSchema: GenMessage<SkillDescriptor> = /*@__PURE__*/
   messageDesc(file_reeve_agent_v1_skill, 0);
+
+/**
+ * The files of one version of a skill. It is stored as an artifact of each tenant whose runs use the
+ * version, for the toolhosts that mount it into sandboxes.
+ *
+ * @generated from message reeve.agent.v1.SkillContent
+ */
+export type SkillContent = Message<"reeve.agent.v1.SkillContent"> & {
+  /**
+   * All files, with `SKILL.md`, ordered by the bytes of their paths.
+   *
+   * @generated from field: repeated reeve.agent.v1.SkillContentFile files = 1;
+   */
+  files: SkillContentFile[];
+};
+
+/**
+ * Describes the message reeve.agent.v1.SkillContent.
+ * Use `create(SkillContentSchema)` to create a new message.
+ */
+export const SkillContentSchema: GenMessage<SkillContent> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_skill, 1);
+
+/**
+ * A file of a skill.
+ *
+ * @generated from message reeve.agent.v1.SkillContentFile
+ */
+export type SkillContentFile = Message<"reeve.agent.v1.SkillContentFile"> & {
+  /**
+   * Path relative to the folder of the skill.
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * Its bytes.
+   *
+   * @generated from field: bytes content = 2;
+   */
+  content: Uint8Array;
+};
+
+/**
+ * Describes the message reeve.agent.v1.SkillContentFile.
+ * Use `create(SkillContentFileSchema)` to create a new message.
+ */
+export const SkillContentFileSchema: GenMessage<SkillContentFile> = /*@__PURE__*/
+  messageDesc(file_reeve_agent_v1_skill, 2);
 

@@ -105,6 +105,108 @@ func (x *SkillDescriptor) GetSizeBytes() uint64 {
 	return 0
 }
 
+// The files of one version of a skill. It is stored as an artifact of each tenant whose runs use the
+// version, for the toolhosts that mount it into sandboxes.
+type SkillContent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All files, with `SKILL.md`, ordered by the bytes of their paths.
+	Files         []*SkillContentFile `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkillContent) Reset() {
+	*x = SkillContent{}
+	mi := &file_reeve_agent_v1_skill_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkillContent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkillContent) ProtoMessage() {}
+
+func (x *SkillContent) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_skill_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkillContent.ProtoReflect.Descriptor instead.
+func (*SkillContent) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_skill_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *SkillContent) GetFiles() []*SkillContentFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+// A file of a skill.
+type SkillContentFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Path relative to the folder of the skill.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// Its bytes.
+	Content       []byte `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SkillContentFile) Reset() {
+	*x = SkillContentFile{}
+	mi := &file_reeve_agent_v1_skill_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SkillContentFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SkillContentFile) ProtoMessage() {}
+
+func (x *SkillContentFile) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_agent_v1_skill_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SkillContentFile.ProtoReflect.Descriptor instead.
+func (*SkillContentFile) Descriptor() ([]byte, []int) {
+	return file_reeve_agent_v1_skill_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *SkillContentFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *SkillContentFile) GetContent() []byte {
+	if x != nil {
+		return x.Content
+	}
+	return nil
+}
+
 var File_reeve_agent_v1_skill_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_skill_proto_rawDesc = "" +
@@ -117,7 +219,12 @@ const file_reeve_agent_v1_skill_proto_rawDesc = "" +
 	"\n" +
 	"file_count\x18\x04 \x01(\rR\tfileCount\x12\x1d\n" +
 	"\n" +
-	"size_bytes\x18\x05 \x01(\x04R\tsizeBytesBO\n" +
+	"size_bytes\x18\x05 \x01(\x04R\tsizeBytes\"F\n" +
+	"\fSkillContent\x126\n" +
+	"\x05files\x18\x01 \x03(\v2 .reeve.agent.v1.SkillContentFileR\x05files\"@\n" +
+	"\x10SkillContentFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n" +
+	"\acontent\x18\x02 \x01(\fR\acontentBO\n" +
 	"\x12dev.reeve.agent.v1B\n" +
 	"SkillProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3"
 
@@ -133,16 +240,19 @@ func file_reeve_agent_v1_skill_proto_rawDescGZIP() []byte {
 	return file_reeve_agent_v1_skill_proto_rawDescData
 }
 
-var file_reeve_agent_v1_skill_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
+var file_reeve_agent_v1_skill_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_reeve_agent_v1_skill_proto_goTypes = []any{
-	(*SkillDescriptor)(nil), // 0: reeve.agent.v1.SkillDescriptor
+	(*SkillDescriptor)(nil),  // 0: reeve.agent.v1.SkillDescriptor
+	(*SkillContent)(nil),     // 1: reeve.agent.v1.SkillContent
+	(*SkillContentFile)(nil), // 2: reeve.agent.v1.SkillContentFile
 }
 var file_reeve_agent_v1_skill_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	2, // 0: reeve.agent.v1.SkillContent.files:type_name -> reeve.agent.v1.SkillContentFile
+	1, // [1:1] is the sub-list for method output_type
+	1, // [1:1] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_skill_proto_init() }
@@ -156,7 +266,7 @@ func file_reeve_agent_v1_skill_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_agent_v1_skill_proto_rawDesc), len(file_reeve_agent_v1_skill_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   1,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

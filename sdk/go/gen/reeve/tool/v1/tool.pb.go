@@ -584,14 +584,7 @@ type ToolDescriptor struct {
 	PathArguments []string `protobuf:"bytes,11,rep,name=path_arguments,json=pathArguments,proto3" json:"path_arguments,omitempty"`
 	// How a client executes the tool. Set if and only if a client offers it. No toolhost executes such a
 	// tool.
-	Client *ClientExecution `protobuf:"bytes,20,opt,name=client,proto3" json:"client,omitempty"`
-	// Name of the tool for people. Empty: its name.
-	Title string `protobuf:"bytes,26,opt,name=title,proto3" json:"title,omitempty"`
-	// JSON Schema of the structured result, whose type is object. The source of the tool checks each result that
-	// is no error against it. Unset: any result.
-	OutputSchema *structpb.Struct `protobuf:"bytes,27,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
-	// What a call costs, as in `reeve.workflow.v1.NodeType.cost_hint`. Empty: `tool`.
-	CostHint      string `protobuf:"bytes,36,opt,name=cost_hint,json=costHint,proto3" json:"cost_hint,omitempty"`
+	Client        *ClientExecution `protobuf:"bytes,20,opt,name=client,proto3" json:"client,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -710,27 +703,6 @@ func (x *ToolDescriptor) GetClient() *ClientExecution {
 	return nil
 }
 
-func (x *ToolDescriptor) GetTitle() string {
-	if x != nil {
-		return x.Title
-	}
-	return ""
-}
-
-func (x *ToolDescriptor) GetOutputSchema() *structpb.Struct {
-	if x != nil {
-		return x.OutputSchema
-	}
-	return nil
-}
-
-func (x *ToolDescriptor) GetCostHint() string {
-	if x != nil {
-		return x.CostHint
-	}
-	return ""
-}
-
 // How a client executes a tool that it offers.
 type ClientExecution struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -813,10 +785,7 @@ type ToolCall struct {
 	// Id of the node of the workflow that made the call. Empty if a model made it.
 	NodeId string `protobuf:"bytes,60,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	// Index of the item for which a node of the type `map` made the call, from 0. 0 for other nodes.
-	ItemIndex uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
-	// Id of the run that made the call, if the workflow of this run continues that one. The call is not made again, and neither counts in
-	// budgets nor costs anything. Empty for calls of this run.
-	InheritedFrom string `protobuf:"bytes,76,opt,name=inherited_from,json=inheritedFrom,proto3" json:"inherited_from,omitempty"`
+	ItemIndex     uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -898,13 +867,6 @@ func (x *ToolCall) GetItemIndex() uint32 {
 		return x.ItemIndex
 	}
 	return 0
-}
-
-func (x *ToolCall) GetInheritedFrom() string {
-	if x != nil {
-		return x.InheritedFrom
-	}
-	return ""
 }
 
 // Result of a call.
@@ -1081,9 +1043,7 @@ type ToolResultMetadata struct {
 	RewrittenBy string `protobuf:"bytes,18,opt,name=rewritten_by,json=rewrittenBy,proto3" json:"rewritten_by,omitempty"`
 	// How much the result has of what the tool returned. Unspecified in results of versions that did not
 	// record it, and in those of tools of the runtime.
-	Extent ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
-	// Id of the run in which the call ended, as in `ToolCall.inherited_from`. The times are those of that run.
-	InheritedFrom string `protobuf:"bytes,76,opt,name=inherited_from,json=inheritedFrom,proto3" json:"inherited_from,omitempty"`
+	Extent        ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1249,13 +1209,6 @@ func (x *ToolResultMetadata) GetExtent() ResultExtent {
 		return x.Extent
 	}
 	return ResultExtent_RESULT_EXTENT_UNSPECIFIED
-}
-
-func (x *ToolResultMetadata) GetInheritedFrom() string {
-	if x != nil {
-		return x.InheritedFrom
-	}
-	return ""
 }
 
 // Content of files of a workspace to which an approval is bound.
@@ -1849,8 +1802,10 @@ type SandboxFeatures struct {
 	Image string `protobuf:"bytes,4,opt,name=image,proto3" json:"image,omitempty"`
 	// Names of the credentials that agents may name in `AgentSpec.deep_agent.network`.
 	NetworkCredentials []string `protobuf:"bytes,5,rep,name=network_credentials,json=networkCredentials,proto3" json:"network_credentials,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Whether sandboxes mount the skills of an agent read-only as `skills/NAME` of the workspace.
+	MountsSkills  bool `protobuf:"varint,18,opt,name=mounts_skills,json=mountsSkills,proto3" json:"mounts_skills,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SandboxFeatures) Reset() {
@@ -1916,6 +1871,13 @@ func (x *SandboxFeatures) GetNetworkCredentials() []string {
 		return x.NetworkCredentials
 	}
 	return nil
+}
+
+func (x *SandboxFeatures) GetMountsSkills() bool {
+	if x != nil {
+		return x.MountsSkills
+	}
+	return false
 }
 
 // Requests a toolhost to execute a call.
@@ -2212,7 +2174,10 @@ type ToolSettings struct {
 	// rule cannot give them to every agent.
 	WebTools bool `protobuf:"varint,11,opt,name=web_tools,json=webTools,proto3" json:"web_tools,omitempty"`
 	// Id of the delegate that calls the tool. Empty: the agent of the run does.
-	DelegateId    string `protobuf:"bytes,12,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
+	DelegateId string `protobuf:"bytes,12,opt,name=delegate_id,json=delegateId,proto3" json:"delegate_id,omitempty"`
+	// Skills of the agent that calls the tool, in the versions of its resolution plan. Sandboxes that can
+	// mount them have each as `skills/NAME` of the workspace.
+	Skills        []*MountedSkill `protobuf:"bytes,28,rep,name=skills,proto3" json:"skills,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2331,6 +2296,77 @@ func (x *ToolSettings) GetDelegateId() string {
 	return ""
 }
 
+func (x *ToolSettings) GetSkills() []*MountedSkill {
+	if x != nil {
+		return x.Skills
+	}
+	return nil
+}
+
+// A version of a skill that sandboxes mount.
+type MountedSkill struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the skill, and of its folder.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Digest of the version, see `SkillDescriptor.digest`. A toolhost mounts nothing that has another one.
+	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Artifact of the tenant that has its files as `SkillContent`.
+	ArtifactId    string `protobuf:"bytes,3,opt,name=artifact_id,json=artifactId,proto3" json:"artifact_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *MountedSkill) Reset() {
+	*x = MountedSkill{}
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *MountedSkill) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*MountedSkill) ProtoMessage() {}
+
+func (x *MountedSkill) ProtoReflect() protoreflect.Message {
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use MountedSkill.ProtoReflect.Descriptor instead.
+func (*MountedSkill) Descriptor() ([]byte, []int) {
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *MountedSkill) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *MountedSkill) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *MountedSkill) GetArtifactId() string {
+	if x != nil {
+		return x.ArtifactId
+	}
+	return ""
+}
+
 // Journal of a call. The process that appends the first fact owns the call: the toolhost that
 // starts it, or the runtime that cancels it before it has started.
 type ToolCallJournal struct {
@@ -2349,7 +2385,7 @@ type ToolCallJournal struct {
 
 func (x *ToolCallJournal) Reset() {
 	*x = ToolCallJournal{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +2397,7 @@ func (x *ToolCallJournal) String() string {
 func (*ToolCallJournal) ProtoMessage() {}
 
 func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[19]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +2410,7 @@ func (x *ToolCallJournal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallJournal.ProtoReflect.Descriptor instead.
 func (*ToolCallJournal) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{19}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ToolCallJournal) GetFirstSequence() uint32 {
@@ -2427,7 +2463,7 @@ type ToolCallFact struct {
 
 func (x *ToolCallFact) Reset() {
 	*x = ToolCallFact{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2439,7 +2475,7 @@ func (x *ToolCallFact) String() string {
 func (*ToolCallFact) ProtoMessage() {}
 
 func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[20]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2452,7 +2488,7 @@ func (x *ToolCallFact) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ToolCallFact.ProtoReflect.Descriptor instead.
 func (*ToolCallFact) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{20}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ToolCallFact) GetTime() *timestamppb.Timestamp {
@@ -2587,7 +2623,7 @@ type Question struct {
 
 func (x *Question) Reset() {
 	*x = Question{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2599,7 +2635,7 @@ func (x *Question) String() string {
 func (*Question) ProtoMessage() {}
 
 func (x *Question) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[21]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2612,7 +2648,7 @@ func (x *Question) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Question.ProtoReflect.Descriptor instead.
 func (*Question) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{21}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Question) GetQuestionId() string {
@@ -2658,7 +2694,7 @@ type Answer struct {
 
 func (x *Answer) Reset() {
 	*x = Answer{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2670,7 +2706,7 @@ func (x *Answer) String() string {
 func (*Answer) ProtoMessage() {}
 
 func (x *Answer) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[22]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2683,7 +2719,7 @@ func (x *Answer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answer.ProtoReflect.Descriptor instead.
 func (*Answer) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{22}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *Answer) GetQuestionId() string {
@@ -2723,7 +2759,7 @@ type CallStarted struct {
 
 func (x *CallStarted) Reset() {
 	*x = CallStarted{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2735,7 +2771,7 @@ func (x *CallStarted) String() string {
 func (*CallStarted) ProtoMessage() {}
 
 func (x *CallStarted) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[23]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2748,7 +2784,7 @@ func (x *CallStarted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallStarted.ProtoReflect.Descriptor instead.
 func (*CallStarted) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{23}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *CallStarted) GetHost() string {
@@ -2776,7 +2812,7 @@ type CallCancelled struct {
 
 func (x *CallCancelled) Reset() {
 	*x = CallCancelled{}
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[24]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2788,7 +2824,7 @@ func (x *CallCancelled) String() string {
 func (*CallCancelled) ProtoMessage() {}
 
 func (x *CallCancelled) ProtoReflect() protoreflect.Message {
-	mi := &file_reeve_tool_v1_tool_proto_msgTypes[24]
+	mi := &file_reeve_tool_v1_tool_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2801,7 +2837,7 @@ func (x *CallCancelled) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CallCancelled.ProtoReflect.Descriptor instead.
 func (*CallCancelled) Descriptor() ([]byte, []int) {
-	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{24}
+	return file_reeve_tool_v1_tool_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *CallCancelled) GetReason() string {
@@ -2818,7 +2854,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
-	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x87\x05\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x96\x04\n" +
 	"\x0eToolDescriptor\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -2834,15 +2870,12 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bcategory\x18\n" +
 	" \x01(\x0e2\x1b.reeve.tool.v1.ToolCategoryR\bcategory\x12%\n" +
 	"\x0epath_arguments\x18\v \x03(\tR\rpathArguments\x126\n" +
-	"\x06client\x18\x14 \x01(\v2\x1e.reeve.tool.v1.ClientExecutionR\x06client\x12\x14\n" +
-	"\x05title\x18\x1a \x01(\tR\x05title\x12<\n" +
-	"\routput_schema\x18\x1b \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x1b\n" +
-	"\tcost_hint\x18$ \x01(\tR\bcostHintB\x10\n" +
+	"\x06client\x18\x14 \x01(\v2\x1e.reeve.tool.v1.ClientExecutionR\x06clientB\x10\n" +
 	"\x0e_parallel_safe\"\xb2\x01\n" +
 	"\x0fClientExecution\x123\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12,\n" +
 	"\x12answered_by_person\x18\x02 \x01(\bR\x10answeredByPerson\x12<\n" +
-	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\xb0\x02\n" +
+	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\x89\x02\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
@@ -2851,8 +2884,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\x12\x17\n" +
 	"\anode_id\x18< \x01(\tR\x06nodeId\x12\x1d\n" +
 	"\n" +
-	"item_index\x18= \x01(\rR\titemIndex\x12%\n" +
-	"\x0einherited_from\x18L \x01(\tR\rinheritedFrom\"\x90\x03\n" +
+	"item_index\x18= \x01(\rR\titemIndex\"\x90\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2865,7 +2897,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"structured\x120\n" +
 	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\x129\n" +
 	"\tcitations\x18F \x03(\v2\x1b.reeve.knowledge.v1.PassageR\tcitations\x12;\n" +
-	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xfb\a\n" +
+	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xd4\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2891,8 +2923,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\x12:\n" +
 	"\x19offloaded_artifact_sha256\x18\x11 \x01(\tR\x17offloadedArtifactSha256\x12!\n" +
 	"\frewritten_by\x18\x12 \x01(\tR\vrewrittenBy\x123\n" +
-	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\x12%\n" +
-	"\x0einherited_from\x18L \x01(\tR\rinheritedFrom\"V\n" +
+	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\"V\n" +
 	"\fBoundContent\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12.\n" +
 	"\x05files\x18\x02 \x03(\v2\x18.reeve.tool.v1.BoundFileR\x05files\"\xbc\x01\n" +
@@ -2936,13 +2967,14 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\fannounced_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\vannouncedAt\x128\n" +
 	"\asandbox\x18\x06 \x01(\v2\x1e.reeve.tool.v1.SandboxFeaturesR\asandbox\x12#\n" +
 	"\rbinds_content\x18\a \x01(\bR\fbindsContent\x12)\n" +
-	"\x10uses_credentials\x18\b \x01(\bR\x0fusesCredentials:\x00\"\xd6\x01\n" +
+	"\x10uses_credentials\x18\b \x01(\bR\x0fusesCredentials:\x00\"\xfb\x01\n" +
 	"\x0fSandboxFeatures\x12#\n" +
 	"\rnetwork_allow\x18\x01 \x03(\tR\fnetworkAllow\x12.\n" +
 	"\x13read_only_workspace\x18\x02 \x01(\bR\x11readOnlyWorkspace\x12'\n" +
 	"\x0fworkspace_bytes\x18\x03 \x01(\x04R\x0eworkspaceBytes\x12\x14\n" +
 	"\x05image\x18\x04 \x01(\tR\x05image\x12/\n" +
-	"\x13network_credentials\x18\x05 \x03(\tR\x12networkCredentials\"\xcd\x03\n" +
+	"\x13network_credentials\x18\x05 \x03(\tR\x12networkCredentials\x12#\n" +
+	"\rmounts_skills\x18\x12 \x01(\bR\fmountsSkills\"\xcd\x03\n" +
 	"\x0fToolCallRequest\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n" +
 	"\x06run_id\x18\x02 \x01(\tR\x05runId\x12+\n" +
@@ -2967,7 +2999,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rWorkspaceFile\x12!\n" +
 	"\vartifact_id\x18\x01 \x01(\tB\x00R\n" +
 	"artifactId\x12\x14\n" +
-	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\xe0\x04\n" +
+	"\x04path\x18\x02 \x01(\tB\x00R\x04path\"\x95\x05\n" +
 	"\fToolSettings\x12C\n" +
 	"\x0fallowed_imports\x18\x01 \x01(\v2\x1a.google.protobuf.ListValueR\x0eallowedImports\x12G\n" +
 	"\x11command_blacklist\x18\x02 \x01(\v2\x1a.google.protobuf.ListValueR\x10commandBlacklist\x12<\n" +
@@ -2982,7 +3014,13 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	" \x03(\tR\x1bnetworkAllowWithCredentials\x12\x1b\n" +
 	"\tweb_tools\x18\v \x01(\bR\bwebTools\x12\x1f\n" +
 	"\vdelegate_id\x18\f \x01(\tR\n" +
-	"delegateId\"\xaa\x01\n" +
+	"delegateId\x123\n" +
+	"\x06skills\x18\x1c \x03(\v2\x1b.reeve.tool.v1.MountedSkillR\x06skills\"[\n" +
+	"\fMountedSkill\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x1f\n" +
+	"\vartifact_id\x18\x03 \x01(\tR\n" +
+	"artifactId\"\xaa\x01\n" +
 	"\x0fToolCallJournal\x12%\n" +
 	"\x0efirst_sequence\x18\x01 \x01(\rR\rfirstSequence\x121\n" +
 	"\x05facts\x18\x02 \x03(\v2\x1b.reeve.tool.v1.ToolCallFactR\x05facts\x12'\n" +
@@ -3076,7 +3114,7 @@ func file_reeve_tool_v1_tool_proto_rawDescGZIP() []byte {
 }
 
 var file_reeve_tool_v1_tool_proto_enumTypes = make([]protoimpl.EnumInfo, 7)
-var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_reeve_tool_v1_tool_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(ToolCategory)(0),             // 0: reeve.tool.v1.ToolCategory
 	(PermissionClass)(0),          // 1: reeve.tool.v1.PermissionClass
@@ -3104,73 +3142,74 @@ var file_reeve_tool_v1_tool_proto_goTypes = []any{
 	(*Workspace)(nil),             // 23: reeve.tool.v1.Workspace
 	(*WorkspaceFile)(nil),         // 24: reeve.tool.v1.WorkspaceFile
 	(*ToolSettings)(nil),          // 25: reeve.tool.v1.ToolSettings
-	(*ToolCallJournal)(nil),       // 26: reeve.tool.v1.ToolCallJournal
-	(*ToolCallFact)(nil),          // 27: reeve.tool.v1.ToolCallFact
-	(*Question)(nil),              // 28: reeve.tool.v1.Question
-	(*Answer)(nil),                // 29: reeve.tool.v1.Answer
-	(*CallStarted)(nil),           // 30: reeve.tool.v1.CallStarted
-	(*CallCancelled)(nil),         // 31: reeve.tool.v1.CallCancelled
-	(*structpb.Struct)(nil),       // 32: google.protobuf.Struct
-	(*durationpb.Duration)(nil),   // 33: google.protobuf.Duration
-	(*v1.FilePart)(nil),           // 34: reeve.content.v1.FilePart
-	(*v11.Passage)(nil),           // 35: reeve.knowledge.v1.Passage
-	(*v11.Retrieval)(nil),         // 36: reeve.knowledge.v1.Retrieval
-	(*timestamppb.Timestamp)(nil), // 37: google.protobuf.Timestamp
-	(*structpb.ListValue)(nil),    // 38: google.protobuf.ListValue
+	(*MountedSkill)(nil),          // 26: reeve.tool.v1.MountedSkill
+	(*ToolCallJournal)(nil),       // 27: reeve.tool.v1.ToolCallJournal
+	(*ToolCallFact)(nil),          // 28: reeve.tool.v1.ToolCallFact
+	(*Question)(nil),              // 29: reeve.tool.v1.Question
+	(*Answer)(nil),                // 30: reeve.tool.v1.Answer
+	(*CallStarted)(nil),           // 31: reeve.tool.v1.CallStarted
+	(*CallCancelled)(nil),         // 32: reeve.tool.v1.CallCancelled
+	(*structpb.Struct)(nil),       // 33: google.protobuf.Struct
+	(*durationpb.Duration)(nil),   // 34: google.protobuf.Duration
+	(*v1.FilePart)(nil),           // 35: reeve.content.v1.FilePart
+	(*v11.Passage)(nil),           // 36: reeve.knowledge.v1.Passage
+	(*v11.Retrieval)(nil),         // 37: reeve.knowledge.v1.Retrieval
+	(*timestamppb.Timestamp)(nil), // 38: google.protobuf.Timestamp
+	(*structpb.ListValue)(nil),    // 39: google.protobuf.ListValue
 }
 var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	9,  // 0: reeve.tool.v1.ListToolsResponse.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	32, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
+	33, // 1: reeve.tool.v1.ToolDescriptor.input_schema:type_name -> google.protobuf.Struct
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
 	10, // 4: reeve.tool.v1.ToolDescriptor.client:type_name -> reeve.tool.v1.ClientExecution
-	32, // 5: reeve.tool.v1.ToolDescriptor.output_schema:type_name -> google.protobuf.Struct
-	33, // 6: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
-	32, // 7: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
-	32, // 8: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	32, // 9: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
-	13, // 10: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	32, // 11: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	34, // 12: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
-	35, // 13: reeve.tool.v1.ToolResult.citations:type_name -> reeve.knowledge.v1.Passage
-	36, // 14: reeve.tool.v1.ToolResult.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	4,  // 15: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	37, // 16: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	37, // 17: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	5,  // 18: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	32, // 19: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	18, // 20: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	16, // 21: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	14, // 22: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	2,  // 23: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
-	15, // 24: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	15, // 25: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	3,  // 26: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	3,  // 27: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	9,  // 28: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	37, // 29: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	21, // 30: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	11, // 31: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	23, // 32: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	25, // 33: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	37, // 34: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	14, // 35: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	24, // 36: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	38, // 37: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	38, // 38: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	33, // 39: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	33, // 40: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	27, // 41: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	37, // 42: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	30, // 43: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	34, // 5: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
+	33, // 6: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
+	33, // 7: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	33, // 8: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	13, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
+	33, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	35, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
+	36, // 12: reeve.tool.v1.ToolResult.citations:type_name -> reeve.knowledge.v1.Passage
+	37, // 13: reeve.tool.v1.ToolResult.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	4,  // 14: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	38, // 15: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	38, // 16: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	5,  // 17: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	33, // 18: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	18, // 19: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	16, // 20: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	14, // 21: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	2,  // 22: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
+	15, // 23: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	15, // 24: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	3,  // 25: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	3,  // 26: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	9,  // 27: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	38, // 28: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	21, // 29: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	11, // 30: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	23, // 31: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	25, // 32: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	38, // 33: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 34: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	24, // 35: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	39, // 36: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	39, // 37: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	34, // 38: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	34, // 39: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	26, // 40: reeve.tool.v1.ToolSettings.skills:type_name -> reeve.tool.v1.MountedSkill
+	28, // 41: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	38, // 42: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	31, // 43: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
 	19, // 44: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
 	12, // 45: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	31, // 46: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	28, // 47: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	29, // 48: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	32, // 49: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	32, // 46: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	29, // 47: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	30, // 48: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	33, // 49: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
 	6,  // 50: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	32, // 51: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	33, // 51: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
 	7,  // 52: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
 	8,  // 53: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
 	53, // [53:54] is the sub-list for method output_type
@@ -3187,7 +3226,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 	}
 	file_reeve_tool_v1_tool_proto_msgTypes[2].OneofWrappers = []any{}
 	file_reeve_tool_v1_tool_proto_msgTypes[12].OneofWrappers = []any{}
-	file_reeve_tool_v1_tool_proto_msgTypes[20].OneofWrappers = []any{
+	file_reeve_tool_v1_tool_proto_msgTypes[21].OneofWrappers = []any{
 		(*ToolCallFact_Started)(nil),
 		(*ToolCallFact_Progress)(nil),
 		(*ToolCallFact_Result)(nil),
@@ -3201,7 +3240,7 @@ func file_reeve_tool_v1_tool_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_reeve_tool_v1_tool_proto_rawDesc), len(file_reeve_tool_v1_tool_proto_rawDesc)),
 			NumEnums:      7,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1areeve/agent/v1/skill.proto\x12\x0ereeve.agent.v1\"\x9d\x01\n\x0fSkillDescriptor\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06\x64igest\x18\x03 \x01(\tR\x06\x64igest\x12\x1d\n\nfile_count\x18\x04 \x01(\rR\tfileCount\x12\x1d\n\nsize_bytes\x18\x05 \x01(\x04R\tsizeBytesBO\n\x12\x64\x65v.reeve.agent.v1B\nSkillProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1areeve/agent/v1/skill.proto\x12\x0ereeve.agent.v1\"\x9d\x01\n\x0fSkillDescriptor\x12\x12\n\x04name\x18\x01 \x01(\tR\x04name\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06\x64igest\x18\x03 \x01(\tR\x06\x64igest\x12\x1d\n\nfile_count\x18\x04 \x01(\rR\tfileCount\x12\x1d\n\nsize_bytes\x18\x05 \x01(\x04R\tsizeBytes\"F\n\x0cSkillContent\x12\x36\n\x05\x66iles\x18\x01 \x03(\x0b\x32 .reeve.agent.v1.SkillContentFileR\x05\x66iles\"@\n\x10SkillContentFile\x12\x12\n\x04path\x18\x01 \x01(\tR\x04path\x12\x18\n\x07\x63ontent\x18\x02 \x01(\x0cR\x07\x63ontentBO\n\x12\x64\x65v.reeve.agent.v1B\nSkillProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,4 +34,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\022dev.reeve.agent.v1B\nSkillProtoP\001Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1'
   _globals['_SKILLDESCRIPTOR']._serialized_start=47
   _globals['_SKILLDESCRIPTOR']._serialized_end=204
+  _globals['_SKILLCONTENT']._serialized_start=206
+  _globals['_SKILLCONTENT']._serialized_end=276
+  _globals['_SKILLCONTENTFILE']._serialized_start=278
+  _globals['_SKILLCONTENTFILE']._serialized_end=342
 # @@protoc_insertion_point(module_scope)

@@ -346,18 +346,20 @@ class ToolCatalog(_message.Message):
     def __init__(self, pool: _Optional[str] = ..., tools: _Optional[_Iterable[_Union[ToolDescriptor, _Mapping]]] = ..., isolation: _Optional[str] = ..., host: _Optional[str] = ..., announced_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., sandbox: _Optional[_Union[SandboxFeatures, _Mapping]] = ..., binds_content: _Optional[bool] = ..., uses_credentials: _Optional[bool] = ...) -> None: ...
 
 class SandboxFeatures(_message.Message):
-    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image", "network_credentials")
+    __slots__ = ("network_allow", "read_only_workspace", "workspace_bytes", "image", "network_credentials", "mounts_skills")
     NETWORK_ALLOW_FIELD_NUMBER: _ClassVar[int]
     READ_ONLY_WORKSPACE_FIELD_NUMBER: _ClassVar[int]
     WORKSPACE_BYTES_FIELD_NUMBER: _ClassVar[int]
     IMAGE_FIELD_NUMBER: _ClassVar[int]
     NETWORK_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
+    MOUNTS_SKILLS_FIELD_NUMBER: _ClassVar[int]
     network_allow: _containers.RepeatedScalarFieldContainer[str]
     read_only_workspace: bool
     workspace_bytes: int
     image: str
     network_credentials: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ..., network_credentials: _Optional[_Iterable[str]] = ...) -> None: ...
+    mounts_skills: bool
+    def __init__(self, network_allow: _Optional[_Iterable[str]] = ..., read_only_workspace: _Optional[bool] = ..., workspace_bytes: _Optional[int] = ..., image: _Optional[str] = ..., network_credentials: _Optional[_Iterable[str]] = ..., mounts_skills: _Optional[bool] = ...) -> None: ...
 
 class ToolCallRequest(_message.Message):
     __slots__ = ("tenant", "run_id", "call", "workspace", "settings", "idempotent", "traceparent", "requested_at", "started_by", "content", "waits")
@@ -404,7 +406,7 @@ class WorkspaceFile(_message.Message):
     def __init__(self, artifact_id: _Optional[str] = ..., path: _Optional[str] = ...) -> None: ...
 
 class ToolSettings(_message.Message):
-    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials", "network_allow_with_credentials", "web_tools", "delegate_id")
+    __slots__ = ("allowed_imports", "command_blacklist", "code_timeout", "command_timeout", "read_only", "result_bytes", "network_allow", "cannot_retrieve", "network_credentials", "network_allow_with_credentials", "web_tools", "delegate_id", "skills")
     ALLOWED_IMPORTS_FIELD_NUMBER: _ClassVar[int]
     COMMAND_BLACKLIST_FIELD_NUMBER: _ClassVar[int]
     CODE_TIMEOUT_FIELD_NUMBER: _ClassVar[int]
@@ -417,6 +419,7 @@ class ToolSettings(_message.Message):
     NETWORK_ALLOW_WITH_CREDENTIALS_FIELD_NUMBER: _ClassVar[int]
     WEB_TOOLS_FIELD_NUMBER: _ClassVar[int]
     DELEGATE_ID_FIELD_NUMBER: _ClassVar[int]
+    SKILLS_FIELD_NUMBER: _ClassVar[int]
     allowed_imports: _struct_pb2.ListValue
     command_blacklist: _struct_pb2.ListValue
     code_timeout: _duration_pb2.Duration
@@ -429,7 +432,18 @@ class ToolSettings(_message.Message):
     network_allow_with_credentials: _containers.RepeatedScalarFieldContainer[str]
     web_tools: bool
     delegate_id: str
-    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ..., network_allow_with_credentials: _Optional[_Iterable[str]] = ..., web_tools: _Optional[bool] = ..., delegate_id: _Optional[str] = ...) -> None: ...
+    skills: _containers.RepeatedCompositeFieldContainer[MountedSkill]
+    def __init__(self, allowed_imports: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., command_blacklist: _Optional[_Union[_struct_pb2.ListValue, _Mapping]] = ..., code_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., command_timeout: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., read_only: _Optional[bool] = ..., result_bytes: _Optional[int] = ..., network_allow: _Optional[_Iterable[str]] = ..., cannot_retrieve: _Optional[bool] = ..., network_credentials: _Optional[_Iterable[str]] = ..., network_allow_with_credentials: _Optional[_Iterable[str]] = ..., web_tools: _Optional[bool] = ..., delegate_id: _Optional[str] = ..., skills: _Optional[_Iterable[_Union[MountedSkill, _Mapping]]] = ...) -> None: ...
+
+class MountedSkill(_message.Message):
+    __slots__ = ("name", "digest", "artifact_id")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    DIGEST_FIELD_NUMBER: _ClassVar[int]
+    ARTIFACT_ID_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    digest: str
+    artifact_id: str
+    def __init__(self, name: _Optional[str] = ..., digest: _Optional[str] = ..., artifact_id: _Optional[str] = ...) -> None: ...
 
 class ToolCallJournal(_message.Message):
     __slots__ = ("first_sequence", "facts", "previous_digest", "salt")

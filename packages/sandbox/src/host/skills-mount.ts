@@ -1,0 +1,30 @@
+import { lchownSync, lstatSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
+import type { Identity } from "./identity.ts";
+
+/** The folder of skills in a workspace. */
+const skillsFolder = "skills";
+/** Where a sandbox has the skills. */
+export const skillsMount = `/workspace/${skillsFolder}`;
+
+/**
+ * Creates the folder of a workspace over which skills are mounted: a read-only workspace could not create it inside the sandbox. Code of
+ * earlier calls controls the workspace, so no link is followed. Throws a Failure if the workspace has something else of that name.
+ */
+export function makeSkillsMountPoint(workspaceDir: string, identity: Identity): void {
+  const path = join(workspaceDir, skillsFolder);
+  try {
+    mkdirSync(path, { mode: 0o755 });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+    throw new Failure(
+      "precondition",
+      ErrorReason.INVALID_REQUEST,
+      `the workspace has an entry "${skillsFolder}" that is no folder, and the skills of the agent are mounted there; rename it with an agent without skills, or remove the skills of the agent`,
+    );
+  }
+  if (identity.isDedicated) lchownSync(path, identity.uid, identity.gid);
+}
