@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), "reeve-agents-"));
 const file = join(folder, "agent.yaml");
 
 beforeAll(async () => {
-  bench = await openGatewayBench();
+  bench = await openGatewayBench({ REEVE_AUDIT_TENANT: "acme" });
   writeFileSync(
     file,
     `id: deployer
@@ -195,6 +195,53 @@ test("apply creates and updates the agents of a folder, in the order of their de
   expect((await agents("get", "lead")).code).toBe(1);
   expect((await agents("get", "valid")).stderr).not.toContain("team");
   expect(await reeve("apply", "-f", team, "--prune")).toMatchObject({ code: 2 });
+});
+
+// Requirement: CFG-15
+test("apply stores models before the agents that name them, shows what differs, and deletes the rest last", async () => {
+  const lab = join(folder, "lab");
+  mkdirSync(lab);
+  const write = (name: string, text: string) => writeFileSync(join(lab, `${name}.yaml`), text);
+  const apply = (...args: readonly string[]) => reeve("apply", "-f", lab, "--set", "lab", ...args);
+  const registry = (models: string) =>
+    write(
+      "registry",
+      `providers: [{ name: lab, base_url: "https://models.example.org/v1" }]\nmodels: [${models}]\n`,
+    );
+  registry("{ id: deep, provider: lab, context_window: 32000 }, { id: old, provider: lab }");
+  write("reader", "id: reader\nname: Reader\nmodel: deep\n");
+  write("other", "id: other\nname: Other\nmodel: old\n");
+  expect(await apply("--dry-run", "--exit-code")).toMatchObject({
+    code: 6,
+    stdout: expect.stringMatching(
+      /\+ create provider lab\n\+ create model deep\n[\s\S]*2 to create/,
+    ),
+  });
+  expect((await apply()).stdout).toMatch(/agent reader created[\s\S]*models and providers stored/);
+  expect(await apply("--dry-run", "--exit-code")).toMatchObject({ code: 0 });
+
+  // What is exported is the same as the files.
+  const exported = await reeve("models", "export");
+  expect(exported.stdout).toContain("context_window: 32000");
+  write("registry", exported.stdout);
+  expect(await apply("--prune", "--dry-run", "--exit-code")).toMatchObject({ code: 0 });
+
+  registry("{ id: deep, provider: lab, context_window: 64000 }, { id: bad, provider: nobody }");
+  const refused = await apply("--prune", "--yes");
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/registry\.yaml +models\[1\]\.provider +.*nobody/);
+  expect((await reeve("models", "get", "deep")).stdout).toContain("32000");
+
+  registry("{ id: deep, provider: lab, context_window: 64000 }");
+  // The agent names a model that would be deleted.
+  expect((await apply("--prune", "--yes")).stderr).toMatch(/other\.yaml +model +/);
+  write("other", "id: other\nname: Other\nmodel: deep\n");
+  expect((await apply("--prune")).stderr).toContain("--prune would delete one entry");
+  const pruned = await apply("--prune", "--yes");
+  expect(pruned.stdout).toMatch(/~ update model deep {2}context_window\n- delete model old\n/);
+  expect(pruned.stdout).toContain("agent other updated (revision 2)");
+  expect((await reeve("models", "get", "old")).stderr).toContain("model old is not stored");
+  expect((await reeve("models", "get", "deep")).stdout).toContain("64000");
 });
 
 test("apply stops at an agent that was changed meanwhile, and names what is left", async () => {

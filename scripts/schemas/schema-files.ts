@@ -8,6 +8,7 @@ import { policySchema } from "@reeve/agent/policy/policy-schema";
 import { classNames } from "@reeve/agent/tools/permission-classes";
 import { quotaFileSchema } from "@reeve/gateway/quotas/quota-file";
 import { registrySchema } from "@reeve/models/registry/model-registry";
+import { storedFileSchema } from "@reeve/models/registry/stored-file";
 import { mcpFileSchema } from "@reeve/toolhost/tools/mcp/mcp-config";
 import { providersFileSchema } from "@reeve/toolhost/tools/providers/provider-config";
 import { z } from "zod";
@@ -25,6 +26,10 @@ export function schemaFiles(contracts: Registry): Readonly<Record<string, Schema
       anyOf: [{ required: ["model"] }, { required: ["workflow"] }],
     }),
     models: titled("Models and providers of Reeve (REEVE_MODELS)", ofZod(registrySchema)),
+    "stored-models": titled(
+      "Models and providers that are stored through the API of Reeve",
+      ofZod(storedFileSchema),
+    ),
     limits: titled("Limits of Reeve (REEVE_LIMITS)", limits),
     policy: titled("Operator's policy of Reeve (REEVE_POLICY_FILE)", ofZod(policySchema)),
     quotas: titled("Quotas of Reeve (REEVE_QUOTAS_FILE)", ofZod(quotaFileSchema)),

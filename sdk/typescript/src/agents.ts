@@ -4,6 +4,7 @@ import type {
   Agent,
   AgentSpecSchema,
   ExplainAgentResponse,
+  ModelRegistrySchema,
   ValidateAgentResponse,
 } from "#contracts/agent";
 import type { Role } from "#contracts/role";
@@ -44,6 +45,8 @@ export interface ListAgentsOptions extends ListOptions {
 export interface ValidateAgentOptions extends CallOptions {
   /** Specs that are to be stored before this one, in which delegates are looked up first. Default: none. */
   readonly others?: readonly SpecInit[];
+  /** Models and providers that are to be stored before it, in the place of the stored ones. Default: the stored ones. */
+  readonly registry?: MessageInitShape<typeof ModelRegistrySchema> | undefined;
 }
 
 /** Whose runs `explain` is about. */
@@ -107,10 +110,11 @@ export class Agents {
   /** Returns everything that is wrong with a spec. Stores nothing. */
   async validate(
     spec: SpecInit,
-    { others = [], ...options }: ValidateAgentOptions = {},
+    { others = [], registry, ...options }: ValidateAgentOptions = {},
   ): Promise<ValidateAgentResponse> {
     return await this.#requests.repeatable(
-      ({ agents }, call) => agents.validateAgent({ spec, others: [...others] }, call),
+      ({ agents }, call) =>
+        agents.validateAgent({ spec, others: [...others], ...(registry && { registry }) }, call),
       options,
     );
   }

@@ -12,6 +12,8 @@ export type { Memory } from "#contracts/memory";
 export type {
   ApplyModelRegistryResponse,
   GetModelRegistryResponse,
+  ModelRegistry,
+  RegistryChange,
   StoredModel,
   StoredProvider,
 } from "#contracts/agent";

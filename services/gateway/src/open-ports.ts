@@ -158,9 +158,9 @@ export async function openPorts(
     holders: new LaterTable(bucketOf(QueueHolderSchema).name, () =>
       openTable(nats, QueueHolderSchema),
     ),
-    offer: () => ({
+    offer: (proposed) => ({
       tools: offeredTools(),
-      models: offeredModels(),
+      models: proposed === undefined ? offeredModels() : compositeCatalog(localModels(), proposed),
       hasPasskeys: passkeySiteOf(config.REEVE_PUBLIC_URL) !== undefined,
     }),
   };

@@ -25,7 +25,8 @@ function jsonOf(spec: AgentSpec): JsonValue {
   return toJson(AgentSpecSchema, spec, { useProtoFieldName: true });
 }
 
-function compare(
+/** Returns the fields in which two values differ, in alphabetical order, each with its path after `field`. A list counts as one value. */
+export function compare(
   before: JsonValue | undefined,
   after: JsonValue | undefined,
   field: string,

@@ -3,6 +3,7 @@ import type { Agent, AgentSpec } from "@reeve/client";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
 import { delegateOrder } from "./delegate-order.ts";
 import type { FileProblem } from "./read-agent-files.ts";
+import type { RegistryPlan } from "./registry-plan.ts";
 
 /** What is done with one agent. */
 export type AgentChange =
@@ -36,6 +37,8 @@ export interface PlanOptions {
 }
 
 export interface ApplyPlan {
+  /** What is done with stored models and providers. Undefined: no file has some. */
+  readonly registry?: RegistryPlan | undefined;
   /** In the order in which they are made: an agent follows those that it calls, and deletions come last, callers first. */
   readonly changes: readonly AgentChange[];
   readonly problems: readonly FileProblem[];

@@ -11,7 +11,9 @@ import { listAgentFiles } from "./list-agent-files.ts";
 import type { MadeChange } from "./make-changes.ts";
 import { makeChanges } from "./make-changes.ts";
 import { readAgentFiles } from "./read-agent-files.ts";
-import { jsonOfChange, renderChanges, renderProblems } from "./render-plan.ts";
+import { readRegistryFiles } from "./read-registry-files.ts";
+import { deleteEntries, fieldsOfChange, planRegistry, storeEntries } from "./registry-plan.ts";
+import { jsonOfChange, renderChanges, renderProblems, renderRegistry } from "./render-plan.ts";
 import { validateFiles } from "./validate-files.ts";
 
 interface Options {
@@ -25,11 +27,11 @@ interface Options {
   readonly json?: true;
 }
 
-/** Makes the agents of a deployment equal to files. */
+/** Makes the agents of a deployment, and the stored models and providers, equal to files. */
 export function applyCommand(context: Context): Command {
   const command = new Command("apply")
     .description(
-      "Create and update agents from files or folders of files. Shows what changes first; stores nothing if one file is invalid.",
+      "Create and update agents, and models and providers, from files or folders of files. Shows what changes first; stores nothing if one file is invalid.",
     )
     .requiredOption(
       "-f, --file <path...>",
@@ -37,7 +39,10 @@ export function applyCommand(context: Context): Command {
     )
     .option("-R, --recursive", "read the folders in folders too")
     .option("--set <name>", "name of the set of agents that the files are", parseSet)
-    .option("--prune", "delete the agents that an apply of the same --set created and no file has")
+    .option(
+      "--prune",
+      "delete the agents that an apply of the same --set created and no file has; with files of models, also all other stored models and providers",
+    )
     .option("--dry-run", "show what would change, and change nothing")
     .option("--exit-code", "with --dry-run: exit with 6 if something would change")
     .option("-y, --yes", "do not ask for confirmation")
@@ -68,6 +73,7 @@ async function apply(context: Context, reeve: Client, options: Options): Promise
   const plan = await planOf(context, reeve, options);
   const { problems, warnings } = plan;
   const changes = plan.changes.filter(({ action }) => action !== "unchanged");
+  const count = changes.length + (plan.registry?.changes.length ?? 0);
   if (json !== true || problems.length > 0) {
     for (const warning of warnings) terminal.note(`warning: ${oneLine(warning, 500)}\n`);
   }
@@ -79,17 +85,26 @@ async function apply(context: Context, reeve: Client, options: Options): Promise
     );
     return exitCodes.failed;
   }
-  if (json !== true) terminal.out(await renderChanges(plan.changes, terminal));
+  if (json !== true) {
+    terminal.out(renderRegistry(plan, terminal) + (await renderChanges(plan.changes, terminal)));
+  }
   if (dryRun === true) {
     if (json === true) printJson(context, plan, []);
-    return options.exitCode === true && changes.length > 0 ? exitCodes.changes : exitCodes.ok;
+    return options.exitCode === true && count > 0 ? exitCodes.changes : exitCodes.ok;
   }
-  if (changes.length > 0 && !(await isConfirmed(context, plan, options))) return exitCodes.failed;
+  if (count > 0 && !(await isConfirmed(context, plan, options))) return exitCodes.failed;
   const made: MadeChange[] = [];
+  const { registry } = plan;
   try {
+    const revision = registry && (await storeEntries(reeve, registry, signal));
     for await (const each of makeChanges(reeve, changes, { set, signal })) {
       made.push(each);
       if (json !== true) terminal.out(lineOf(each));
+    }
+    if (registry !== undefined && revision !== undefined) {
+      await deleteEntries(reeve, registry, { revision, signal });
+      if (registry.changes.length > 0 && json !== true)
+        terminal.out("models and providers stored\n");
     }
   } finally {
     if (json === true) printJson(context, plan, made);
@@ -107,32 +122,42 @@ async function planOf(
   { file, recursive, set, prune }: Options,
 ): Promise<ApplyPlan> {
   const paths = await listAgentFiles(file, { recursive: recursive === true });
-  const { files, problems } = await readAgentFiles(paths, terminal);
+  const found = await readRegistryFiles(paths);
+  const registry =
+    found.registry && found.problems.length === 0
+      ? await planRegistry(reeve, found.registry, { prune: prune === true, signal })
+      : undefined;
+  const { files, problems } = await readAgentFiles(found.others, terminal);
   const stored = await Array.fromAsync(reeve.agents.list({ signal }));
-  const validated = await validateFiles(reeve, files, stored, signal);
+  const before = { stored, registry: registry?.after };
+  const validated = await validateFiles(reeve, files, before, signal);
+  const ofRegistry = [...found.problems, ...(registry?.problems ?? [])];
   // A file that is not valid still has its agent, so that it is not seen as removed.
   const planned = files.map(({ file: path, spec }) => {
-    const found = validated.valid.find((valid) => valid.file === path);
-    return found ?? { file: path, spec };
+    const valid = validated.valid.find((each) => each.file === path);
+    return valid ?? { file: path, spec };
   });
   // A file that cannot be read may have an agent that would look removed.
-  const isComplete = problems.length === 0;
+  const isComplete = problems.length + found.problems.length === 0;
   const plan = planChanges(planned, stored, { set, prune: prune === true && isComplete });
   return {
+    registry,
     changes: plan.changes,
-    problems: [...problems, ...validated.problems, ...plan.problems],
-    warnings: [...validated.warnings, ...plan.warnings],
+    problems: [...ofRegistry, ...problems, ...validated.problems, ...plan.problems],
+    warnings: [...(registry?.warnings ?? []), ...validated.warnings, ...plan.warnings],
   };
 }
 
 /** Asks a person. Without one, only deletions need `--yes`. */
 async function isConfirmed(
   { terminal, signal }: Context,
-  { changes }: ApplyPlan,
+  { changes, registry }: ApplyPlan,
   { yes, json }: Options,
 ): Promise<boolean> {
   if (yes === true) return true;
-  const deletions = changes.filter(({ action }) => action === "delete").length;
+  const deletions = [...changes, ...(registry?.changes ?? [])].filter(
+    ({ action }) => action === "delete",
+  ).length;
   if (terminal.isInteractive && json !== true) {
     const answer = await terminal.ask("Apply these changes? [y/N] ", signal);
     if (/^y(?:es)?$/i.test(answer?.trim() ?? "")) return true;
@@ -141,7 +166,7 @@ async function isConfirmed(
   }
   if (deletions === 0) return true;
   throw new UsageError(
-    `--prune would delete ${deletions === 1 ? "an agent" : `${deletions} agents`}, and nobody can be asked; nothing was changed: add --yes`,
+    `--prune would delete ${deletions === 1 ? "one entry" : `${deletions} entries`}, and nobody can be asked; nothing was changed: add --yes`,
   );
 }
 
@@ -161,6 +186,11 @@ function printJson({ terminal }: Context, plan: ApplyPlan, made: readonly MadeCh
       ...(revision !== undefined && revision > 0 && { revision }),
     };
   });
-  const { problems, warnings } = plan;
-  terminal.out(`${escapeUnsafe(JSON.stringify({ agents, problems, warnings }))}\n`);
+  const { problems, warnings, registry } = plan;
+  const entries = registry?.changes.map((change) => {
+    const { kind, id, action } = change;
+    return { kind, id, action, fields: fieldsOfChange(change, registry) };
+  });
+  const content = { agents, ...(entries && { registry: entries }), problems, warnings };
+  terminal.out(`${escapeUnsafe(JSON.stringify(content))}\n`);
 }

@@ -3,8 +3,10 @@ import type { ChangedField } from "../agents/spec-diff.ts";
 import { changedFields, changedNames, specDiff } from "../agents/spec-diff.ts";
 import { table } from "../../render/table.ts";
 import type { Terminal } from "../../terminal.ts";
-import type { AgentChange } from "./apply-plan.ts";
+import { renderRegistryChanges } from "../models/registry-changes.ts";
+import type { AgentChange, ApplyPlan } from "./apply-plan.ts";
 import type { FileProblem } from "./read-agent-files.ts";
+import { fieldsOfChange } from "./registry-plan.ts";
 
 /** Returns the changes for people: a line for each, and the lines in which an update differs. */
 export async function renderChanges(
@@ -33,6 +35,18 @@ export async function renderChanges(
     }
   }
   return `${lines.join("")}${summaryOf(changes)}\n`;
+}
+
+/** Returns the changes of models and providers, a line for each. Empty: there are none. */
+export function renderRegistry(
+  { registry }: Pick<ApplyPlan, "registry">,
+  { style }: Pick<Terminal, "style">,
+): string {
+  if (registry === undefined || registry.changes.length === 0) return "";
+  return renderRegistryChanges(registry.changes, style, (change) => {
+    const fields = fieldsOfChange(change, registry);
+    return fields.length === 0 ? "" : `  ${changedNames(fields)}`;
+  });
 }
 
 /** Returns how many agents are created, updated, deleted, and unchanged. */

@@ -1,4 +1,4 @@
-import type { Agent, AgentSpec, Client } from "@reeve/client";
+import type { Agent, AgentSpec, Client, ModelRegistry } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
 import { forEach } from "@reeve/platform/async/for-each";
 import type { Violation } from "@reeve/platform/failure";
@@ -19,11 +19,18 @@ export interface ValidatedFiles {
   readonly warnings: readonly string[];
 }
 
+/** What is on the server before the files are applied. */
+interface Before {
+  readonly stored: readonly Agent[];
+  /** The models and providers that are stored before the agents. Undefined: those that are stored now. */
+  readonly registry: ModelRegistry | undefined;
+}
+
 /** Has the server validate each file together with the other files that its agent can reach, and stores nothing. */
 export async function validateFiles(
   reeve: Client,
   files: readonly ReadAgentFile[],
-  stored: readonly Agent[],
+  { stored, registry }: Before,
   signal: AbortSignal,
 ): Promise<ValidatedFiles> {
   const specs = new Map(files.map(({ spec }) => [spec.id, spec]));
@@ -35,7 +42,7 @@ export async function validateFiles(
   const work = async (each: ReadAgentFile, until: AbortSignal) => {
     const reachable = reachableFrom(each.spec.id, known).slice(0, maxOthers);
     const others = reachable.flatMap((id) => specs.get(id) ?? []);
-    results.set(each, await validateFile(reeve, each, others, until));
+    results.set(each, await validateFile(reeve, each, { others, registry }, until));
   };
   await forEach(
     {
@@ -59,15 +66,17 @@ export async function validateFiles(
 async function validateFile(
   reeve: Client,
   { file, spec, shape }: ReadAgentFile,
-  others: readonly AgentSpec[],
+  context: Pick<Before, "registry"> & { readonly others: readonly AgentSpec[] },
   signal: AbortSignal,
 ): Promise<ValidatedFiles> {
-  const checked = await reeve.agents.validate(spec, { others, signal }).catch((error: unknown) => {
-    // The request itself was refused.
-    const violations = error instanceof ReeveError ? refusalsOf(error) : [];
-    if (violations.length === 0) throw error;
-    return { violations, warnings: [], normalized: undefined };
-  });
+  const checked = await reeve.agents
+    .validate(spec, { ...context, signal })
+    .catch((error: unknown) => {
+      // The request itself was refused.
+      const violations = error instanceof ReeveError ? refusalsOf(error) : [];
+      if (violations.length === 0) throw error;
+      return { violations, warnings: [], normalized: undefined };
+    });
   // The validation of the other file reports what is wrong with it.
   const own = checked.violations.filter(({ field }) => !field.startsWith("others["));
   const violations = mergeViolations(shape, own);

@@ -8,6 +8,7 @@ import { exitCodes, UsageError } from "../../exit-code.ts";
 import { readSmallFile } from "../../files/small-file.ts";
 import { jsonLine } from "../../render/json-line.ts";
 import { oneLine } from "../../render/plain-text.ts";
+import { renderRegistryChanges } from "./registry-changes.ts";
 
 const maxBytes = 1_048_576;
 
@@ -52,7 +53,7 @@ async function apply(context: Context, command: Command, options: Options): Prom
     const hasChanges = planned.changes.length > 0;
     if (json !== true) {
       for (const each of planned.warnings) terminal.note(`warning: ${oneLine(each, 500)}\n`);
-      terminal.out(changesOf(planned, terminal.style));
+      terminal.out(renderRegistryChanges(planned.changes, terminal.style));
     }
     if (dryRun === true || !hasChanges) {
       if (json === true) terminal.out(jsonLine(ApplyModelRegistryResponseSchema, planned));
@@ -70,28 +71,6 @@ async function apply(context: Context, command: Command, options: Options): Prom
     );
     return exitCodes.ok;
   });
-}
-
-function changesOf(
-  { changes }: ApplyModelRegistryResponse,
-  style: Context["terminal"]["style"],
-): string {
-  if (changes.length === 0) return "nothing changes\n";
-  const signs = { create: ["green", "+"], update: ["yellow", "~"], delete: ["red", "-"] } as const;
-  return changes
-    .map(({ kind, id, action }) => {
-      const [color, sign] = signs[isAction(action) ? action : "update"];
-      return style(
-        color,
-        `${sign} ${oneLine(action, 16)} ${oneLine(kind, 16)} ${oneLine(id, 128)}`,
-      );
-    })
-    .join("\n")
-    .concat("\n");
-}
-
-function isAction(action: string): action is "create" | "update" | "delete" {
-  return action === "create" || action === "update" || action === "delete";
 }
 
 /** Asks a person. Without one, only deletions need `--yes`. */

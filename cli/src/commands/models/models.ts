@@ -7,6 +7,7 @@ import { jsonLine } from "../../render/json-line.ts";
 import { oneLine } from "../../render/plain-text.ts";
 import { table } from "../../render/table.ts";
 import { applyModelsCommand } from "./apply-models.ts";
+import { exportCommand } from "./export-models.ts";
 import { deleteCommand, getCommand, storedCommand } from "./stored-models.ts";
 import { validateModelsCommand } from "./validate-models.ts";
 
@@ -19,6 +20,7 @@ export function modelsCommand(context: Context): Command {
     .addCommand(listModelsCommand(context), { isDefault: true })
     .addCommand(storedCommand(context))
     .addCommand(getCommand(context))
+    .addCommand(exportCommand(context))
     .addCommand(applyModelsCommand(context))
     .addCommand(deleteCommand(context))
     .addCommand(validateModelsCommand(context));

@@ -12,6 +12,7 @@ const folder = join(import.meta.dirname, "../../../..", schemasFolder);
 const files = [
   "agent",
   "models",
+  "stored-models",
   "limits",
   "policy",
   "quotas",

@@ -2,7 +2,9 @@ import { create } from "@bufbuild/protobuf";
 import type { ModelSpec, ProviderSpec } from "@reeve/contracts/agent";
 import { ProviderSpecSchema } from "@reeve/contracts/agent";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
+import { stringify } from "yaml";
 import { z } from "zod";
+import { fileModelOf } from "./file-model-of.ts";
 import { modelOf, modelSchema } from "./model-registry.ts";
 import { registeredApis } from "./registered-provider.ts";
 
@@ -42,4 +44,19 @@ export function parseStoredFile(text: string, file: string): StoredFile {
     ),
     models: models.map(modelOf),
   };
+}
+
+/** Returns the text of a file that `parseStoredFile` reads as these models and providers. */
+export function renderStoredFile({ providers, models }: StoredFile): string {
+  return stringify({
+    ...(providers.length > 0 && {
+      providers: providers.map(({ providerId: name, api, baseUrl, secret }) => ({
+        name,
+        ...(api !== "" && { api }),
+        base_url: baseUrl,
+        ...(secret !== "" && { secret }),
+      })),
+    }),
+    ...(models.length > 0 && { models: models.map(fileModelOf) }),
+  });
 }

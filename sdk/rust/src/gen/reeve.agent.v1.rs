@@ -825,6 +825,73 @@ pub struct ModelCatalog {
     #[prost(message, optional, tag = "90")]
     pub stored_providers: ::core::option::Option<StoredProviderRules>,
 }
+/// The models and providers that are stored through the API. They are the same for all tenants. A model
+/// or a provider of the runtimes' own files wins over a stored one with the same id.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ModelRegistry {
+    /// Increases by one with each change of the registry.
+    #[prost(uint64, tag = "1")]
+    pub revision: u64,
+    /// The providers, ordered by id. At most 50.
+    #[prost(message, repeated, tag = "2")]
+    pub providers: ::prost::alloc::vec::Vec<StoredProvider>,
+    /// The models, ordered by id. At most 500.
+    #[prost(message, repeated, tag = "3")]
+    pub models: ::prost::alloc::vec::Vec<StoredModel>,
+}
+/// A provider: a server that answers for models.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ProviderSpec {
+    /// Id of the provider. It is the first part of a reference `provider:model`.
+    #[prost(string, tag = "1")]
+    pub provider_id: ::prost::alloc::string::String,
+    /// API that the server speaks: `chat` (chat completions of OpenAI), `responses` (the Responses API of
+    /// OpenAI), or `anthropic` (messages of Anthropic). Empty stands for `chat`.
+    #[prost(string, tag = "2")]
+    pub api: ::prost::alloc::string::String,
+    /// Address of the API, for example `<https://models.example.org/v1`.> For `anthropic` without `/v1`. Its
+    /// origin must be one that the operator permits. Has no credentials, query, and fragment.
+    #[prost(string, tag = "3")]
+    pub base_url: ::prost::alloc::string::String,
+    /// Name of the operator's secret with which the server is called. Empty: without a key. The secret
+    /// itself is never sent to the API.
+    #[prost(string, tag = "4")]
+    pub secret: ::prost::alloc::string::String,
+}
+/// A stored provider.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StoredProvider {
+    /// The provider.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<ProviderSpec>,
+    /// Revision of the registry with which the provider was last changed. Identifies this version of it,
+    /// also if it was deleted and stored again.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+    /// Time of the last change.
+    #[prost(message, optional, tag = "3")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who made the last change: the subject of the request.
+    #[prost(string, tag = "4")]
+    pub updated_by: ::prost::alloc::string::String,
+}
+/// A stored model.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredModel {
+    /// The model.
+    #[prost(message, optional, tag = "1")]
+    pub spec: ::core::option::Option<ModelSpec>,
+    /// Revision of the registry with which the model was last changed. Identifies this version of it, also
+    /// if it was deleted and stored again.
+    #[prost(uint64, tag = "2")]
+    pub revision: u64,
+    /// Time of the last change.
+    #[prost(message, optional, tag = "3")]
+    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
+    /// Who made the last change: the subject of the request.
+    #[prost(string, tag = "4")]
+    pub updated_by: ::prost::alloc::string::String,
+}
 /// What an agent becomes for a run, and why. Equal plans have equal hashes.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ResolutionPlan {
@@ -1188,6 +1255,10 @@ pub struct ValidateAgentRequest {
     /// delegates, and that these do not repeat.
     #[prost(message, repeated, tag = "2")]
     pub others: ::prost::alloc::vec::Vec<AgentSpec>,
+    /// Models and providers that are to be stored before the spec, as `ApplyModelRegistry` returns them with
+    /// `validate_only`. They take the place of the stored ones. If unset, the stored ones count.
+    #[prost(message, optional, tag = "18")]
+    pub registry: ::core::option::Option<ModelRegistry>,
 }
 /// Response of `ValidateAgent`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -1652,73 +1723,6 @@ pub mod agent_service_client {
             self.inner.unary(req, path, codec).await
         }
     }
-}
-/// The models and providers that are stored through the API. They are the same for all tenants. A model
-/// or a provider of the runtimes' own files wins over a stored one with the same id.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct ModelRegistry {
-    /// Increases by one with each change of the registry.
-    #[prost(uint64, tag = "1")]
-    pub revision: u64,
-    /// The providers, ordered by id. At most 50.
-    #[prost(message, repeated, tag = "2")]
-    pub providers: ::prost::alloc::vec::Vec<StoredProvider>,
-    /// The models, ordered by id. At most 500.
-    #[prost(message, repeated, tag = "3")]
-    pub models: ::prost::alloc::vec::Vec<StoredModel>,
-}
-/// A provider: a server that answers for models.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct ProviderSpec {
-    /// Id of the provider. It is the first part of a reference `provider:model`.
-    #[prost(string, tag = "1")]
-    pub provider_id: ::prost::alloc::string::String,
-    /// API that the server speaks: `chat` (chat completions of OpenAI), `responses` (the Responses API of
-    /// OpenAI), or `anthropic` (messages of Anthropic). Empty stands for `chat`.
-    #[prost(string, tag = "2")]
-    pub api: ::prost::alloc::string::String,
-    /// Address of the API, for example `<https://models.example.org/v1`.> For `anthropic` without `/v1`. Its
-    /// origin must be one that the operator permits. Has no credentials, query, and fragment.
-    #[prost(string, tag = "3")]
-    pub base_url: ::prost::alloc::string::String,
-    /// Name of the operator's secret with which the server is called. Empty: without a key. The secret
-    /// itself is never sent to the API.
-    #[prost(string, tag = "4")]
-    pub secret: ::prost::alloc::string::String,
-}
-/// A stored provider.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct StoredProvider {
-    /// The provider.
-    #[prost(message, optional, tag = "1")]
-    pub spec: ::core::option::Option<ProviderSpec>,
-    /// Revision of the registry with which the provider was last changed. Identifies this version of it,
-    /// also if it was deleted and stored again.
-    #[prost(uint64, tag = "2")]
-    pub revision: u64,
-    /// Time of the last change.
-    #[prost(message, optional, tag = "3")]
-    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Who made the last change: the subject of the request.
-    #[prost(string, tag = "4")]
-    pub updated_by: ::prost::alloc::string::String,
-}
-/// A stored model.
-#[derive(Clone, PartialEq, ::prost::Message)]
-pub struct StoredModel {
-    /// The model.
-    #[prost(message, optional, tag = "1")]
-    pub spec: ::core::option::Option<ModelSpec>,
-    /// Revision of the registry with which the model was last changed. Identifies this version of it, also
-    /// if it was deleted and stored again.
-    #[prost(uint64, tag = "2")]
-    pub revision: u64,
-    /// Time of the last change.
-    #[prost(message, optional, tag = "3")]
-    pub updated_at: ::core::option::Option<::prost_types::Timestamp>,
-    /// Who made the last change: the subject of the request.
-    #[prost(string, tag = "4")]
-    pub updated_by: ::prost::alloc::string::String,
 }
 /// Request of `GetModelRegistry`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -1,6 +1,6 @@
 import type { Offer } from "@reeve/agent/spec/check-spec";
 import type { Policy } from "@reeve/agent/policy/policy";
-import type { Agent } from "@reeve/contracts/agent";
+import type { Agent, ModelRegistry } from "@reeve/contracts/agent";
 import type { Approval } from "@reeve/contracts/approval";
 import type { Dispatch, Run } from "@reeve/contracts/run";
 import type { Thread } from "@reeve/contracts/thread";
@@ -89,8 +89,11 @@ export interface GatewayPorts {
   readonly holders: Holders;
   /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */
   assertRoom(): void;
-  /** Returns the tools and models that the deployment currently offers. */
-  offer(): Offer;
+  /**
+   * Returns the tools and models that the deployment currently offers. With `registry`, those that it would offer if this were stored of
+   * models and providers.
+   */
+  offer(registry?: ModelRegistry): Offer;
   /** Returns the operator's policy of now. Undefined: none. */
   policy(): Policy | undefined;
 }

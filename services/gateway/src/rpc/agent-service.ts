@@ -87,16 +87,18 @@ export function agentService(
         skills: skills.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
       };
     },
-    validateAgent: async ({ spec, others }, context) => {
+    validateAgent: async ({ spec, others, registry }, context) => {
+      const offered = registry && { offer: () => ports.offer(registry) };
+      const within = { ...ports, ...offered };
       const credential = credentialOf(context);
       const given = { ...sent(spec, context), others };
       const { tenant } = credential;
-      const found = await checkAgent(ports, tenant, given, context.signal);
+      const found = await checkAgent(within, tenant, given, context.signal);
       const { checked, delegates } = found;
       const reported = reportedViolations(checked.violations);
       const resolved =
         checked.violations.length === 0
-          ? planOfSpec(checked.spec, ports, { ...credential, delegates })
+          ? planOfSpec(checked.spec, within, { ...credential, delegates })
           : undefined;
       const plan = resolved?.plan;
       const unresolved = ofDelegates(resolved?.violations ?? []);

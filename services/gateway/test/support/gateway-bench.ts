@@ -117,6 +117,7 @@ async function announce(nats: Nats): Promise<void> {
   const catalog = create(ModelCatalogSchema, {
     models: [{ id: "known", provider: "scripted", upstreamName: "known" }],
     providers: [{ name: "scripted", scripted: true, upstreamNames: ["known", "gone"] }],
+    storedProviders: { origins: ["https://models.example.org"], apis: [{ name: "chat" }] },
   });
   await models.put("default", catalog, never);
   const tools = await openTable(nats, ToolCatalogSchema);

@@ -46,10 +46,11 @@ function filesOf(bytes: Uint8Array): readonly SkillFile[] | undefined {
   }
 }
 
+const noNames: ReadonlySet<string> = new Set(["", ".", ".."]);
+
 /** Whether a path stays below the folder to which it is relative. */
 function isInside(path: string): boolean {
-  const isName = (part: string) => part !== "" && part !== "." && part !== "..";
-  return !/[\p{Cc}\\]/u.test(path) && path.split("/").every(isName);
+  return !/[\p{Cc}\\]/u.test(path) && !path.split("/").some((part) => noNames.has(part));
 }
 
 function refused(name: string, artifactId: string, problem: string): Failure {

@@ -21,8 +21,9 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
+const bytes = (content: string) => new Uint8Array(Buffer.from(content));
+
 function filesOf(name: string, text: string, path = "scripts/run.sh") {
-  const bytes = (content: string) => new Uint8Array(Buffer.from(content));
   return [
     { path: "SKILL.md", content: bytes(`---\nname: ${name}\ndescription: d\n---\nDo it.`) },
     { path, content: bytes(text) },

@@ -957,7 +957,10 @@ type ValidateAgentRequest struct {
 	// Specs that are to be stored before this one. Delegates are looked up among them first, by id, and
 	// then among the stored agents. They are not validated themselves, except for the number of their
 	// delegates, and that these do not repeat.
-	Others        []*AgentSpec `protobuf:"bytes,2,rep,name=others,proto3" json:"others,omitempty"`
+	Others []*AgentSpec `protobuf:"bytes,2,rep,name=others,proto3" json:"others,omitempty"`
+	// Models and providers that are to be stored before the spec, as `ApplyModelRegistry` returns them with
+	// `validate_only`. They take the place of the stored ones. If unset, the stored ones count.
+	Registry      *ModelRegistry `protobuf:"bytes,18,opt,name=registry,proto3" json:"registry,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1002,6 +1005,13 @@ func (x *ValidateAgentRequest) GetSpec() *AgentSpec {
 func (x *ValidateAgentRequest) GetOthers() []*AgentSpec {
 	if x != nil {
 		return x.Others
+	}
+	return nil
+}
+
+func (x *ValidateAgentRequest) GetRegistry() *ModelRegistry {
+	if x != nil {
+		return x.Registry
 	}
 	return nil
 }
@@ -1526,7 +1536,7 @@ var File_reeve_agent_v1_agent_service_proto protoreflect.FileDescriptor
 
 const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
-	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\"\x13\n" +
+	"\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a#reeve/agent/v1/model_registry.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\"\x13\n" +
 	"\x11ListModelsRequest\"\xc2\x01\n" +
 	"\x12ListModelsResponse\x121\n" +
 	"\x06models\x18\x01 \x03(\v2\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n" +
@@ -1590,10 +1600,11 @@ const file_reeve_agent_v1_agent_service_proto_rawDesc = "" +
 	"\n" +
 	"managed_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01B\r\n" +
 	"\v_managed_by\"\x15\n" +
-	"\x13DeleteAgentResponse\"|\n" +
+	"\x13DeleteAgentResponse\"\xb7\x01\n" +
 	"\x14ValidateAgentRequest\x12/\n" +
 	"\x04spec\x18\x01 \x01(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x123\n" +
-	"\x06others\x18\x02 \x03(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x06others\"\xa9\x02\n" +
+	"\x06others\x18\x02 \x03(\v2\x19.reeve.agent.v1.AgentSpecB\x00R\x06others\x129\n" +
+	"\bregistry\x18\x12 \x01(\v2\x1d.reeve.agent.v1.ModelRegistryR\bregistry\"\xa9\x02\n" +
 	"\x15ValidateAgentResponse\x12=\n" +
 	"\n" +
 	"violations\x18\x01 \x03(\v2\x1d.reeve.agent.v1.SpecViolationR\n" +
@@ -1696,9 +1707,10 @@ var file_reeve_agent_v1_agent_service_proto_goTypes = []any{
 	(*SkillDescriptor)(nil),            // 25: reeve.agent.v1.SkillDescriptor
 	(*AgentSpec)(nil),                  // 26: reeve.agent.v1.AgentSpec
 	(*timestamppb.Timestamp)(nil),      // 27: google.protobuf.Timestamp
-	(*ResolutionPlan)(nil),             // 28: reeve.agent.v1.ResolutionPlan
-	(v1.Role)(0),                       // 29: reeve.access.v1.Role
-	(*Limits)(nil),                     // 30: reeve.agent.v1.Limits
+	(*ModelRegistry)(nil),              // 28: reeve.agent.v1.ModelRegistry
+	(*ResolutionPlan)(nil),             // 29: reeve.agent.v1.ResolutionPlan
+	(v1.Role)(0),                       // 30: reeve.access.v1.Role
+	(*Limits)(nil),                     // 31: reeve.agent.v1.Limits
 }
 var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
 	23, // 0: reeve.agent.v1.ListModelsResponse.models:type_name -> reeve.agent.v1.ModelSpec
@@ -1716,43 +1728,44 @@ var file_reeve_agent_v1_agent_service_proto_depIdxs = []int32{
 	2,  // 12: reeve.agent.v1.UpdateAgentResponse.agent:type_name -> reeve.agent.v1.Agent
 	26, // 13: reeve.agent.v1.ValidateAgentRequest.spec:type_name -> reeve.agent.v1.AgentSpec
 	26, // 14: reeve.agent.v1.ValidateAgentRequest.others:type_name -> reeve.agent.v1.AgentSpec
-	3,  // 15: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	26, // 16: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
-	3,  // 17: reeve.agent.v1.ValidateAgentResponse.warning_details:type_name -> reeve.agent.v1.SpecViolation
-	28, // 18: reeve.agent.v1.ValidateAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	29, // 19: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
-	21, // 20: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
-	30, // 21: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
-	22, // 22: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
-	28, // 23: reeve.agent.v1.ExplainAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
-	3,  // 24: reeve.agent.v1.ExplainAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
-	3,  // 25: reeve.agent.v1.ExplainAgentResponse.warnings:type_name -> reeve.agent.v1.SpecViolation
-	20, // 26: reeve.agent.v1.ExplainAgentResponse.callers:type_name -> reeve.agent.v1.ToolCallers
-	29, // 27: reeve.agent.v1.ExplainAgentResponse.roles:type_name -> reeve.access.v1.Role
-	29, // 28: reeve.agent.v1.ToolCallers.roles:type_name -> reeve.access.v1.Role
-	4,  // 29: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
-	6,  // 30: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
-	8,  // 31: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
-	10, // 32: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
-	12, // 33: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
-	14, // 34: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
-	16, // 35: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
-	18, // 36: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
-	0,  // 37: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
-	5,  // 38: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
-	7,  // 39: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
-	9,  // 40: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
-	11, // 41: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
-	13, // 42: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
-	15, // 43: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
-	17, // 44: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
-	19, // 45: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
-	1,  // 46: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
-	38, // [38:47] is the sub-list for method output_type
-	29, // [29:38] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	28, // 15: reeve.agent.v1.ValidateAgentRequest.registry:type_name -> reeve.agent.v1.ModelRegistry
+	3,  // 16: reeve.agent.v1.ValidateAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	26, // 17: reeve.agent.v1.ValidateAgentResponse.normalized:type_name -> reeve.agent.v1.AgentSpec
+	3,  // 18: reeve.agent.v1.ValidateAgentResponse.warning_details:type_name -> reeve.agent.v1.SpecViolation
+	29, // 19: reeve.agent.v1.ValidateAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	30, // 20: reeve.agent.v1.ExplainAgentRequest.roles:type_name -> reeve.access.v1.Role
+	21, // 21: reeve.agent.v1.ExplainAgentResponse.entries:type_name -> reeve.agent.v1.AccessExplanation
+	31, // 22: reeve.agent.v1.ExplainAgentResponse.limits:type_name -> reeve.agent.v1.Limits
+	22, // 23: reeve.agent.v1.ExplainAgentResponse.policy_limits:type_name -> reeve.agent.v1.PolicyLimit
+	29, // 24: reeve.agent.v1.ExplainAgentResponse.plan:type_name -> reeve.agent.v1.ResolutionPlan
+	3,  // 25: reeve.agent.v1.ExplainAgentResponse.violations:type_name -> reeve.agent.v1.SpecViolation
+	3,  // 26: reeve.agent.v1.ExplainAgentResponse.warnings:type_name -> reeve.agent.v1.SpecViolation
+	20, // 27: reeve.agent.v1.ExplainAgentResponse.callers:type_name -> reeve.agent.v1.ToolCallers
+	30, // 28: reeve.agent.v1.ExplainAgentResponse.roles:type_name -> reeve.access.v1.Role
+	30, // 29: reeve.agent.v1.ToolCallers.roles:type_name -> reeve.access.v1.Role
+	4,  // 30: reeve.agent.v1.AgentService.CreateAgent:input_type -> reeve.agent.v1.CreateAgentRequest
+	6,  // 31: reeve.agent.v1.AgentService.GetAgent:input_type -> reeve.agent.v1.GetAgentRequest
+	8,  // 32: reeve.agent.v1.AgentService.ListAgents:input_type -> reeve.agent.v1.ListAgentsRequest
+	10, // 33: reeve.agent.v1.AgentService.ListAgentRevisions:input_type -> reeve.agent.v1.ListAgentRevisionsRequest
+	12, // 34: reeve.agent.v1.AgentService.UpdateAgent:input_type -> reeve.agent.v1.UpdateAgentRequest
+	14, // 35: reeve.agent.v1.AgentService.DeleteAgent:input_type -> reeve.agent.v1.DeleteAgentRequest
+	16, // 36: reeve.agent.v1.AgentService.ValidateAgent:input_type -> reeve.agent.v1.ValidateAgentRequest
+	18, // 37: reeve.agent.v1.AgentService.ExplainAgent:input_type -> reeve.agent.v1.ExplainAgentRequest
+	0,  // 38: reeve.agent.v1.AgentService.ListModels:input_type -> reeve.agent.v1.ListModelsRequest
+	5,  // 39: reeve.agent.v1.AgentService.CreateAgent:output_type -> reeve.agent.v1.CreateAgentResponse
+	7,  // 40: reeve.agent.v1.AgentService.GetAgent:output_type -> reeve.agent.v1.GetAgentResponse
+	9,  // 41: reeve.agent.v1.AgentService.ListAgents:output_type -> reeve.agent.v1.ListAgentsResponse
+	11, // 42: reeve.agent.v1.AgentService.ListAgentRevisions:output_type -> reeve.agent.v1.ListAgentRevisionsResponse
+	13, // 43: reeve.agent.v1.AgentService.UpdateAgent:output_type -> reeve.agent.v1.UpdateAgentResponse
+	15, // 44: reeve.agent.v1.AgentService.DeleteAgent:output_type -> reeve.agent.v1.DeleteAgentResponse
+	17, // 45: reeve.agent.v1.AgentService.ValidateAgent:output_type -> reeve.agent.v1.ValidateAgentResponse
+	19, // 46: reeve.agent.v1.AgentService.ExplainAgent:output_type -> reeve.agent.v1.ExplainAgentResponse
+	1,  // 47: reeve.agent.v1.AgentService.ListModels:output_type -> reeve.agent.v1.ListModelsResponse
+	39, // [39:48] is the sub-list for method output_type
+	30, // [30:39] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_reeve_agent_v1_agent_service_proto_init() }
@@ -1761,6 +1774,7 @@ func file_reeve_agent_v1_agent_service_proto_init() {
 		return
 	}
 	file_reeve_agent_v1_agent_spec_proto_init()
+	file_reeve_agent_v1_model_registry_proto_init()
 	file_reeve_agent_v1_model_spec_proto_init()
 	file_reeve_agent_v1_resolution_plan_proto_init()
 	file_reeve_agent_v1_skill_proto_init()

@@ -25,12 +25,13 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 from reeve.access.v1 import role_pb2 as reeve_dot_access_dot_v1_dot_role__pb2
 from reeve.agent.v1 import agent_spec_pb2 as reeve_dot_agent_dot_v1_dot_agent__spec__pb2
+from reeve.agent.v1 import model_registry_pb2 as reeve_dot_agent_dot_v1_dot_model__registry__pb2
 from reeve.agent.v1 import model_spec_pb2 as reeve_dot_agent_dot_v1_dot_model__spec__pb2
 from reeve.agent.v1 import resolution_plan_pb2 as reeve_dot_agent_dot_v1_dot_resolution__plan__pb2
 from reeve.agent.v1 import skill_pb2 as reeve_dot_agent_dot_v1_dot_skill__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\"\x13\n\x11ListModelsRequest\"\xc2\x01\n\x12ListModelsResponse\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12\x37\n\x06skills\x18\x07 \x03(\x0b\x32\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\x88\x02\n\x05\x41gent\x12-\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n\ncreated_by\x18\x05 \x01(\tR\tcreatedBy\x12\x1d\n\nmanaged_by\x18\x06 \x01(\tR\tmanagedBy:\x00\"_\n\rSpecViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06reason\x18\x03 \x01(\tR\x06reason\"f\n\x12\x43reateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1f\n\nmanaged_by\x18\x02 \x01(\tB\x00R\tmanagedBy\"^\n\x13\x43reateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\".\n\x0fGetAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"?\n\x10GetAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\"\x8c\x01\n\x11ListAgentsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12&\n\x0chas_workflow\x18< \x01(\x08H\x00R\x0bhasWorkflow\x88\x01\x01\x42\x0f\n\r_has_workflow\"k\n\x12ListAgentsResponse\x12-\n\x06\x61gents\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\x06\x61gents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n\x19ListAgentRevisionsRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"y\n\x1aListAgentRevisionsResponse\x12\x33\n\trevisions\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\trevisions\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x96\x01\n\x12UpdateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12$\n\nmanaged_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01\x42\r\n\x0b_managed_by\"^\n\x13UpdateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"\x82\x01\n\x12\x44\x65leteAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12$\n\nmanaged_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01\x42\r\n\x0b_managed_by\"\x15\n\x13\x44\x65leteAgentResponse\"|\n\x14ValidateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x33\n\x06others\x18\x02 \x03(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x06others\"\xa9\x02\n\x15ValidateAgentResponse\x12=\n\nviolations\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\x12\x39\n\nnormalized\x18\x03 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\nnormalized\x12\x46\n\x0fwarning_details\x18\x04 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\x0ewarningDetails\x12\x32\n\x04plan\x18\x05 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xe1\x01\n\x13\x45xplainAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12-\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n\x07\x63ontext\x18\x03 \x01(\tB\x00R\x07\x63ontext\x12\x1a\n\x07subject\x18\x04 \x01(\tB\x00R\x07subject\x12%\n\x0ememory_enabled\x18\x05 \x01(\x08R\rmemoryEnabled\x12\x1d\n\tthread_id\x18\x06 \x01(\tB\x00R\x08threadId:\x00\"\xa8\x04\n\x14\x45xplainAgentResponse\x12;\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.reeve.agent.v1.AccessExplanationR\x07\x65ntries\x12.\n\x06limits\x18\x02 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n\rpolicy_limits\x18\x03 \x03(\x0b\x32\x1b.reeve.agent.v1.PolicyLimitR\x0cpolicyLimits\x12\x14\n\x05rules\x18\x04 \x03(\tR\x05rules\x12\x1d\n\nhas_policy\x18\x05 \x01(\x08R\thasPolicy\x12\x32\n\x04plan\x18\x06 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12=\n\nviolations\x18\x07 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x39\n\x08warnings\x18\x08 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\x08warnings\x12\x35\n\x07\x63\x61llers\x18\t \x03(\x0b\x32\x1b.reeve.agent.v1.ToolCallersR\x07\x63\x61llers\x12\x1a\n\x08\x64\x65\x63iders\x18\n \x03(\tR\x08\x64\x65\x63iders\x12+\n\x05roles\x18\x0b \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\"N\n\x0bToolCallers\x12\x12\n\x04tool\x18\x01 \x01(\tR\x04tool\x12+\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\"\x81\x01\n\x11\x41\x63\x63\x65ssExplanation\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61llowed\x18\x03 \x01(\x08R\x07\x61llowed\x12\x12\n\x04rule\x18\x04 \x01(\tR\x04rule\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\"I\n\x0bPolicyLimit\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12\x10\n\x03max\x18\x02 \x01(\x01R\x03max\x12\x12\n\x04rule\x18\x03 \x01(\tR\x04rule2\xd3\x06\n\x0c\x41gentService\x12V\n\x0b\x43reateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n\x08GetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n\nListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12p\n\x12ListAgentRevisions\x12).reeve.agent.v1.ListAgentRevisionsRequest\x1a*.reeve.agent.v1.ListAgentRevisionsResponse\"\x03\x90\x02\x01\x12V\n\x0bUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n\x0b\x44\x65leteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12\x61\n\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12^\n\x0c\x45xplainAgent\x12#.reeve.agent.v1.ExplainAgentRequest\x1a$.reeve.agent.v1.ExplainAgentResponse\"\x03\x90\x02\x01\x12X\n\nListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01\x42V\n\x12\x64\x65v.reeve.agent.v1B\x11\x41gentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"reeve/agent/v1/agent_service.proto\x12\x0ereeve.agent.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1areeve/access/v1/role.proto\x1a\x1freeve/agent/v1/agent_spec.proto\x1a#reeve/agent/v1/model_registry.proto\x1a\x1freeve/agent/v1/model_spec.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1areeve/agent/v1/skill.proto\"\x13\n\x11ListModelsRequest\"\xc2\x01\n\x12ListModelsResponse\x12\x31\n\x06models\x18\x01 \x03(\x0b\x32\x19.reeve.agent.v1.ModelSpecR\x06models\x12@\n\tproviders\x18\x02 \x03(\x0b\x32\".reeve.agent.v1.ProviderDescriptorR\tproviders\x12\x37\n\x06skills\x18\x07 \x03(\x0b\x32\x1f.reeve.agent.v1.SkillDescriptorR\x06skills\"\x88\x02\n\x05\x41gent\x12-\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12\x39\n\ncreated_at\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x39\n\nupdated_at\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1d\n\ncreated_by\x18\x05 \x01(\tR\tcreatedBy\x12\x1d\n\nmanaged_by\x18\x06 \x01(\tR\tmanagedBy:\x00\"_\n\rSpecViolation\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12 \n\x0b\x64\x65scription\x18\x02 \x01(\tR\x0b\x64\x65scription\x12\x16\n\x06reason\x18\x03 \x01(\tR\x06reason\"f\n\x12\x43reateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1f\n\nmanaged_by\x18\x02 \x01(\tB\x00R\tmanagedBy\"^\n\x13\x43reateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\".\n\x0fGetAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\"?\n\x10GetAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\"\x8c\x01\n\x11ListAgentsRequest\x12\x1d\n\tpage_size\x18\x01 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x02 \x01(\tB\x00R\tpageToken\x12&\n\x0chas_workflow\x18< \x01(\x08H\x00R\x0bhasWorkflow\x88\x01\x01\x42\x0f\n\r_has_workflow\"k\n\x12ListAgentsResponse\x12-\n\x06\x61gents\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\x06\x61gents\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"x\n\x19ListAgentRevisionsRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x1d\n\tpage_size\x18\x02 \x01(\x05\x42\x00R\x08pageSize\x12\x1f\n\npage_token\x18\x03 \x01(\tB\x00R\tpageToken\"y\n\x1aListAgentRevisionsResponse\x12\x33\n\trevisions\x18\x01 \x03(\x0b\x32\x15.reeve.agent.v1.AgentR\trevisions\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x96\x01\n\x12UpdateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12$\n\nmanaged_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01\x42\r\n\x0b_managed_by\"^\n\x13UpdateAgentResponse\x12+\n\x05\x61gent\x18\x01 \x01(\x0b\x32\x15.reeve.agent.v1.AgentR\x05\x61gent\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\"\x82\x01\n\x12\x44\x65leteAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12\x1a\n\x08revision\x18\x02 \x01(\rR\x08revision\x12$\n\nmanaged_by\x18\x03 \x01(\tB\x00H\x00R\tmanagedBy\x88\x01\x01\x42\r\n\x0b_managed_by\"\x15\n\x13\x44\x65leteAgentResponse\"\xb7\x01\n\x14ValidateAgentRequest\x12/\n\x04spec\x18\x01 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x04spec\x12\x33\n\x06others\x18\x02 \x03(\x0b\x32\x19.reeve.agent.v1.AgentSpecB\x00R\x06others\x12\x39\n\x08registry\x18\x12 \x01(\x0b\x32\x1d.reeve.agent.v1.ModelRegistryR\x08registry\"\xa9\x02\n\x15ValidateAgentResponse\x12=\n\nviolations\x18\x01 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x1a\n\x08warnings\x18\x02 \x03(\tR\x08warnings\x12\x39\n\nnormalized\x18\x03 \x01(\x0b\x32\x19.reeve.agent.v1.AgentSpecR\nnormalized\x12\x46\n\x0fwarning_details\x18\x04 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\x0ewarningDetails\x12\x32\n\x04plan\x18\x05 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\"\xc0\x01\n\x13\x45xplainAgentRequest\x12\x1b\n\x08\x61gent_id\x18\x01 \x01(\tB\x00R\x07\x61gentId\x12-\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleB\x00R\x05roles\x12\x1a\n\x07\x63ontext\x18\x03 \x01(\tB\x00R\x07\x63ontext\x12\x1a\n\x07subject\x18\x04 \x01(\tB\x00R\x07subject\x12%\n\x0ememory_enabled\x18\x05 \x01(\x08R\rmemoryEnabled\"\xa8\x04\n\x14\x45xplainAgentResponse\x12;\n\x07\x65ntries\x18\x01 \x03(\x0b\x32!.reeve.agent.v1.AccessExplanationR\x07\x65ntries\x12.\n\x06limits\x18\x02 \x01(\x0b\x32\x16.reeve.agent.v1.LimitsR\x06limits\x12@\n\rpolicy_limits\x18\x03 \x03(\x0b\x32\x1b.reeve.agent.v1.PolicyLimitR\x0cpolicyLimits\x12\x14\n\x05rules\x18\x04 \x03(\tR\x05rules\x12\x1d\n\nhas_policy\x18\x05 \x01(\x08R\thasPolicy\x12\x32\n\x04plan\x18\x06 \x01(\x0b\x32\x1e.reeve.agent.v1.ResolutionPlanR\x04plan\x12=\n\nviolations\x18\x07 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\nviolations\x12\x39\n\x08warnings\x18\x08 \x03(\x0b\x32\x1d.reeve.agent.v1.SpecViolationR\x08warnings\x12\x35\n\x07\x63\x61llers\x18\t \x03(\x0b\x32\x1b.reeve.agent.v1.ToolCallersR\x07\x63\x61llers\x12\x1a\n\x08\x64\x65\x63iders\x18\n \x03(\tR\x08\x64\x65\x63iders\x12+\n\x05roles\x18\x0b \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\"N\n\x0bToolCallers\x12\x12\n\x04tool\x18\x01 \x01(\tR\x04tool\x12+\n\x05roles\x18\x02 \x03(\x0e\x32\x15.reeve.access.v1.RoleR\x05roles\"\x81\x01\n\x11\x41\x63\x63\x65ssExplanation\x12\x12\n\x04kind\x18\x01 \x01(\tR\x04kind\x12\x12\n\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n\x07\x61llowed\x18\x03 \x01(\x08R\x07\x61llowed\x12\x12\n\x04rule\x18\x04 \x01(\tR\x04rule\x12\x16\n\x06reason\x18\x05 \x01(\tR\x06reason\"I\n\x0bPolicyLimit\x12\x14\n\x05\x66ield\x18\x01 \x01(\tR\x05\x66ield\x12\x10\n\x03max\x18\x02 \x01(\x01R\x03max\x12\x12\n\x04rule\x18\x03 \x01(\tR\x04rule2\xd3\x06\n\x0c\x41gentService\x12V\n\x0b\x43reateAgent\x12\".reeve.agent.v1.CreateAgentRequest\x1a#.reeve.agent.v1.CreateAgentResponse\x12R\n\x08GetAgent\x12\x1f.reeve.agent.v1.GetAgentRequest\x1a .reeve.agent.v1.GetAgentResponse\"\x03\x90\x02\x01\x12X\n\nListAgents\x12!.reeve.agent.v1.ListAgentsRequest\x1a\".reeve.agent.v1.ListAgentsResponse\"\x03\x90\x02\x01\x12p\n\x12ListAgentRevisions\x12).reeve.agent.v1.ListAgentRevisionsRequest\x1a*.reeve.agent.v1.ListAgentRevisionsResponse\"\x03\x90\x02\x01\x12V\n\x0bUpdateAgent\x12\".reeve.agent.v1.UpdateAgentRequest\x1a#.reeve.agent.v1.UpdateAgentResponse\x12V\n\x0b\x44\x65leteAgent\x12\".reeve.agent.v1.DeleteAgentRequest\x1a#.reeve.agent.v1.DeleteAgentResponse\x12\x61\n\rValidateAgent\x12$.reeve.agent.v1.ValidateAgentRequest\x1a%.reeve.agent.v1.ValidateAgentResponse\"\x03\x90\x02\x01\x12^\n\x0c\x45xplainAgent\x12#.reeve.agent.v1.ExplainAgentRequest\x1a$.reeve.agent.v1.ExplainAgentResponse\"\x03\x90\x02\x01\x12X\n\nListModels\x12!.reeve.agent.v1.ListModelsRequest\x1a\".reeve.agent.v1.ListModelsResponse\"\x03\x90\x02\x01\x42V\n\x12\x64\x65v.reeve.agent.v1B\x11\x41gentServiceProtoP\x01Z+reeve.dev/sdk/go/gen/reeve/agent/v1;agentv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -50,52 +51,52 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_AGENTSERVICE'].methods_by_name['ExplainAgent']._serialized_options = b'\220\002\001'
   _globals['_AGENTSERVICE'].methods_by_name['ListModels']._loaded_options = None
   _globals['_AGENTSERVICE'].methods_by_name['ListModels']._serialized_options = b'\220\002\001'
-  _globals['_LISTMODELSREQUEST']._serialized_start=247
-  _globals['_LISTMODELSREQUEST']._serialized_end=266
-  _globals['_LISTMODELSRESPONSE']._serialized_start=269
-  _globals['_LISTMODELSRESPONSE']._serialized_end=463
-  _globals['_AGENT']._serialized_start=466
-  _globals['_AGENT']._serialized_end=730
-  _globals['_SPECVIOLATION']._serialized_start=732
-  _globals['_SPECVIOLATION']._serialized_end=827
-  _globals['_CREATEAGENTREQUEST']._serialized_start=829
-  _globals['_CREATEAGENTREQUEST']._serialized_end=931
-  _globals['_CREATEAGENTRESPONSE']._serialized_start=933
-  _globals['_CREATEAGENTRESPONSE']._serialized_end=1027
-  _globals['_GETAGENTREQUEST']._serialized_start=1029
-  _globals['_GETAGENTREQUEST']._serialized_end=1075
-  _globals['_GETAGENTRESPONSE']._serialized_start=1077
-  _globals['_GETAGENTRESPONSE']._serialized_end=1140
-  _globals['_LISTAGENTSREQUEST']._serialized_start=1143
-  _globals['_LISTAGENTSREQUEST']._serialized_end=1283
-  _globals['_LISTAGENTSRESPONSE']._serialized_start=1285
-  _globals['_LISTAGENTSRESPONSE']._serialized_end=1392
-  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_start=1394
-  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_end=1514
-  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_start=1516
-  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_end=1637
-  _globals['_UPDATEAGENTREQUEST']._serialized_start=1640
-  _globals['_UPDATEAGENTREQUEST']._serialized_end=1790
-  _globals['_UPDATEAGENTRESPONSE']._serialized_start=1792
-  _globals['_UPDATEAGENTRESPONSE']._serialized_end=1886
-  _globals['_DELETEAGENTREQUEST']._serialized_start=1889
-  _globals['_DELETEAGENTREQUEST']._serialized_end=2019
-  _globals['_DELETEAGENTRESPONSE']._serialized_start=2021
-  _globals['_DELETEAGENTRESPONSE']._serialized_end=2042
-  _globals['_VALIDATEAGENTREQUEST']._serialized_start=2044
-  _globals['_VALIDATEAGENTREQUEST']._serialized_end=2168
-  _globals['_VALIDATEAGENTRESPONSE']._serialized_start=2171
-  _globals['_VALIDATEAGENTRESPONSE']._serialized_end=2468
-  _globals['_EXPLAINAGENTREQUEST']._serialized_start=2471
-  _globals['_EXPLAINAGENTREQUEST']._serialized_end=2696
-  _globals['_EXPLAINAGENTRESPONSE']._serialized_start=2699
-  _globals['_EXPLAINAGENTRESPONSE']._serialized_end=3251
-  _globals['_TOOLCALLERS']._serialized_start=3253
-  _globals['_TOOLCALLERS']._serialized_end=3331
-  _globals['_ACCESSEXPLANATION']._serialized_start=3334
-  _globals['_ACCESSEXPLANATION']._serialized_end=3463
-  _globals['_POLICYLIMIT']._serialized_start=3465
-  _globals['_POLICYLIMIT']._serialized_end=3538
-  _globals['_AGENTSERVICE']._serialized_start=3541
-  _globals['_AGENTSERVICE']._serialized_end=4392
+  _globals['_LISTMODELSREQUEST']._serialized_start=284
+  _globals['_LISTMODELSREQUEST']._serialized_end=303
+  _globals['_LISTMODELSRESPONSE']._serialized_start=306
+  _globals['_LISTMODELSRESPONSE']._serialized_end=500
+  _globals['_AGENT']._serialized_start=503
+  _globals['_AGENT']._serialized_end=767
+  _globals['_SPECVIOLATION']._serialized_start=769
+  _globals['_SPECVIOLATION']._serialized_end=864
+  _globals['_CREATEAGENTREQUEST']._serialized_start=866
+  _globals['_CREATEAGENTREQUEST']._serialized_end=968
+  _globals['_CREATEAGENTRESPONSE']._serialized_start=970
+  _globals['_CREATEAGENTRESPONSE']._serialized_end=1064
+  _globals['_GETAGENTREQUEST']._serialized_start=1066
+  _globals['_GETAGENTREQUEST']._serialized_end=1112
+  _globals['_GETAGENTRESPONSE']._serialized_start=1114
+  _globals['_GETAGENTRESPONSE']._serialized_end=1177
+  _globals['_LISTAGENTSREQUEST']._serialized_start=1180
+  _globals['_LISTAGENTSREQUEST']._serialized_end=1320
+  _globals['_LISTAGENTSRESPONSE']._serialized_start=1322
+  _globals['_LISTAGENTSRESPONSE']._serialized_end=1429
+  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_start=1431
+  _globals['_LISTAGENTREVISIONSREQUEST']._serialized_end=1551
+  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_start=1553
+  _globals['_LISTAGENTREVISIONSRESPONSE']._serialized_end=1674
+  _globals['_UPDATEAGENTREQUEST']._serialized_start=1677
+  _globals['_UPDATEAGENTREQUEST']._serialized_end=1827
+  _globals['_UPDATEAGENTRESPONSE']._serialized_start=1829
+  _globals['_UPDATEAGENTRESPONSE']._serialized_end=1923
+  _globals['_DELETEAGENTREQUEST']._serialized_start=1926
+  _globals['_DELETEAGENTREQUEST']._serialized_end=2056
+  _globals['_DELETEAGENTRESPONSE']._serialized_start=2058
+  _globals['_DELETEAGENTRESPONSE']._serialized_end=2079
+  _globals['_VALIDATEAGENTREQUEST']._serialized_start=2082
+  _globals['_VALIDATEAGENTREQUEST']._serialized_end=2265
+  _globals['_VALIDATEAGENTRESPONSE']._serialized_start=2268
+  _globals['_VALIDATEAGENTRESPONSE']._serialized_end=2565
+  _globals['_EXPLAINAGENTREQUEST']._serialized_start=2568
+  _globals['_EXPLAINAGENTREQUEST']._serialized_end=2760
+  _globals['_EXPLAINAGENTRESPONSE']._serialized_start=2763
+  _globals['_EXPLAINAGENTRESPONSE']._serialized_end=3315
+  _globals['_TOOLCALLERS']._serialized_start=3317
+  _globals['_TOOLCALLERS']._serialized_end=3395
+  _globals['_ACCESSEXPLANATION']._serialized_start=3398
+  _globals['_ACCESSEXPLANATION']._serialized_end=3527
+  _globals['_POLICYLIMIT']._serialized_start=3529
+  _globals['_POLICYLIMIT']._serialized_end=3602
+  _globals['_AGENTSERVICE']._serialized_start=3605
+  _globals['_AGENTSERVICE']._serialized_end=4456
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@ import datetime
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from reeve.access.v1 import role_pb2 as _role_pb2
 from reeve.agent.v1 import agent_spec_pb2 as _agent_spec_pb2
+from reeve.agent.v1 import model_registry_pb2 as _model_registry_pb2
 from reeve.agent.v1 import model_spec_pb2 as _model_spec_pb2
 from reeve.agent.v1 import resolution_plan_pb2 as _resolution_plan_pb2
 from reeve.agent.v1 import skill_pb2 as _skill_pb2
@@ -151,12 +152,14 @@ class DeleteAgentResponse(_message.Message):
     def __init__(self) -> None: ...
 
 class ValidateAgentRequest(_message.Message):
-    __slots__ = ("spec", "others")
+    __slots__ = ("spec", "others", "registry")
     SPEC_FIELD_NUMBER: _ClassVar[int]
     OTHERS_FIELD_NUMBER: _ClassVar[int]
+    REGISTRY_FIELD_NUMBER: _ClassVar[int]
     spec: _agent_spec_pb2.AgentSpec
     others: _containers.RepeatedCompositeFieldContainer[_agent_spec_pb2.AgentSpec]
-    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., others: _Optional[_Iterable[_Union[_agent_spec_pb2.AgentSpec, _Mapping]]] = ...) -> None: ...
+    registry: _model_registry_pb2.ModelRegistry
+    def __init__(self, spec: _Optional[_Union[_agent_spec_pb2.AgentSpec, _Mapping]] = ..., others: _Optional[_Iterable[_Union[_agent_spec_pb2.AgentSpec, _Mapping]]] = ..., registry: _Optional[_Union[_model_registry_pb2.ModelRegistry, _Mapping]] = ...) -> None: ...
 
 class ValidateAgentResponse(_message.Message):
     __slots__ = ("violations", "warnings", "normalized", "warning_details", "plan")
