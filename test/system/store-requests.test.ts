@@ -52,16 +52,14 @@ const queuedCall = {
   "acknowledgement of the call": 1,
 } as const satisfies RequestCounts;
 
-/** Where other processes write, too: each log and each journal is followed through the store, and an agent may have changed. */
+/** Where other processes write, too: each log and each journal is followed through the store. */
 const otherWriters = {
   "text:20": {
     "read of the log": 2,
-    "read of the agent": 1,
     subscription: 2,
     "end of a subscription": 2,
   },
   "tool-once": {
-    "read of the agent": 1,
     subscription: 4,
     "end of a subscription": 4,
     ...queuedCall,
@@ -122,11 +120,8 @@ describe.each([
   });
 
   test.each(["text:20", "tool-once"] as const)("%s stays within its budget", async (model) => {
-    const requests = budgets[model];
-    // Gateways share the index of runs, so each batch is acknowledged once.
-    const acknowledgements = { "acknowledgement of the log": requests["append to the log"] };
-    const more = isOneProcess ? {} : { ...acknowledgements, ...otherWriters[model] };
-    const budget: RequestCounts = { ...requests, ...more };
+    const more = isOneProcess ? {} : otherWriters[model];
+    const budget: RequestCounts = { ...budgets[model], ...more };
     const id = model.replace(":", "-");
     const allowedTools = fromJson(
       ListValueSchema,

@@ -34,7 +34,7 @@ import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
-import { systemClock } from "@reeve/platform/async/clock";
+import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
@@ -46,7 +46,7 @@ import { costOfRuns, countOpenRuns, openRunLists } from "./app/list-runs.ts";
 import { openDocuments } from "./app/knowledge/open-documents.ts";
 import { openKnowledge } from "./app/knowledge/open-knowledge.ts";
 import { openThreadLists } from "./app/threads/list-threads.ts";
-import { SharedShards } from "./app/sweep/shared-shards.ts";
+import { GatewayPresence } from "./app/presence/gateway-presence.ts";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import type { GatewayConfig } from "./config.ts";
 import { DocumentQuotas, documentsOfOwners } from "./quotas/document-quotas.ts";
@@ -98,6 +98,7 @@ export async function openPorts(
   const runLog = await openRunLog(nats);
   const confirmed = confirmAbsence(runLog);
   const journal = await openCallJournal(nats);
+  const presence = new GatewayPresence(await openTable(nats, SweeperPresenceSchema), steadyClock);
   const usage = await openTable(nats, QuotaUsageSchema);
   const artifactIndex = openArtifactIndex(await openTable(nats, ArtifactSchema), home, signal);
   const bytesOf = (of: Owners, until: AbortSignal) => bytesOfArtifacts(artifactIndex, of, until);
@@ -124,11 +125,11 @@ export async function openPorts(
     journal,
     remove: { runs: runLog, journals: journal },
     dispatch: await openDispatchQueue(nats, { ackWaitMs: config.REEVE_ACK_WAIT_MS }),
-    agents: await openAgents(nats, { log, isOnlyGateway }, signal),
+    agents: await openAgents(nats, { log, presence: isOnlyGateway ? undefined : presence }, signal),
     models: { registry, localModels, assertRoom, clock: systemClock },
     runs,
     runLists,
-    shards: new SharedShards(await openTable(nats, SweeperPresenceSchema), systemClock),
+    presence,
     inbox: await openTable(nats, ApprovalSchema),
     artifacts: await openArtifactStore(nats, { maxBytes: config.REEVE_MAX_ARTIFACT_BYTES }),
     memory: new LongTermMemory(await openTable(nats, MemorySchema), systemClock.now),
@@ -166,15 +167,19 @@ export async function openPorts(
   };
 }
 
+/** `presence`: undefined if there is no other gateway. */
 async function openAgents(
   nats: Nats,
-  { log, isOnlyGateway }: Pick<PortDependencies, "log" | "isOnlyGateway">,
+  { log, presence }: { readonly log: Logger; readonly presence: GatewayPresence | undefined },
   signal: AbortSignal,
 ): Promise<GatewayPorts["agents"]> {
   const stored = await openTable(nats, AgentSchema);
   // With other gateways, an agent would be read here a moment after it was saved or deleted there.
-  if (!isOnlyGateway) return stored;
-  const { table, follow } = cachedTable(stored, { log, bytesOf: bytesOfAgent });
+  const writers = presence && {
+    solePeriod: () => presence.solePeriod,
+    untilNoOtherIsSole: (until: AbortSignal) => presence.untilNoOtherIsSole(until),
+  };
+  const { table, follow } = cachedTable(stored, { log, bytesOf: bytesOfAgent, writers });
   void follow(signal);
   return table;
 }

@@ -7,7 +7,7 @@ import type { ThreadKey } from "@reeve/jetstream/log/thread-log";
 import type { ProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { keepProjectionOverNats } from "@reeve/jetstream/projection/keep-projection-over-nats";
 import { openRunCatalog, openThreadCatalog } from "@reeve/jetstream/projection/nats-catalog";
-import { openRunFeed, openThreadFeed } from "@reeve/jetstream/feed/nats";
+import { openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { openTable } from "@reeve/jetstream/table/nats";
@@ -76,9 +76,8 @@ interface GatewayDependencies {
   /** The open port of the process. Default: the gateway opens REEVE_LISTEN. */
   readonly listener?: Listener;
   /**
-   * Whether this process is the only gateway of its store. It then reads the logs for the index of runs without acknowledging each batch,
-   * and keeps agents in memory. A second gateway does little harm: the two repeat each other's work, and see each other's agents a
-   * moment later. Default: false, gateways share this work.
+   * Whether this process is the only gateway of its store, as it does not have to find out. A second gateway does little harm: the two
+   * repeat each other's work, and see each other's agents a moment later. Default: false, gateways share their work.
    */
   readonly isOnlyGateway?: boolean;
 }
@@ -201,8 +200,10 @@ function startBackground(
   ports: GatewayPorts,
   { nats, log, isOnlyGateway }: GatewayDependencies,
 ): void {
-  background.run((signal) => repairThreads(ports, systemClock, log, signal));
-  background.run((signal) => ports.shards.share(signal));
+  const { presence } = ports;
+  const sweeping = { ...ports, shards: presence };
+  background.run((signal) => repairThreads(sweeping, systemClock, log, signal));
+  background.run((signal) => presence.share(signal));
   const deadlines: Deadlines = {
     now: systemClock.now,
     expire: async (key, nowMs, signal) => {
@@ -210,10 +211,11 @@ function startBackground(
       await wakeRun(ports, key, head, { nowMs, signal });
     },
   };
-  background.run((signal) => sweepRuns({ ...ports, deadlines }, systemClock, log, signal));
-  // All processes get all batches of a positioned feed, which is too much for many gateways.
-  const openFeed = isOnlyGateway === true ? openPositionedRunFeed : openRunFeed;
-  background.run(async (signal) => indexRuns(await openFeed(nats, { log }), ports, log, signal));
+  background.run((signal) => sweepRuns({ ...sweeping, deadlines }, systemClock, log, signal));
+  const feed = { log, ...(isOnlyGateway !== true && { turns: presence }) };
+  background.run(async (signal) =>
+    indexRuns(await openPositionedRunFeed(nats, feed), ports, log, signal),
+  );
   background.run(async (signal) => {
     const { threads, threadIndex: index } = ports;
     await indexThreads({ feed: await openThreadFeed(nats), threads, index }, log, signal);

@@ -303,6 +303,15 @@ pub struct SweeperPresence {
     /// Name of the process. Each process has a new name.
     #[prost(string, tag = "1")]
     pub sweeper: ::prost::alloc::string::String,
+    /// Whether the gateway acts as the only one: it may use agents that it holds in memory. It does so only
+    /// while no other row exists. A gateway that finds such a row in addition to its own changes no
+    /// agent until the row says otherwise or is gone.
+    #[prost(bool, tag = "12")]
+    pub is_sole: bool,
+    /// When the process became present. Of the gateways with a time, the last ones read the logs of runs for
+    /// the index. Unset in rows of versions that share the reading through a consumer of the store.
+    #[prost(message, optional, tag = "13")]
+    pub since: ::core::option::Option<::prost_types::Timestamp>,
 }
 /// A data key of a tenant, encrypted with the key of the tenant. Payloads name it by its id, which is
 /// the last token of its key in the bucket.

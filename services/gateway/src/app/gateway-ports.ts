@@ -30,7 +30,7 @@ import type { StoredWorkspaces } from "./delete/delete-workspace.ts";
 import type { RegistryPorts } from "./models/registry-ports.ts";
 import type { RunLists } from "./runs/run-lists.ts";
 import type { ThreadLists } from "./threads/list-threads.ts";
-import type { SharedShards } from "./sweep/shared-shards.ts";
+import type { GatewayPresence } from "./presence/gateway-presence.ts";
 
 /** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
@@ -56,8 +56,8 @@ export interface GatewayPorts {
   /** The index of runs. It follows their logs with a short delay. */
   readonly runs: Table<Run>;
   readonly runLists: RunLists;
-  /** The shards of the runs that this gateway sweeps. */
-  readonly shards: SharedShards;
+  /** This gateway among those of its store. */
+  readonly presence: GatewayPresence;
   /** The index of approvals, which approvals maintains. The rows of deleted runs are deleted here. */
   readonly inbox: Pick<Table<Approval>, "delete">;
   readonly artifacts: ArtifactStore;

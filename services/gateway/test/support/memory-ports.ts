@@ -32,7 +32,7 @@ import { ToolOffers } from "../../src/app/client-tools/tool-offers.ts";
 import type { GatewayPorts } from "../../src/app/gateway-ports.ts";
 import { openRunLists } from "../../src/app/list-runs.ts";
 import { RunQuotas } from "../../src/quotas/run-quotas.ts";
-import { SharedShards } from "../../src/app/sweep/shared-shards.ts";
+import { GatewayPresence } from "../../src/app/presence/gateway-presence.ts";
 import { openThreadLists } from "../../src/app/threads/list-threads.ts";
 
 const never = new AbortController().signal;
@@ -95,7 +95,7 @@ export function memoryPorts(): MemoryPorts {
     documents: new DocumentFetcher({ egress: undefined }),
     threads: memoryThreadLog(),
     threadIndex,
-    shards: new SharedShards(new MemoryTable(), bootClock),
+    presence: new GatewayPresence(new MemoryTable(), bootClock),
     threadLists: openThreadLists(threadIndex, home, never),
     workspaces: { records: new MemoryTable(), snapshots: new MemoryObjects({ maxBytes: 1_000 }) },
     runQuotas: new RunQuotas({

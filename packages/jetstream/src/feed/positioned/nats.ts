@@ -20,6 +20,8 @@ import { batchOpener } from "../open-batch-content.ts";
 import type { Feed } from "../port.ts";
 import type { RunFeed } from "../run-feed.ts";
 import { FeedReader } from "./feed-reader.ts";
+import type { ReadingTurns } from "./in-turn.ts";
+import { inTurn } from "./in-turn.ts";
 import { positionName } from "./position-name.ts";
 import { StoredPosition } from "./stored-position.ts";
 
@@ -31,6 +33,8 @@ const maxPulledBytes = 16 * 1024 * 1024;
 const endMs = 2_000;
 
 export interface PositionedFeedOptions {
+  /** Which processes read which shards of the store. Default: each process reads all. */
+  readonly turns?: ReadingTurns;
   /** How long a reader may take to acknowledge a batch before it gets it again. Default: 10 s. */
   readonly ackWaitMs?: number;
   /** How long a pull waits for batches. One that was lost on its way is missed after a pull without any. Default: 5 s. */
@@ -43,7 +47,7 @@ const silent = { error: () => undefined };
 
 /**
  * Opens the feed of all runs for readers that share their position, and not their work: each process with the name of a reader
- * gets every batch, so what it does must be harmless when another one has done it. The store keeps one row for each name, which is
+ * gets every batch, or those whose turn it has. What it does must be harmless when another one has done it. The store keeps one row for each name, which is
  * written at most once a second, and counts no acknowledgements. A process that dies leaves nothing for which others wait.
  */
 export async function openPositionedRunFeed(
@@ -64,13 +68,12 @@ async function openPositionedFeed<Key, Event, Schema extends DescMessage>(
   const manager = await openJetStreamManager(connection);
   const shards = await openShards(connection, definition.schema);
   const stores = { connection, manager, positions };
-  const feedOf = (shard: OpenShard) =>
-    positionedFeed(
-      { ...stores, share: maxPulledBytes / shards.length },
-      definition,
-      shard,
-      options,
-    );
+  const { turns } = options;
+  const feedOf = (shard: OpenShard, index: number) => {
+    const share = maxPulledBytes / shards.length;
+    const feed = positionedFeed({ ...stores, share }, definition, shard, options);
+    return turns === undefined ? feed : inTurn(feed, index, turns);
+  };
   return mergedFeed(shards.map(feedOf));
 }
 

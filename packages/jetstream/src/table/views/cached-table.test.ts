@@ -1,5 +1,6 @@
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { describe, expect, onTestFinished, test } from "vitest";
+import type { OtherWriters } from "./cached-table.ts";
 import { cachedTable } from "./cached-table.ts";
 import { MemoryTable } from "../memory.ts";
 
@@ -14,7 +15,12 @@ const bytesOf = ({ text }: Note) => text.length;
 
 /** A table with one note, whose reads are counted and can be held. */
 async function openNotes(
-  limits: { maxRows?: number; maxBytes?: number; maxRowBytes?: number } = {},
+  limits: {
+    maxRows?: number;
+    maxBytes?: number;
+    maxRowBytes?: number;
+    writers?: OtherWriters;
+  } = {},
 ) {
   const stored = new MemoryTable<Note>();
   const reads: string[] = [];
@@ -29,6 +35,7 @@ async function openNotes(
     position: () => stored.position(never),
     changesAfter: (...given: Parameters<MemoryTable<Note>["changesAfter"]>) =>
       stored.changesAfter(...given),
+    create: (...given: Parameters<MemoryTable<Note>["create"]>) => stored.create(...given),
     update: (...given: Parameters<MemoryTable<Note>["update"]>) => stored.update(...given),
     put: (...given: Parameters<MemoryTable<Note>["put"]>) => stored.put(...given),
     delete: (...given: Parameters<MemoryTable<Note>["delete"]>) => stored.delete(...given),
@@ -146,5 +153,62 @@ describe("a table that this process alone writes", () => {
     await following();
     for (const each of ["acme.b", key, "acme.b"]) await text(each);
     expect(reads).toEqual(["acme.b", "acme.b"]);
+  });
+});
+
+describe("a table that other processes may write", () => {
+  function openShared() {
+    const others = { period: 1 as number | undefined, sole: Promise.resolve() };
+    const writers = { solePeriod: () => others.period, untilNoOtherIsSole: () => others.sole };
+    return { others, opened: openNotes({ writers }) };
+  }
+
+  test("is read each time while another one may write", async () => {
+    const { others, opened } = openShared();
+    const { reads, text, following } = await opened;
+    await following();
+    others.period = undefined;
+    await text();
+    await text();
+    expect(reads).toHaveLength(2);
+  });
+
+  test("is read again in another time in which this process is alone", async () => {
+    const { others, opened } = openShared();
+    const { reads, text, following } = await opened;
+    await following();
+    others.period = 2;
+    await text();
+    await text();
+    expect(reads).toHaveLength(1);
+  });
+
+  test("does not remember a read from before such a time", async () => {
+    const { others, opened } = openShared();
+    const { reads, gate, text, following } = await opened;
+    await following();
+    others.period = undefined;
+    const answered = Promise.withResolvers<void>();
+    gate.open = answered.promise;
+    const reading = text();
+    others.period = 2;
+    answered.resolve();
+    await reading;
+    await text();
+    expect(reads).toHaveLength(2);
+  });
+
+  test("is changed when no other process relies on being alone, and gets a new row at once", async () => {
+    const { others, opened } = openShared();
+    const { table, text } = await opened;
+    const free = Promise.withResolvers<void>();
+    others.sole = free.promise;
+    const writing = table.put(key, { text: "two" }, never);
+    await table.create("acme.b", { text: "new" }, never);
+    expect(await text("acme.b")).toBe("new");
+    expect(await text()).toBe("one");
+    free.resolve();
+    await writing;
+    expect(await text()).toBe("two");
   });
 });

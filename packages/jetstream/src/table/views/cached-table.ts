@@ -6,8 +6,18 @@ import { KeptRows } from "./kept-rows.ts";
 /** Delay before the changes of the table are followed again. */
 const retryMs = 1_000;
 
+/** What is known of the other processes that write a table. */
+export interface OtherWriters {
+  /** Identifies a time without interruption in which no other process writes. Undefined: one may. */
+  solePeriod(): number | undefined;
+  /** Resolves when no other process relies on such a time. */
+  untilNoOtherIsSole(signal: AbortSignal): Promise<void>;
+}
+
 interface CachedTableOptions<Record> {
   readonly log: Pick<Logger, "warn">;
+  /** Default: no other process writes regularly. */
+  readonly writers?: OtherWriters | undefined;
   /** Returns the size of an encoded record. */
   readonly bytesOf: (record: Record) => number;
   /** How many rows are kept in memory: those that were read last. Default: 1,000. */
@@ -25,19 +35,35 @@ export interface CachedTable<Record> {
   follow(signal: AbortSignal): Promise<void>;
 }
 
+const noOtherWriters: OtherWriters = {
+  solePeriod: () => 0,
+  untilNoOtherIsSole: () => Promise.resolve(),
+};
+
 /**
- * Returns a table that reads a row from the store once, for a process that is its only regular writer. What this process writes, and
- * what it deletes, is seen by every later read. A write of another process is seen when its change arrives: while changes are not
- * followed, and for a row that is too large to be kept, each read asks the store. A missing row is not remembered.
+ * Returns a table that reads a row from the store once while this process is its only writer. What this process writes, and what it
+ * deletes, is seen by every later read. While another process may write, while changes are not followed, and for a row that is too large
+ * to be kept, each read asks the store. A change of a row waits until no other process relies on being the only writer; a new row does
+ * not, because a missing row is not remembered. A process that writes nevertheless is seen when its change arrives.
  */
 export function cachedTable<Record>(
   table: Table<Record> & TableHistory<Record>,
-  { log, ...limits }: CachedTableOptions<Record>,
+  { log, writers = noOtherWriters, ...limits }: CachedTableOptions<Record>,
 ): CachedTable<Record> {
   const rows = new KeptRows<Record>(limits);
   /** How many changes of each key have begun or ended while somebody reads it: such a read may be older than the change. */
   const reads = new Map<string, Set<{ isStale: boolean }>>();
   let isFollowed = false;
+  /** The time of the rows that are kept. */
+  let period: number | undefined;
+
+  /** Forgets the rows of an earlier time. Returns whether rows can be kept now. */
+  const isSole = () => {
+    const now = writers.solePeriod();
+    if (now !== period) for (const key of [...rows.keys(), ...reads.keys()]) forget(key);
+    period = now;
+    return now !== undefined;
+  };
 
   const forget = (key: string) => {
     rows.delete(key);
@@ -45,12 +71,13 @@ export function cachedTable<Record>(
   };
 
   const read = async (key: string, signal: AbortSignal) => {
+    isSole();
     const current = { isStale: false };
     const ofKey = reads.get(key) ?? new Set();
     reads.set(key, ofKey.add(current));
     try {
       const row = await table.get(key, signal);
-      if (row !== undefined && isFollowed && !current.isStale) rows.keep(row);
+      if (row !== undefined && isSole() && isFollowed && !current.isStale) rows.keep(row);
       return row;
     } finally {
       ofKey.delete(current);
@@ -59,13 +86,22 @@ export function cachedTable<Record>(
   };
 
   /** Reads that overlap with the change are not remembered. */
-  const changing = async <Result>(key: string, change: () => Promise<Result>): Promise<Result> => {
+  const creating = async <Result>(key: string, change: () => Promise<Result>): Promise<Result> => {
     forget(key);
     try {
       return await change();
     } finally {
       forget(key);
     }
+  };
+
+  const changing = async <Result>(
+    key: string,
+    signal: AbortSignal,
+    change: () => Promise<Result>,
+  ): Promise<Result> => {
+    await writers.untilNoOtherIsSole(signal);
+    return await creating(key, change);
   };
 
   const follow = async (signal: AbortSignal) => {
@@ -93,14 +129,16 @@ export function cachedTable<Record>(
     table: {
       get: async (key, signal) => {
         signal.throwIfAborted();
-        return rows.get(key) ?? (await read(key, signal));
+        return (isSole() ? rows.get(key) : undefined) ?? (await read(key, signal));
       },
-      create: (key, ...given) => changing(key, () => table.create(key, ...given)),
-      createFirst: (key, ...given) => changing(key, () => table.createFirst(key, ...given)),
-      update: (key, ...given) => changing(key, () => table.update(key, ...given)),
-      put: (key, ...given) => changing(key, () => table.put(key, ...given)),
-      delete: (key, ...given) => changing(key, () => table.delete(key, ...given)),
-      deleteVersion: (key, ...given) => changing(key, () => table.deleteVersion(key, ...given)),
+      create: (key, ...given) => creating(key, () => table.create(key, ...given)),
+      createFirst: (key, ...given) => creating(key, () => table.createFirst(key, ...given)),
+      update: (key, record, revision, signal) =>
+        changing(key, signal, () => table.update(key, record, revision, signal)),
+      put: (key, record, signal) => changing(key, signal, () => table.put(key, record, signal)),
+      delete: (key, signal) => changing(key, signal, () => table.delete(key, signal)),
+      deleteVersion: (key, revision, signal) =>
+        changing(key, signal, () => table.deleteVersion(key, revision, signal)),
       list: (...given) => table.list(...given),
       watch: (...given) => table.watch(...given),
       position: (...given) => table.position(...given),

@@ -8,7 +8,7 @@ import { sweepDue } from "./sweep-due.ts";
 
 type Ports = Pick<GatewayPorts, "threads" | "log" | "journal" | "dispatch"> & {
   readonly threadLists: Pick<GatewayPorts["threadLists"], "agenda">;
-  readonly shards: Pick<GatewayPorts["shards"], "owned">;
+  readonly shards: Pick<GatewayPorts["presence"], "owned">;
 };
 
 /** Interval between rounds. */

@@ -8,7 +8,7 @@ import type { MemoryPorts } from "../../../test/support/memory-ports.ts";
 import { appendFacts, memoryPorts } from "../../../test/support/memory-ports.ts";
 import type { SweptPorts } from "../../../test/support/swept-runs.ts";
 import { note, run, sweeper, sweeping, withRun } from "../../../test/support/swept-runs.ts";
-import { shardsOf } from "./shared-shards.ts";
+import { shardsOf } from "../presence/shards-of.ts";
 import type { Deadlines } from "./sweep-runs.ts";
 
 const never = new AbortController().signal;

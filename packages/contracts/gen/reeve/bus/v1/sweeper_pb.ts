@@ -6,6 +6,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import { file_reeve_bus_v1_bus } from "./bus_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -13,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/bus/v1/sweeper.proto.
  */
 export const file_reeve_bus_v1_sweeper: GenFile = /*@__PURE__*/
-  fileDesc("ChpyZWV2ZS9idXMvdjEvc3dlZXBlci5wcm90bxIMcmVldmUuYnVzLnYxIkkKD1N3ZWVwZXJQcmVzZW5jZRIPCgdzd2VlcGVyGAEgASgJOiXK3xghCghzd2VlcGVycxIJe3N3ZWVwZXJ9IgIIDyoGCgEBEgEBYgZwcm90bzM", [file_reeve_bus_v1_bus]);
+  fileDesc("ChpyZWV2ZS9idXMvdjEvc3dlZXBlci5wcm90bxIMcmVldmUuYnVzLnYxIoUBCg9Td2VlcGVyUHJlc2VuY2USDwoHc3dlZXBlchgBIAEoCRIPCgdpc19zb2xlGAwgASgIEikKBXNpbmNlGA0gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDolyt8YIQoIc3dlZXBlcnMSCXtzd2VlcGVyfSICCA8qBgoBARIBAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * A gateway that sweeps runs. Runs are divided into 64 shards, and each shard belongs to one of the
@@ -29,6 +31,23 @@ export type SweeperPresence = Message<"reeve.bus.v1.SweeperPresence"> & {
    * @generated from field: string sweeper = 1;
    */
   sweeper: string;
+
+  /**
+   * Whether the gateway acts as the only one: it may use agents that it holds in memory. It does so only
+   * while no other row exists. A gateway that finds such a row in addition to its own changes no
+   * agent until the row says otherwise or is gone.
+   *
+   * @generated from field: bool is_sole = 12;
+   */
+  isSole: boolean;
+
+  /**
+   * When the process became present. Of the gateways with a time, the last ones read the logs of runs for
+   * the index. Unset in rows of versions that share the reading through a consumer of the store.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 13;
+   */
+  since?: Timestamp | undefined;
 };
 
 /**

@@ -11,6 +11,7 @@ package busv1
 import (
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -29,7 +30,14 @@ const (
 type SweeperPresence struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the process. Each process has a new name.
-	Sweeper       string `protobuf:"bytes,1,opt,name=sweeper,proto3" json:"sweeper,omitempty"`
+	Sweeper string `protobuf:"bytes,1,opt,name=sweeper,proto3" json:"sweeper,omitempty"`
+	// Whether the gateway acts as the only one: it may use agents that it holds in memory. It does so only
+	// while no other row exists. A gateway that finds such a row in addition to its own changes no
+	// agent until the row says otherwise or is gone.
+	IsSole bool `protobuf:"varint,12,opt,name=is_sole,json=isSole,proto3" json:"is_sole,omitempty"`
+	// When the process became present. Of the gateways with a time, the last ones read the logs of runs for
+	// the index. Unset in rows of versions that share the reading through a consumer of the store.
+	Since         *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=since,proto3" json:"since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -71,13 +79,29 @@ func (x *SweeperPresence) GetSweeper() string {
 	return ""
 }
 
+func (x *SweeperPresence) GetIsSole() bool {
+	if x != nil {
+		return x.IsSole
+	}
+	return false
+}
+
+func (x *SweeperPresence) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
 var File_reeve_bus_v1_sweeper_proto protoreflect.FileDescriptor
 
 const file_reeve_bus_v1_sweeper_proto_rawDesc = "" +
 	"\n" +
-	"\x1areeve/bus/v1/sweeper.proto\x12\freeve.bus.v1\"-\n" +
+	"\x1areeve/bus/v1/sweeper.proto\x12\freeve.bus.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"x\n" +
 	"\x0fSweeperPresence\x12\x18\n" +
-	"\asweeper\x18\x01 \x01(\tR\asweeper:\x00BK\n" +
+	"\asweeper\x18\x01 \x01(\tR\asweeper\x12\x17\n" +
+	"\ais_sole\x18\f \x01(\bR\x06isSole\x120\n" +
+	"\x05since\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\x05since:\x00BK\n" +
 	"\x10dev.reeve.bus.v1B\fSweeperProtoP\x01Z'reeve.dev/sdk/go/gen/reeve/bus/v1;busv1b\x06proto3"
 
 var (
@@ -94,14 +118,16 @@ func file_reeve_bus_v1_sweeper_proto_rawDescGZIP() []byte {
 
 var file_reeve_bus_v1_sweeper_proto_msgTypes = make([]protoimpl.MessageInfo, 1)
 var file_reeve_bus_v1_sweeper_proto_goTypes = []any{
-	(*SweeperPresence)(nil), // 0: reeve.bus.v1.SweeperPresence
+	(*SweeperPresence)(nil),       // 0: reeve.bus.v1.SweeperPresence
+	(*timestamppb.Timestamp)(nil), // 1: google.protobuf.Timestamp
 }
 var file_reeve_bus_v1_sweeper_proto_depIdxs = []int32{
-	0, // [0:0] is the sub-list for method output_type
-	0, // [0:0] is the sub-list for method input_type
-	0, // [0:0] is the sub-list for extension type_name
-	0, // [0:0] is the sub-list for extension extendee
-	0, // [0:0] is the sub-list for field type_name
+	1, // 0: reeve.bus.v1.SweeperPresence.since:type_name -> google.protobuf.Timestamp
+	1, // [1:1] is the sub-list for method output_type
+	1, // [1:1] is the sub-list for method input_type
+	1, // [1:1] is the sub-list for extension type_name
+	1, // [1:1] is the sub-list for extension extendee
+	0, // [0:1] is the sub-list for field type_name
 }
 
 func init() { file_reeve_bus_v1_sweeper_proto_init() }
