@@ -4,9 +4,11 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Channel, Stream } from "./bus.ts";
 import { bucket, channel } from "./bus.ts";
 import { oncePerDescriptor } from "./once-per-descriptor.ts";
+import type { Tokens } from "./subject-template.ts";
+import { subjectTemplate } from "./subject-template.ts";
 
-/** The values of the placeholders of a template, by name: `{ tenant: "acme", run: "run_1" }`. */
-export type Tokens = Readonly<Record<string, string>>;
+export { isToken } from "./subject-template.ts";
+export type { Tokens } from "./subject-template.ts";
 
 /** Where a message is published, as its descriptor declares. */
 export interface ChannelTemplate {
@@ -86,13 +88,16 @@ function readChannel(schema: DescMessage): ChannelTemplate {
 
 function templateOf({ subject, liveSubject, stream, lanes }: Channel): ChannelTemplate {
   const live = liveSubject === "" ? undefined : liveSubject;
+  const { fill, match } = subjectTemplate(subject);
+  const liveTemplate = live === undefined ? undefined : subjectTemplate(live);
+  const laneTemplate = subjectTemplate(lanes?.subject ?? "");
   return {
-    subject: (tokens) => fill(subject, tokens),
+    subject: fill,
     liveSubject: (tokens) => {
-      if (live === undefined) throw new Error(`${subject} is not republished`);
-      return fill(live, tokens);
+      if (liveTemplate === undefined) throw new Error(`${subject} is not republished`);
+      return liveTemplate.fill(tokens);
     },
-    tokensOf: (concrete) => match(subject, concrete),
+    tokensOf: match,
     wildcard: wildcardOf(subject),
     filter: (tokens) => filterOf(subject, tokens),
     wildcards: [subject, ...(lanes === undefined ? [] : [lanes.subject])].map(wildcardOf),
@@ -102,7 +107,7 @@ function templateOf({ subject, liveSubject, stream, lanes }: Channel): ChannelTe
     reserved: [],
     lanes: lanes && {
       count: lanes.count,
-      subject: (lane, tenant) => fill(lanes.subject, { lane: String(lane), tenant }),
+      subject: (lane, tenant) => laneTemplate.fill({ lane: String(lane), tenant }),
       wildcard: (lane) => wildcardOf(lanes.subject.replace("{lane}", String(lane))),
     },
   };
@@ -127,13 +132,14 @@ export const bucketOf: (schema: DescMessage) => BucketTemplate = oncePerDescript
 function readBucket(schema: DescMessage): BucketTemplate {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
   const { name, key, history, maxAge, sealed } = getOption(schema, bucket);
+  const { fill, match } = subjectTemplate(key);
   return {
     name,
     history: Math.max(history, 1),
     isSealed: sealed,
     maxAgeMs: maxAge && durationMs(maxAge),
-    key: (tokens) => fill(key, tokens),
-    tokensOf: (concrete) => match(key, concrete),
+    key: fill,
+    tokensOf: match,
   };
 }
 
@@ -145,12 +151,6 @@ export function objectStoreOf(schema: DescMessage): string {
 }
 
 const placeholder = /\{(\w+)\}/g;
-const token = /^[A-Za-z0-9_=-]+$/;
-
-/** Whether a subject or a key can have the text as one of its tokens. */
-export function isToken(text: string): boolean {
-  return token.test(text);
-}
 
 function wildcardOf(template: string): string {
   return template.replace(placeholder, "*");
@@ -161,30 +161,7 @@ function filterOf(template: string, tokens: Tokens): string {
   const wanted = template.replace(placeholder, (whole, name: string) =>
     given(name) ? whole : "*",
   );
-  return fill(wanted, tokens);
-}
-
-function fill(template: string, tokens: Tokens): string {
-  return template.replace(placeholder, (_, name: string) => {
-    const value = tokens[name];
-    if (value === undefined || !isToken(value)) {
-      throw new RangeError(`"${value ?? ""}" is not a valid ${name} for ${template}`);
-    }
-    return value;
-  });
-}
-
-function match(template: string, concrete: string): Tokens | undefined {
-  const expected = template.split(".");
-  const actual = concrete.split(".");
-  if (expected.length !== actual.length) return undefined;
-  const tokens: Record<string, string> = {};
-  for (const [index, part] of expected.entries()) {
-    const value = actual[index] ?? "";
-    if (part.startsWith("{")) tokens[part.slice(1, -1)] = value;
-    else if (part !== value) return undefined;
-  }
-  return tokens;
+  return subjectTemplate(wanted).fill(tokens);
 }
 
 function transform(live: string): string {
