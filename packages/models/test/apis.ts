@@ -35,7 +35,7 @@ interface Recorded {
 /** Parses a message that a provider recorded in its own format. */
 const recorded = (messageJson: string): Recorded => JSON.parse(messageJson) as Recorded;
 
-export const failures = new ProviderFailures("test", "");
+export const failures = new ProviderFailures("test", "", () => undefined);
 
 export const apis: readonly Api[] = [
   {

@@ -151,7 +151,7 @@ export async function startToolhost(
     );
   const announcing = AbortSignal.any([signal, taking.signal]);
   const announcer = new Announcer(pool.catalogs, catalog, log, announcing);
-  const tried = external.connect(sources);
+  const tried = (await external.connect(sources)).map((source) => source.tried);
   const allTried = Promise.all(tried);
   const isLocal = config.REEVE_TOOL_CALL_PATH === "process";
   const localCalls = isLocal ? new LocalCalls({ pool: name, log }) : undefined;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { connectionSettings } from "../registry/connection-settings.ts";
 import { providerModule } from "../registry/provider-module.ts";
+import { loadAnthropic } from "./anthropic-client.ts";
 import { anthropicProvider } from "./anthropic-provider.ts";
 
 const defaultModel = "claude-haiku-5-5";
@@ -24,6 +25,8 @@ export const anthropicModule = providerModule({
     REEVE_MODEL_IDLE_MS: idleTimeoutMs,
   }) {
     if (apiKey === undefined) return undefined;
+    // The first run does not wait for it.
+    await loadAnthropic();
     const provider = anthropicProvider({ apiKey, baseUrl, idleTimeoutMs, thinking });
     return { provider, defaultModel: model };
   },

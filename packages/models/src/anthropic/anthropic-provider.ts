@@ -1,15 +1,12 @@
-import Anthropic from "@anthropic-ai/sdk";
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
-import { dropEnvironmentHeaders } from "../wire/drop-environment-headers.ts";
-import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
-import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
 import { readAnswer } from "../wire/read-answer.ts";
+import { anthropicAddress, anthropicClient, anthropicErrors } from "./anthropic-client.ts";
 import { anthropicFormat } from "./anthropic-messages.ts";
 import { anthropicCountRequest, anthropicRequest } from "./anthropic-request.ts";
 import { MessageAssembly } from "./assemble-message.ts";
@@ -21,24 +18,8 @@ export interface AnthropicOptions extends ProviderOptions {
 
 /** Creates a provider that calls models over the Messages API of Anthropic or of a compatible server. */
 export function anthropicProvider(options: AnthropicOptions): ModelProvider {
-  const {
-    name = "anthropic",
-    apiKey,
-    baseUrl = "https://api.anthropic.com",
-    idleTimeoutMs = defaultIdleTimeoutMs,
-    ignoresEnvironment = false,
-    thinking,
-  } = options;
-  const client = new Anthropic({
-    apiKey,
-    baseURL: baseUrl,
-    maxRetries: 0,
-    // Its log messages may contain prompts.
-    logLevel: "off",
-    openTelemetry: false,
-    fetch: keepAliveFetch(idleTimeoutMs),
-  });
-  if (ignoresEnvironment) dropEnvironmentHeaders(client);
+  const { name = "anthropic", apiKey, baseUrl = anthropicAddress, thinking } = options;
+  const openClient = anthropicClient(options);
   const descriptor = create(ProviderDescriptorSchema, {
     name,
     // The API dropped the temperature in version 2026-10-21.
@@ -52,13 +33,14 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     modalities: ["text", "image", "pdf"],
     priceList: priceListAt(baseUrl),
   });
-  const failures = new ProviderFailures(descriptor.name, apiKey);
+  const failures = new ProviderFailures(descriptor.name, apiKey, anthropicErrors);
   return {
     descriptor,
     format: anthropicFormat,
     async countTokens(request, signal) {
       try {
         const body = anthropicCountRequest(request, thinking);
+        const client = await openClient();
         const response = await client.messages.countTokens(body, { signal }).asResponse();
         return tokenCountIn(await response.text());
       } catch (error) {
@@ -69,6 +51,7 @@ export function anthropicProvider(options: AnthropicOptions): ModelProvider {
     async *stream(request, signal) {
       try {
         const body = anthropicRequest(request, thinking);
+        const client = await openClient();
         const response = await client.messages.create(body, { signal }).asResponse();
         const { upstreamName } = request.model;
         yield* readAnswer(response, new MessageAssembly(), upstreamName, failures, signal);

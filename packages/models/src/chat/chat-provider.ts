@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { openaiGenerator, openaiMedia } from "../media/openai-media.ts";
-import { openaiAddress, openaiClient } from "../wire/openai-client.ts";
+import { openaiAddress, openaiClient, openaiErrors } from "../wire/openai-client.ts";
 import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
@@ -12,7 +12,7 @@ import { chatFormat, chatRequest } from "./chat-request.ts";
 
 /** Creates a provider that calls models over the chat completions API of OpenAI or of a compatible server. */
 export function chatProvider(options: ProviderOptions): ModelProvider {
-  const client = openaiClient(options);
+  const openClient = openaiClient(options);
   const maxTokensField = options.baseUrl === undefined ? "max_completion_tokens" : "max_tokens";
   const descriptor = create(ProviderDescriptorSchema, {
     name: options.name ?? "openai",
@@ -21,7 +21,7 @@ export function chatProvider(options: ProviderOptions): ModelProvider {
     generates: [...openaiMedia],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),
   });
-  const failures = new ProviderFailures(descriptor.name, options.apiKey);
+  const failures = new ProviderFailures(descriptor.name, options.apiKey, openaiErrors);
   return {
     descriptor,
     media: openaiGenerator(options, { failures, provider: descriptor.name }),
@@ -29,6 +29,7 @@ export function chatProvider(options: ProviderOptions): ModelProvider {
     async *stream(request, signal) {
       try {
         const body = chatRequest(request, maxTokensField);
+        const client = await openClient();
         const response = await client.chat.completions.create(body, { signal }).asResponse();
         const { upstreamName } = request.model;
         yield* readAnswer(response, new TurnAssembly(), upstreamName, failures, signal);

@@ -5,7 +5,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { ModelFailureReason } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { z } from "zod";
-import { openaiClient } from "../wire/openai-client.ts";
+import { openaiClient, openaiErrors } from "../wire/openai-client.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
 import type { EmbeddingsSetting } from "./embeddings-setting.ts";
@@ -27,12 +27,13 @@ interface EmbedderOptions extends ProviderOptions {
 export function openaiEmbedder({ setting, ...options }: EmbedderOptions): Embedder {
   const { name, apiKey } = options;
   const { model, dimensions, usd_per_million_tokens: price } = setting;
-  const client = openaiClient({ ...options, idleTimeoutMs: timeoutMs });
-  const failures = new ProviderFailures(name, apiKey);
+  const openClient = openaiClient({ ...options, idleTimeoutMs: timeoutMs });
+  const failures = new ProviderFailures(name, apiKey, openaiErrors);
   return {
     model: `${name}:${model}`,
     async embed(texts, signal) {
       try {
+        const client = await openClient();
         const response = await client.embeddings
           .create(
             {

@@ -39,7 +39,7 @@ export function openaiGenerator(
   { idleTimeoutMs = defaultIdleTimeoutMs, ...options }: ProviderOptions,
   names: MediaNames,
 ): MediaGenerator {
-  const client = openaiClient({
+  const openClient = openaiClient({
     ...options,
     idleTimeoutMs: Math.max(idleTimeoutMs, minIdleTimeoutMs),
   });
@@ -47,7 +47,7 @@ export function openaiGenerator(
     async *generate(request, signal) {
       let hasHeaders = false;
       try {
-        const response = await post(client, request, signal);
+        const response = await post(await openClient(), request, signal);
         hasHeaders = true;
         yield* request.kind === "image"
           ? images(response, request, names)

@@ -4,6 +4,7 @@ import { chatProvider } from "../chat/chat-provider.ts";
 import { connectionSettings } from "../registry/connection-settings.ts";
 import { providerModule } from "../registry/provider-module.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
+import { loadOpenai } from "../wire/openai-client.ts";
 
 const defaultModel = "gpt-5.4-mini";
 
@@ -26,12 +27,11 @@ export const openaiModule = providerModule({
   settings,
   async open(given) {
     const apiKey = given.OPENAI_API_KEY;
-    return apiKey === undefined
-      ? undefined
-      : {
-          provider: openaiProvider(apiKey, given),
-          defaultModel: given.OPENAI_MODEL ?? defaultModel,
-        };
+    if (apiKey === undefined) return undefined;
+    // The first run does not wait for it.
+    await loadOpenai();
+    const provider = openaiProvider(apiKey, given);
+    return { provider, defaultModel: given.OPENAI_MODEL ?? defaultModel };
   },
 });
 

@@ -2,9 +2,11 @@ import { reservedProviders } from "@reeve/agent/registry/reserved-providers";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { Environment } from "@reeve/platform/config";
 import { z } from "zod";
+import { loadAnthropic } from "../anthropic/anthropic-client.ts";
 import { anthropicProvider } from "../anthropic/anthropic-provider.ts";
 import { chatProvider } from "../chat/chat-provider.ts";
 import { responsesProvider } from "../responses/responses-provider.ts";
+import { loadOpenai } from "../wire/openai-client.ts";
 import { withOwnFormat } from "./own-format.ts";
 import { hasOneSource, keySource, readKey } from "./provider-key.ts";
 
@@ -59,6 +61,8 @@ export async function openRegistered(
   signal: AbortSignal,
 ): Promise<ModelProvider> {
   const apiKey = await readKey(`provider ${name}`, keys, environment, signal);
+  // The first run does not wait for it.
+  await (api === "anthropic" ? loadAnthropic() : loadOpenai());
   return serverProvider({ name, api, baseUrl, apiKey, idleTimeoutMs });
 }
 

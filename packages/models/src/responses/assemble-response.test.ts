@@ -4,7 +4,7 @@ import { ProviderFailures } from "../wire/provider-failures.ts";
 import { ResponseAssembly } from "./assemble-response.ts";
 
 function turnOf(events: readonly object[], response: object = {}) {
-  const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
+  const turn = new ResponseAssembly(new ProviderFailures("openai", "", () => undefined));
   for (const event of [...events, { type: "response.completed", response }]) turn.add(event);
   return turn.finish("m");
 }
@@ -60,14 +60,14 @@ describe("a turn of the Responses API", () => {
   });
 
   test("yields its text at the end if the server does not stream it", () => {
-    const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
+    const turn = new ResponseAssembly(new ProviderFailures("openai", "", () => undefined));
     const content = [{ type: "output_text", text: "Hi" }];
     const completed = { type: "response.completed", response: { output: [{ content }] } };
     expect(turn.add(completed)).toEqual({ text: "Hi", reasoning: "" });
   });
 
   test("separates the parts of a summary, and supports reasoning without a summary", () => {
-    const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
+    const turn = new ResponseAssembly(new ProviderFailures("openai", "", () => undefined));
     const part = (summary_index: number) =>
       turn.add({ type: "response.reasoning_summary_part.added", summary_index });
     expect(part(0)).toEqual({ text: "", reasoning: "" });
@@ -97,7 +97,7 @@ describe("a turn of the Responses API", () => {
     [piece(0, "{"), "before their call"],
     [{ type: "response.completed" }, "response is not an object"],
   ])("is malformed when an event is %j", (event, message) => {
-    const turn = new ResponseAssembly(new ProviderFailures("openai", ""));
+    const turn = new ResponseAssembly(new ProviderFailures("openai", "", () => undefined));
     expect(() => turn.add(event)).toThrow(
       expect.objectContaining({ reason: "malformed", message: expect.stringContaining(message) }),
     );

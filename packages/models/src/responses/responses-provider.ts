@@ -2,7 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import { openaiGenerator, openaiMedia } from "../media/openai-media.ts";
-import { openaiAddress, openaiClient } from "../wire/openai-client.ts";
+import { openaiAddress, openaiClient, openaiErrors } from "../wire/openai-client.ts";
 import { priceListAt } from "../wire/price-list.ts";
 import { ProviderFailures } from "../wire/provider-failures.ts";
 import type { ProviderOptions } from "../wire/provider-options.ts";
@@ -18,7 +18,7 @@ export interface ResponsesOptions extends ProviderOptions {
 
 /** Creates a provider that calls models over the Responses API of OpenAI or of a compatible server. */
 export function responsesProvider(options: ResponsesOptions): ModelProvider {
-  const client = openaiClient(options);
+  const openClient = openaiClient(options);
   const descriptor = create(ProviderDescriptorSchema, {
     name: options.name ?? "openai",
     capabilities: { tools: true, parallelToolCalls: true, reasoning: true },
@@ -26,7 +26,7 @@ export function responsesProvider(options: ResponsesOptions): ModelProvider {
     generates: [...openaiMedia],
     priceList: priceListAt(options.baseUrl ?? openaiAddress),
   });
-  const failures = new ProviderFailures(descriptor.name, options.apiKey);
+  const failures = new ProviderFailures(descriptor.name, options.apiKey, openaiErrors);
   return {
     descriptor,
     media: openaiGenerator(options, { failures, provider: descriptor.name }),
@@ -34,6 +34,7 @@ export function responsesProvider(options: ResponsesOptions): ModelProvider {
     async *stream(request, signal) {
       try {
         const body = responsesRequest(request, options.reasoningSummary);
+        const client = await openClient();
         const response = await client.responses.create(body, { signal }).asResponse();
         const { upstreamName } = request.model;
         yield* readAnswer(response, new ResponseAssembly(failures), upstreamName, failures, signal);

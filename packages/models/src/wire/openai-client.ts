@@ -1,19 +1,38 @@
-import OpenAI from "openai";
+import type OpenAI from "openai";
 import { dropEnvironmentHeaders } from "./drop-environment-headers.ts";
 import { keepAliveFetch } from "./keep-alive-fetch.ts";
+import type { SdkErrors } from "./provider-failures.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import { defaultIdleTimeoutMs } from "./provider-options.ts";
 
 /** The public address of OpenAI. */
 export const openaiAddress = "https://api.openai.com/v1";
 
-/** Creates a client of the OpenAI API that makes no retries. */
-export function openaiClient({
+let loaded: typeof import("openai") | undefined;
+
+/** Loads the SDK of OpenAI. It has hundreds of modules, so processes that do not call this API do without it. */
+export async function loadOpenai(): Promise<typeof import("openai")> {
+  return (loaded ??= await import("openai"));
+}
+
+/** The errors of the SDK of OpenAI. Undefined: it was not loaded, and so has thrown none. */
+export function openaiErrors(): SdkErrors | undefined {
+  return loaded;
+}
+
+/** Returns a function that returns a client of the OpenAI API, which makes no retries. The first call loads the SDK. */
+export function openaiClient(options: ProviderOptions): () => Promise<OpenAI> {
+  let client: Promise<OpenAI> | undefined;
+  return () => (client ??= openClient(options));
+}
+
+async function openClient({
   apiKey,
   baseUrl = openaiAddress,
   idleTimeoutMs = defaultIdleTimeoutMs,
   ignoresEnvironment = false,
-}: ProviderOptions): OpenAI {
+}: ProviderOptions): Promise<OpenAI> {
+  const { OpenAI } = await loadOpenai();
   const client = new OpenAI({
     apiKey,
     baseURL: baseUrl,

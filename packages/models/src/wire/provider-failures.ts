@@ -1,8 +1,3 @@
-import {
-  APIConnectionError as AnthropicConnectionError,
-  APIError as AnthropicError,
-} from "@anthropic-ai/sdk";
-import { APIConnectionError, APIError } from "openai";
 import type { ModelFailureReason } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import type { Fields } from "./merge-delta.ts";
@@ -15,14 +10,27 @@ const maxMessageCharacters = 500;
 /** The length from which a key is treated as a secret. */
 const minKeyCharacters = 8;
 
+/** The classes of the errors that the SDK of a provider throws. */
+export interface SdkErrors {
+  readonly APIError: abstract new (...given: never) => Error & {
+    readonly status: unknown;
+    readonly error: unknown;
+    readonly headers: Headers | undefined;
+  };
+  readonly APIConnectionError: abstract new (...given: never) => Error;
+}
+
 /** Classifies the failures of one provider by what a caller can do about them. Its messages never contain the key. */
 export class ProviderFailures {
   readonly #provider: string;
   readonly #apiKey: string;
+  readonly #sdk: () => SdkErrors | undefined;
 
-  constructor(provider: string, apiKey: string) {
+  /** `sdk` returns the errors of the provider's SDK once it is loaded. */
+  constructor(provider: string, apiKey: string, sdk: () => SdkErrors | undefined) {
     this.#provider = provider;
     this.#apiKey = apiKey;
+    this.#sdk = sdk;
   }
 
   /**
@@ -30,12 +38,13 @@ export class ProviderFailures {
    * is a bug of this program.
    */
   ofException(error: unknown): unknown {
-    if (isUnreachable(error)) {
+    const sdk = this.#sdk();
+    if (isUnreachable(error, sdk)) {
       const message = `${this.#provider} cannot be reached: ${this.#withoutKey(causeOf(error))}`;
       const isUnprocessed = unsentCodes.has(codeOf(error));
       return new ModelFailure("unavailable", message, { cause: error, isUnprocessed });
     }
-    if (!(error instanceof APIError || error instanceof AnthropicError)) return error;
+    if (sdk === undefined || !(error instanceof sdk.APIError)) return error;
     const status = typeof error.status === "number" ? error.status : undefined;
     return this.#refusal(status, error.error ?? error.message, {
       cause: error,
@@ -149,9 +158,9 @@ function messageIn({ message }: Fields): string {
 }
 
 /** Whether a connection failed: by an SDK's exception, or within an answer by an exception of the system. */
-function isUnreachable(error: unknown): boolean {
-  if (error instanceof APIConnectionError || error instanceof AnthropicConnectionError) return true;
-  const isOfApi = error instanceof APIError || error instanceof AnthropicError;
+function isUnreachable(error: unknown, sdk: SdkErrors | undefined): boolean {
+  if (sdk !== undefined && error instanceof sdk.APIConnectionError) return true;
+  const isOfApi = sdk !== undefined && error instanceof sdk.APIError;
   return error instanceof Error && !isOfApi && "code" in error;
 }
 

@@ -1,4 +1,3 @@
-import { A2AError } from "@a2a-js/sdk/errors";
 import { create } from "@bufbuild/protobuf";
 import { ModelCatalogSchema } from "@reeve/contracts/agent";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
@@ -6,8 +5,6 @@ import type { RemoteAgents } from "@reeve/engine/ports/run-ports";
 import type { Environment } from "@reeve/platform/config";
 import { steadyClock } from "@reeve/platform/async/clock";
 import type { Providers } from "@reeve/models/registry/provider-registry";
-import { RemoteClients } from "./remote-clients.ts";
-import { remoteAgentProvider } from "./remote-provider.ts";
 import { readRemotes } from "./remotes-file.ts";
 
 /** The agents elsewhere that a runtime may call. */
@@ -22,6 +19,10 @@ export async function openRemoteAgents(
   signal: AbortSignal,
 ): Promise<OpenedRemoteAgents | undefined> {
   if (path === undefined) return undefined;
+  // Other runtimes do not load the SDK.
+  const { A2AError } = await import("@a2a-js/sdk/errors");
+  const { RemoteClients } = await import("./remote-clients.ts");
+  const { remoteAgentProvider } = await import("./remote-provider.ts");
   const clients = new RemoteClients(await readRemotes(path, environment, signal), steadyClock.now);
   return {
     provider: remoteAgentProvider(clients),

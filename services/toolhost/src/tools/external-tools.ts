@@ -7,12 +7,12 @@ import { usesSecrets } from "../secrets/secret-references.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { McpServerConfig } from "./mcp/mcp-config.ts";
 import { readMcpConfig } from "./mcp/mcp-config.ts";
-import { McpServer } from "./mcp/mcp-server.ts";
+import type { McpServer } from "./mcp/mcp-server.ts";
 import { mcpTools } from "./mcp/mcp-tools.ts";
 import { usesTenantSecrets } from "./mcp/tenant-settings.ts";
 import type { ProviderConfig } from "./providers/provider-config.ts";
 import { readProviderConfig } from "./providers/provider-config.ts";
-import { ToolProvider } from "./providers/tool-provider.ts";
+import type { ToolProvider } from "./providers/tool-provider.ts";
 
 /** The MCP servers and the tool providers of a host, by name. */
 export interface ExternalSources {
@@ -80,21 +80,32 @@ export class ExternalTools implements AsyncDisposable {
 
   /**
    * Connects to the sources. Each has its tools as soon as it answers; one that does not is tried again in the background.
-   * Returns one promise for each, which resolves when it was tried once.
+   * Returns one promise for each, which resolves when it was tried once. A host without a kind of source does not load what connects to it.
    */
-  connect({ servers, providers }: ExternalSources): readonly Promise<TriedSource>[] {
-    const tried: Promise<TriedSource>[] = [];
-    for (const [name, config] of servers) {
-      const server = this.#resources.use(new McpServer(name, config, this.#ports));
-      this.#sources.push(() => mcpTools(server));
-      tried.push(server.tried.then(() => ({ kind: "MCP server", ...resultOf(server) })));
+  async connect({
+    servers,
+    providers,
+  }: ExternalSources): Promise<readonly { readonly tried: Promise<TriedSource> }[]> {
+    const sources: { readonly tried: Promise<TriedSource> }[] = [];
+    if (servers.size > 0) {
+      const { McpServer } = await import("./mcp/mcp-server.ts");
+      for (const [name, config] of servers) {
+        const server = this.#resources.use(new McpServer(name, config, this.#ports));
+        this.#sources.push(() => mcpTools(server));
+        const tried = server.tried.then(() => resultOf("MCP server", server));
+        sources.push({ tried });
+      }
     }
-    for (const [name, config] of providers) {
-      const provider = this.#resources.use(new ToolProvider(name, config, this.#ports));
-      this.#sources.push(() => provider.tools);
-      tried.push(provider.tried.then(() => ({ kind: "tool provider", ...resultOf(provider) })));
+    if (providers.size > 0) {
+      const { ToolProvider } = await import("./providers/tool-provider.ts");
+      for (const [name, config] of providers) {
+        const provider = this.#resources.use(new ToolProvider(name, config, this.#ports));
+        this.#sources.push(() => provider.tools);
+        const tried = provider.tried.then(() => resultOf("tool provider", provider));
+        sources.push({ tried });
+      }
     }
-    return tried;
+    return sources;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -102,6 +113,9 @@ export class ExternalTools implements AsyncDisposable {
   }
 }
 
-function resultOf({ name, tools, problem }: McpServer | ToolProvider): Omit<TriedSource, "kind"> {
-  return { name, tools: tools.length, problem };
+function resultOf(
+  kind: TriedSource["kind"],
+  { name, tools, problem }: McpServer | ToolProvider,
+): TriedSource {
+  return { kind, name, tools: tools.length, problem };
 }

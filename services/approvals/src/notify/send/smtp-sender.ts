@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import { onAbort } from "@reeve/platform/async/on-abort";
 import { abortable } from "@reeve/platform/async/abortable";
 import { Failure } from "@reeve/platform/failure";
@@ -24,6 +23,8 @@ export function smtpSender(
       const { notificationId } = notification;
       const bounded = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       try {
+        // Only deployments with mail need it.
+        const { createTransport } = await import("nodemailer");
         const transport = createTransport(await transportOptions(receiver, readSecret, timeoutMs));
         using closing = new DisposableStack();
         closing.defer(() => transport.close());
