@@ -112,8 +112,10 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     await expectAccessible(page);
     const before = await reeve.agents.getAgent({ agentId: "planned" });
     expect(before.agent?.revision).toBe(1);
-    await page.getByText("The plan is ready.").first().waitFor();
     await page.getByRole("button", { name: "Apply to planned" }).click();
+    // The turn ends while the question is open, which must not close it.
+    await page.getByText("The plan is ready.").waitFor();
+    await page.getByText("Show the run").waitFor();
     await page.getByRole("button", { name: "Save it as revision 2" }).click();
     await page.getByText("Saved as revision 2.").waitFor();
     const { agent } = await reeve.agents.getAgent({ agentId: "planned" });

@@ -61,7 +61,7 @@ export function play({ messages }: Asked): Played {
     case "Build":
       return results === 0
         ? call("build_workflow", { objective: "greet a person" })
-        : { text: "The plan is ready." };
+        : { text: "The plan is ready.", paceMs: 250 };
     case "Plan":
       return call("finish_subtask", plan);
     case "Slow":

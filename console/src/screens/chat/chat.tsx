@@ -7,8 +7,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { Permitted } from "../../access/permitted.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { ChatComposer } from "./chat-composer.tsx";
-import { LiveTurn } from "./live-turn.tsx";
-import { PastTurns } from "./past-turns.tsx";
+import { Turns } from "./turns.tsx";
 
 interface ChatProps {
   /** Undefined: a new thread. */
@@ -47,8 +46,7 @@ export function Chat({ threadId = "", agentId, workflowId }: ChatProps) {
       )}
       {thread.error !== null && !isMissing && <ProblemView problem={problemOf(thread.error)} />}
       {isMissing && <Empty title="There is no such thread">It may have been deleted.</Empty>}
-      {!isNew && !isMissing && <PastTurns threadId={threadId} turns={turns} activeRunId={active} />}
-      {active !== "" && <LiveTurn key={active} runId={active} />}
+      {!isNew && !isMissing && <Turns threadId={threadId} turns={turns} activeRunId={active} />}
       <Permitted method={RunService.method.startRun} action="Sending a message">
         <ChatComposer
           threadId={threadId}

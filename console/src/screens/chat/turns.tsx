@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import type { ThreadMessage } from "@reeve/contracts/thread";
 import { Role, ThreadService } from "@reeve/contracts/thread";
-import { useEffect } from "react";
+import { useEffect, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { plural } from "../../format/amounts.ts";
 import { Markdown } from "../../ui/content/markdown.tsx";
@@ -10,19 +10,31 @@ import { MessageParts } from "../../ui/content/message-parts.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { buildWorkflowName } from "../workflows/plan/read-plan.ts";
+import { LiveTurn } from "./live-turn.tsx";
 import { PastPlan } from "./past-plan.tsx";
+import { placeTurns } from "./place-turns.ts";
 import { StoredTree } from "./stored-tree.tsx";
 
-interface PastTurnsProps {
+/** How many turns that have ended stay as they were shown live. The oldest are shown as they are stored then. */
+const maxWatched = 20;
+
+interface TurnsProps {
   readonly threadId: string;
   /** The number of turns that have ended: the messages are read again when it changes. */
   readonly turns: number;
-  /** The run whose turn is shown live. Its messages are left out until it is no longer active. */
+  /** Empty: no turn is active. */
   readonly activeRunId: string;
 }
 
-/** The messages of the turns that have ended, with what their runs did. */
-export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
+/**
+ * The turns of a thread, with what their runs did. A turn that a person saw while it was active stays as it is when it ends: what is open
+ * in it, such as a question before a plan is applied, must not close.
+ */
+export function Turns({ threadId, turns, activeRunId }: TurnsProps) {
+  const [watched, setWatched] = useState<readonly string[]>([]);
+  if (activeRunId !== "" && !watched.includes(activeRunId)) {
+    setWatched([...watched, activeRunId].slice(-maxWatched));
+  }
   const { data, error, refetch } = useQuery(ThreadService.method.listThreadMessages, {
     threadId,
     pageSize: 1_000,
@@ -30,35 +42,42 @@ export function PastTurns({ threadId, turns, activeRunId }: PastTurnsProps) {
   useEffect(() => {
     if (turns > 0) void refetch();
   }, [turns, refetch]);
-  if (error !== null) return <ProblemView problem={problemOf(error)} />;
+  const messages = data?.messages ?? [];
   return (
-    <ol className="items">
-      {(data?.messages ?? [])
-        .filter(({ runId }) => runId !== activeRunId)
-        .map((message, index, all) => (
-          // Messages are only added at the end.
-          <li key={index}>
-            {message.role === Role.USER ? (
-              <div className="message user">
-                <Markdown text={message.text} />
-                <MessageParts parts={message.parts} />
-              </div>
+    <>
+      {error !== null && <ProblemView problem={problemOf(error)} />}
+      <ol className="items">
+        {placeTurns(messages, watched).map((part) => (
+          <li key={part.key}>
+            {part.kind === "live" ? (
+              <LiveTurn runId={part.runId} />
             ) : (
-              <Answer message={message} isLast={index === all.length - 1} />
+              <Message message={part.message} isLast={part.message === messages.at(-1)} />
             )}
           </li>
         ))}
-    </ol>
+      </ol>
+    </>
   );
 }
 
-interface AnswerProps {
+interface MessageProps {
   readonly message: ThreadMessage;
   /** Whether no message follows it. */
   readonly isLast: boolean;
 }
 
-function Answer({ message, isLast }: AnswerProps) {
+function Message({ message, isLast }: MessageProps) {
+  if (message.role !== Role.USER) return <Answer message={message} isLast={isLast} />;
+  return (
+    <div className="message user">
+      <Markdown text={message.text} />
+      <MessageParts parts={message.parts} />
+    </div>
+  );
+}
+
+function Answer({ message, isLast }: MessageProps) {
   const nodes = message.executionTree?.nodes ?? [];
   return (
     <div className="message agent">
