@@ -20,6 +20,7 @@ export function filterOf(
     startedBy: user,
     text,
     minCostUsd: cost,
+    hasFailedSubtasks: search.parts === "failed",
     statuses: [...statusesOf(search)],
     labels: label === undefined ? {} : labelOf(label),
     ...(ageMs !== undefined && { createdAfter: timestampFromMs(startOf(nowMs, ageMs)) }),

@@ -72,6 +72,13 @@ export function RunFilters({ search, counts }: RunFiltersProps) {
         onChange={(event) => change({ cost: Number(event.target.value) })}
       />
       <FilterChoice
+        label="Subtasks"
+        all="All outcomes of subtasks"
+        value={search.parts}
+        choices={[{ value: "failed", name: "With failed subtasks" }]}
+        onChange={(parts) => change({ parts })}
+      />
+      <FilterChoice
         label="Order"
         all="Newest first"
         value={search.by}

@@ -21,6 +21,7 @@ export const RunRow = memo(
   function RunRow({ run, index, isChosen, onChoose, measure }: RunRowProps) {
     const ended = isTerminal(run.status);
     const startedMs = msOf(run.createdAt);
+    const failed = run.failedSubtasks ?? 0;
     return (
       <tr ref={measure} data-index={index} aria-rowindex={index + 2}>
         <td className="choose">
@@ -41,6 +42,7 @@ export const RunRow = memo(
           <span className="sub">
             <span className="narrow-only">{run.agentId}</span>
             {waitOf(run) !== "" && <span className="wait">{waitOf(run)}</span>}
+            {failed > 0 && <span className="bad">{plural(failed, "failed subtask")}</span>}
             <span className="mono">{run.runId}</span>
             {run.threadId !== "" && <span>thread {run.threadId}</span>}
             {Object.entries(run.labels).map(([key, value]) => (

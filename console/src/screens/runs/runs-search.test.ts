@@ -11,7 +11,8 @@ test("an address with anything in it is read as the filters that it has", () => 
     status: ["failed"],
     since: "24h",
   });
-  expect(readRunsSearch({ cost: 0.5 })).toEqual({ cost: 0.5 });
+  expect(readRunsSearch({ cost: 0.5, parts: "some" })).toEqual({ cost: 0.5 });
+  expect(readRunsSearch({ parts: "failed" })).toEqual({ parts: "failed" });
 });
 
 test("the filters of an address become the filter of a request", () => {
@@ -22,6 +23,7 @@ test("the filters of an address become the filter of a request", () => {
     startedBy: "ann",
     text: "",
     minCostUsd: 2,
+    hasFailedSubtasks: false,
     statuses: [RunStatus.RUNNING, RunStatus.STARTING],
     labels: { team: "a=b" },
   });

@@ -14,6 +14,8 @@ export interface RunsSearch {
   readonly cost?: number;
   /** How long ago the runs were started at most. */
   readonly since?: Since;
+  /** Whether only runs of which a subtask failed are listed. */
+  readonly parts?: "failed";
   /** Whether the most expensive runs are listed first. */
   readonly by?: "cost";
 }
@@ -50,6 +52,7 @@ export function readRunsSearch(search: Record<string, unknown>): RunsSearch {
     ...(names.length > 0 && { status: names }),
     ...(dollars !== undefined && { cost: dollars }),
     ...(chosen && { since: chosen }),
+    ...(search["parts"] === "failed" && { parts: "failed" as const }),
     ...(search["by"] === "cost" && { by: "cost" as const }),
   };
 }

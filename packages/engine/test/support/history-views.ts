@@ -49,9 +49,10 @@ function ofHead(head: RunHead): Views {
       ...runOf(head),
       // A view of its own.
       plan: [],
-      // What follows from other views: the calls and approvals, and what was used.
+      // What follows from other views: the calls and approvals, what was used, and the tree.
       waitingFor: [],
       spentUsd: undefined,
+      failedSubtasks: undefined,
     }),
     used: head.spent,
     tree: toJson(ExecutionTreeSchema, treeOf(head.tree)),

@@ -22,7 +22,7 @@ export function outputOf({ output, structured }: RunHead): string {
 export function runOf(head: RunHead): Run {
   if (!head.isCreated) throw new Error("cannot show a run that does not exist");
   const { runId, agentId, status, inputPreview, labels, threadId, scripted, startedBy } = head;
-  const { createdAt, endedAt, error, cost, spentUsd, unknownEventSequence } = head;
+  const { createdAt, endedAt, error, cost, spentUsd, failedSubtasks, unknownEventSequence } = head;
   const modelWait = isTerminal(status) ? undefined : firstWait(head.modelWaits);
   return create(RunSchema, {
     runId,
@@ -36,6 +36,7 @@ export function runOf(head: RunHead): Run {
     pendingApprovals: head.pendingApprovals,
     waitingFor: shownWaits(head.waitingFor.filter(({ id }) => !isClosed(head, id))),
     ...(spentUsd !== undefined && { spentUsd }),
+    ...(failedSubtasks !== undefined && { failedSubtasks }),
     labels,
     threadId,
     scripted,

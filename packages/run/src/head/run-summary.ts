@@ -34,6 +34,7 @@ export type RunSummary = Readonly<
     | "startedBy"
     | "waitingFor"
     | "spentUsd"
+    | "failedSubtasks"
   >
 >;
 
@@ -60,7 +61,10 @@ export function applyToSummary<Summarized extends RunSummary>(
   before: Summarized,
   envelope: RunEvent,
 ): Summarized {
-  const after = withSpent(withWaits(applied(before, envelope), envelope), envelope);
+  const after = withSpent(
+    withWaits(withFailures(applied(before, envelope), envelope), envelope),
+    envelope,
+  );
   if (after === before) return before;
   const status = isTerminal(before.status) ? before.status : after.status;
   // The end of a run withdraws its approvals, and the calls of clients.
@@ -70,6 +74,17 @@ export function applyToSummary<Summarized extends RunSummary>(
 function withWaits<Summarized extends RunSummary>(before: Summarized, event: RunEvent): Summarized {
   const waitingFor = runWaitsAfter(before.waitingFor, event);
   return waitingFor === before.waitingFor ? before : { ...before, waitingFor: [...waitingFor] };
+}
+
+/** A run without a failure is known from its creation. A summary of an earlier version does not count: a part is not known. */
+function withFailures<Summarized extends RunSummary>(
+  before: Summarized,
+  { event }: RunEvent,
+): Summarized {
+  if (event.case === "runCreated") return { ...before, failedSubtasks: 0 };
+  if (event.case !== "subtask" || !event.value.ended || !event.value.isError) return before;
+  if (before.failedSubtasks === undefined) return before;
+  return { ...before, failedSubtasks: before.failedSubtasks + 1 };
 }
 
 /** A run costs nothing when it is created. A summary without a cost stays so: a part of it is not known. */

@@ -1944,6 +1944,10 @@ pub struct Run {
     /// called, and for runs that an earlier version indexed.
     #[prost(double, optional, tag = "31")]
     pub spent_usd: ::core::option::Option<f64>,
+    /// How many subtasks of the run have failed so far, at any depth, those of delegates included. Unset for runs that an earlier version
+    /// indexed.
+    #[prost(uint32, optional, tag = "50")]
+    pub failed_subtasks: ::core::option::Option<u32>,
 }
 /// Something that a run waits for.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2243,6 +2247,9 @@ pub struct RunFilter {
     /// the same.
     #[prost(string, tag = "9")]
     pub text: ::prost::alloc::string::String,
+    /// Only runs of which a subtask has failed, whatever their status. Without those that an earlier version indexed.
+    #[prost(bool, tag = "20")]
+    pub has_failed_subtasks: bool,
 }
 /// Request of `CountRuns`.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2525,7 +2532,7 @@ pub enum RunOrder {
     Newest = 1,
     /// The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
     /// nothing, and without those whose cost is not known because they called a model without a price. The list has one page, and cannot
-    /// be filtered by text and labels.
+    /// be filtered by text, labels, and failed subtasks.
     Cost = 2,
 }
 impl RunOrder {

@@ -36,7 +36,10 @@ export async function costliestRuns(
   const given = filterOf({ ...request, filter: request.filter ?? create(RunFilterSchema) });
   if (given === undefined) return { runs: [], isPartial: false };
   if (!isKnownWithoutDecoding(given)) {
-    throw invalid("filter", "the list by cost cannot be filtered by text and labels");
+    throw invalid(
+      "filter",
+      "the list by cost cannot be filtered by text, labels, and failed subtasks",
+    );
   }
   const size = Math.min(request.pageSize || maxSize, maxSize);
   let top: { readonly order: string; readonly amount: number }[] = [];

@@ -11,14 +11,15 @@ const maxSlice = 1_000;
 type SearchableRuns = Parameters<Parameters<RunLists["read"]>[1]>[0];
 
 /** Whether the index knows which runs match without their records. */
-export function isKnownWithoutDecoding({ text, labels }: RunFilter): boolean {
-  return text === "" && Object.keys(labels).length === 0;
+export function isKnownWithoutDecoding(filter: RunFilter): boolean {
+  const { text, labels, hasFailedSubtasks } = filter;
+  return text === "" && Object.keys(labels).length === 0 && !hasFailedSubtasks;
 }
 
 interface Outlined {
   readonly lists: RunLists;
   readonly tenant: string;
-  /** A text and labels select nothing here. */
+  /** A text, labels, and failed subtasks select nothing here. */
   readonly filter: RunFilter;
 }
 

@@ -55,8 +55,8 @@ const parts: readonly Part[] = [
   { agentId: "payer", threadId: "thr_1", startedBy: "ann", labels: { team: "blue", eu: "" } },
   { agentId: "payer", startedBy: "bob", cost: { costUsd: 0.5 }, inputPreview: "Pay the Zoë bill" },
   { agentId: "writer", startedBy: "ann", status: ERROR, cost: { costUsd: 2 } },
-  { agentId: "writer", labels: { team: "red" }, status: RUNNING },
-  { agentId: "writer", threadId: "thr_1", cost: {} },
+  { agentId: "writer", labels: { team: "red" }, status: RUNNING, failedSubtasks: 2 },
+  { agentId: "writer", threadId: "thr_1", cost: {}, failedSubtasks: 0 },
 ];
 const at = (second: number) => timestampFromMs(second * secondMs);
 
@@ -78,6 +78,7 @@ test.each<[string, Filter, number[]]>([
   ["a time", { createdAfter: at(2), createdBefore: at(4) }, [3, 2]],
   ["a time that is empty", { createdAfter: at(4), createdBefore: at(2) }, []],
   ["a cost", { minCostUsd: 0.5 }, [3, 2]],
+  ["failed subtasks", { hasFailedSubtasks: true }, [4]],
   ["a text of the input", { text: "ZOË" }, [2]],
   ["a part of the id", { text: "00004" }, [4]],
 ])(
@@ -187,4 +188,5 @@ test("lists the most expensive runs first, with what they have cost so far", asy
   expect(await costliest({})).toEqual([2, 3]);
   expect(await costliest({ statuses: [COMPLETED] })).toEqual([3, 1]);
   await expect(costliest({ text: "bill" })).rejects.toMatchObject({ kind: "invalid" });
+  await expect(costliest({ hasFailedSubtasks: true })).rejects.toMatchObject({ kind: "invalid" });
 });

@@ -62,6 +62,7 @@ export function matching(filter: RunFilter): (run: Run) => boolean {
     (filter.agentId === "" || agentId === filter.agentId) &&
     (filter.threadId === "" || threadId === filter.threadId) &&
     (filter.startedBy === "" || startedBy === filter.startedBy) &&
+    (!filter.hasFailedSubtasks || (run.failedSubtasks ?? 0) > 0) &&
     (filter.minCostUsd === 0 || costOfRun(run) >= filter.minCostUsd) &&
     labels.every(([name, value]) => hasLabel(run.labels, name, value)) &&
     (text === "" || [runId, inputPreview].some((part) => part.toLowerCase().includes(text)));

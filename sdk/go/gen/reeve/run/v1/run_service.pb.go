@@ -148,7 +148,7 @@ const (
 	RunOrder_RUN_ORDER_NEWEST RunOrder = 1
 	// The most expensive first, with what runs have cost so far: at most 100 of the newest 10,000 that match, without those that cost
 	// nothing, and without those whose cost is not known because they called a model without a price. The list has one page, and cannot
-	// be filtered by text and labels.
+	// be filtered by text, labels, and failed subtasks.
 	RunOrder_RUN_ORDER_COST RunOrder = 2
 )
 
@@ -254,9 +254,12 @@ type Run struct {
 	WaitingFor []*RunWait `protobuf:"bytes,30,rep,name=waiting_for,json=waitingFor,proto3" json:"waiting_for,omitempty"`
 	// What the run has cost so far, in US dollars; once it has ended, the same as `cost`. Unset if a model without a price was
 	// called, and for runs that an earlier version indexed.
-	SpentUsd      *float64 `protobuf:"fixed64,31,opt,name=spent_usd,json=spentUsd,proto3,oneof" json:"spent_usd,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	SpentUsd *float64 `protobuf:"fixed64,31,opt,name=spent_usd,json=spentUsd,proto3,oneof" json:"spent_usd,omitempty"`
+	// How many subtasks of the run have failed so far, at any depth, those of delegates included. Unset for runs that an earlier version
+	// indexed.
+	FailedSubtasks *uint32 `protobuf:"varint,50,opt,name=failed_subtasks,json=failedSubtasks,proto3,oneof" json:"failed_subtasks,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Run) Reset() {
@@ -474,6 +477,13 @@ func (x *Run) GetWaitingFor() []*RunWait {
 func (x *Run) GetSpentUsd() float64 {
 	if x != nil && x.SpentUsd != nil {
 		return *x.SpentUsd
+	}
+	return 0
+}
+
+func (x *Run) GetFailedSubtasks() uint32 {
+	if x != nil && x.FailedSubtasks != nil {
+		return *x.FailedSubtasks
 	}
 	return 0
 }
@@ -1507,9 +1517,11 @@ type RunFilter struct {
 	MinCostUsd float64 `protobuf:"fixed64,8,opt,name=min_cost_usd,json=minCostUsd,proto3" json:"min_cost_usd,omitempty"`
 	// Only runs with this text in their id or in the start of their input. Upper and lower case are
 	// the same.
-	Text          string `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Text string `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`
+	// Only runs of which a subtask has failed, whatever their status. Without those that an earlier version indexed.
+	HasFailedSubtasks bool `protobuf:"varint,20,opt,name=has_failed_subtasks,json=hasFailedSubtasks,proto3" json:"has_failed_subtasks,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *RunFilter) Reset() {
@@ -1603,6 +1615,13 @@ func (x *RunFilter) GetText() string {
 		return x.Text
 	}
 	return ""
+}
+
+func (x *RunFilter) GetHasFailedSubtasks() bool {
+	if x != nil {
+		return x.HasFailedSubtasks
+	}
+	return false
 }
 
 // Request of `CountRuns`.
@@ -2650,7 +2669,8 @@ var File_reeve_run_v1_run_service_proto protoreflect.FileDescriptor
 
 const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\n" +
-	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xe0\t\n" +
+	"\x1ereeve/run/v1/run_service.proto\x12\freeve.run.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a$reeve/agent/v1/resolution_plan.proto\x1a\x1ereeve/content/v1/content.proto\x1a\x1creeve/run/v1/run_event.proto\x1a$reeve/thread/v1/execution_tree.proto\x1a\x1dreeve/thread/v1/message.proto\x1a\x1freeve/tool/v1/client_tool.proto\x1a\x18reeve/tool/v1/tool.proto\"\xa2\n" +
+	"\n" +
 	"\x03Run\x12\x15\n" +
 	"\x06run_id\x18\x01 \x01(\tR\x05runId\x12\x19\n" +
 	"\bagent_id\x18\x02 \x01(\tR\aagentId\x12/\n" +
@@ -2684,12 +2704,14 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"inputParts\x126\n" +
 	"\vwaiting_for\x18\x1e \x03(\v2\x15.reeve.run.v1.RunWaitR\n" +
 	"waitingFor\x12 \n" +
-	"\tspent_usd\x18\x1f \x01(\x01H\x00R\bspentUsd\x88\x01\x01\x1a9\n" +
+	"\tspent_usd\x18\x1f \x01(\x01H\x00R\bspentUsd\x88\x01\x01\x12,\n" +
+	"\x0ffailed_subtasks\x182 \x01(\rH\x01R\x0efailedSubtasks\x88\x01\x01\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01:\x00B\f\n" +
 	"\n" +
-	"_spent_usd\"\xd9\x01\n" +
+	"_spent_usdB\x12\n" +
+	"\x10_failed_subtasks\"\xd9\x01\n" +
 	"\aRunWait\x12-\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x19.reeve.run.v1.RunWaitKindR\x04kind\x12\x0e\n" +
 	"\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n" +
@@ -2771,7 +2793,7 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\tthread_id\x18\x05 \x01(\tB\x00R\bthreadId\x12/\n" +
 	"\x06filter\x18\x06 \x01(\v2\x17.reeve.run.v1.RunFilterR\x06filter\x12.\n" +
 	"\x05order\x18\n" +
-	" \x01(\x0e2\x16.reeve.run.v1.RunOrderB\x00R\x05order\"\xd7\x03\n" +
+	" \x01(\x0e2\x16.reeve.run.v1.RunOrderB\x00R\x05order\"\x87\x04\n" +
 	"\tRunFilter\x12\x1b\n" +
 	"\bagent_id\x18\x01 \x01(\tB\x00R\aagentId\x125\n" +
 	"\bstatuses\x18\x02 \x03(\x0e2\x17.reeve.run.v1.RunStatusB\x00R\bstatuses\x12\x1d\n" +
@@ -2783,7 +2805,8 @@ const file_reeve_run_v1_run_service_proto_rawDesc = "" +
 	"\x0ecreated_before\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\rcreatedBefore\x12\"\n" +
 	"\fmin_cost_usd\x18\b \x01(\x01B\x00R\n" +
 	"minCostUsd\x12\x14\n" +
-	"\x04text\x18\t \x01(\tB\x00R\x04text\x1a9\n" +
+	"\x04text\x18\t \x01(\tB\x00R\x04text\x12.\n" +
+	"\x13has_failed_subtasks\x18\x14 \x01(\bR\x11hasFailedSubtasks\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"|\n" +

@@ -49,7 +49,7 @@ RUN_ORDER_NEWEST: RunOrder
 RUN_ORDER_COST: RunOrder
 
 class Run(_message.Message):
-    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id", "unknown_event_sequence", "incomplete_reason", "plan", "origin", "model_wait", "deleting", "started_by", "agent_revision", "plan_hash", "structured_output", "input_parts", "waiting_for", "spent_usd")
+    __slots__ = ("run_id", "agent_id", "status", "created_at", "ended_at", "last_sequence", "output", "error", "cost", "input_preview", "pending_approvals", "labels", "scripted", "thread_id", "unknown_event_sequence", "incomplete_reason", "plan", "origin", "model_wait", "deleting", "started_by", "agent_revision", "plan_hash", "structured_output", "input_parts", "waiting_for", "spent_usd", "failed_subtasks")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -84,6 +84,7 @@ class Run(_message.Message):
     INPUT_PARTS_FIELD_NUMBER: _ClassVar[int]
     WAITING_FOR_FIELD_NUMBER: _ClassVar[int]
     SPENT_USD_FIELD_NUMBER: _ClassVar[int]
+    FAILED_SUBTASKS_FIELD_NUMBER: _ClassVar[int]
     run_id: str
     agent_id: str
     status: _run_event_pb2.RunStatus
@@ -111,7 +112,8 @@ class Run(_message.Message):
     input_parts: _containers.RepeatedCompositeFieldContainer[_content_pb2.ContentPart]
     waiting_for: _containers.RepeatedCompositeFieldContainer[RunWait]
     spent_usd: float
-    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., model_wait: _Optional[_Union[ModelWait, _Mapping]] = ..., deleting: _Optional[bool] = ..., started_by: _Optional[str] = ..., agent_revision: _Optional[int] = ..., plan_hash: _Optional[str] = ..., structured_output: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., input_parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., waiting_for: _Optional[_Iterable[_Union[RunWait, _Mapping]]] = ..., spent_usd: _Optional[float] = ...) -> None: ...
+    failed_subtasks: int
+    def __init__(self, run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., status: _Optional[_Union[_run_event_pb2.RunStatus, str]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., ended_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., last_sequence: _Optional[int] = ..., output: _Optional[str] = ..., error: _Optional[_Union[_run_event_pb2.RunError, _Mapping]] = ..., cost: _Optional[_Union[_run_event_pb2.CostSummary, _Mapping]] = ..., input_preview: _Optional[str] = ..., pending_approvals: _Optional[_Iterable[str]] = ..., labels: _Optional[_Mapping[str, str]] = ..., scripted: _Optional[bool] = ..., thread_id: _Optional[str] = ..., unknown_event_sequence: _Optional[int] = ..., incomplete_reason: _Optional[_Union[_run_event_pb2.IncompleteReason, str]] = ..., plan: _Optional[_Iterable[str]] = ..., origin: _Optional[_Union[_run_event_pb2.RunOrigin, _Mapping]] = ..., model_wait: _Optional[_Union[ModelWait, _Mapping]] = ..., deleting: _Optional[bool] = ..., started_by: _Optional[str] = ..., agent_revision: _Optional[int] = ..., plan_hash: _Optional[str] = ..., structured_output: _Optional[_Union[_struct_pb2.Struct, _Mapping]] = ..., input_parts: _Optional[_Iterable[_Union[_content_pb2.ContentPart, _Mapping]]] = ..., waiting_for: _Optional[_Iterable[_Union[RunWait, _Mapping]]] = ..., spent_usd: _Optional[float] = ..., failed_subtasks: _Optional[int] = ...) -> None: ...
 
 class RunWait(_message.Message):
     __slots__ = ("kind", "id", "name", "answered_by_person", "client_id", "until")
@@ -285,7 +287,7 @@ class ListRunsRequest(_message.Message):
     def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., filter: _Optional[_Union[RunFilter, _Mapping]] = ..., order: _Optional[_Union[RunOrder, str]] = ...) -> None: ...
 
 class RunFilter(_message.Message):
-    __slots__ = ("agent_id", "statuses", "thread_id", "started_by", "labels", "created_after", "created_before", "min_cost_usd", "text")
+    __slots__ = ("agent_id", "statuses", "thread_id", "started_by", "labels", "created_after", "created_before", "min_cost_usd", "text", "has_failed_subtasks")
     class LabelsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -302,6 +304,7 @@ class RunFilter(_message.Message):
     CREATED_BEFORE_FIELD_NUMBER: _ClassVar[int]
     MIN_COST_USD_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    HAS_FAILED_SUBTASKS_FIELD_NUMBER: _ClassVar[int]
     agent_id: str
     statuses: _containers.RepeatedScalarFieldContainer[_run_event_pb2.RunStatus]
     thread_id: str
@@ -311,7 +314,8 @@ class RunFilter(_message.Message):
     created_before: _timestamp_pb2.Timestamp
     min_cost_usd: float
     text: str
-    def __init__(self, agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., started_by: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., created_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., min_cost_usd: _Optional[float] = ..., text: _Optional[str] = ...) -> None: ...
+    has_failed_subtasks: bool
+    def __init__(self, agent_id: _Optional[str] = ..., statuses: _Optional[_Iterable[_Union[_run_event_pb2.RunStatus, str]]] = ..., thread_id: _Optional[str] = ..., started_by: _Optional[str] = ..., labels: _Optional[_Mapping[str, str]] = ..., created_after: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., created_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., min_cost_usd: _Optional[float] = ..., text: _Optional[str] = ..., has_failed_subtasks: _Optional[bool] = ...) -> None: ...
 
 class CountRunsRequest(_message.Message):
     __slots__ = ("filter", "interval")
