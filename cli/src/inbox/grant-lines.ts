@@ -1,6 +1,5 @@
 import type { JsonObject } from "@bufbuild/protobuf";
-import { freeArguments } from "@reeve/agent/permission/free-arguments";
-import { parseRule } from "@reeve/agent/permission/parse-rule";
+import { freedomOf } from "@reeve/agent/permission/rule-freedom";
 import type { PermissionClass, ToolCall } from "@reeve/contracts/tool";
 import { oneLine } from "../render/plain-text.ts";
 import { shownExactly } from "../render/shown-exactly.ts";
@@ -28,19 +27,20 @@ export function grantLines(
 }
 
 function freedom(rule: string, args: JsonObject, inputSchema: JsonObject | undefined): string {
-  const { pattern, problem } = parseRule(rule);
-  if (pattern === undefined) return `the rule ${oneLine(problem, 400)}`;
-  const { conditions } = pattern;
-  if (conditions.length === 0) return "it matches all calls of the tool, with any arguments";
-  if (conditions.some(({ path }) => path === undefined)) {
-    return "it leaves free: all arguments except the primary one";
+  const freedom = freedomOf(rule, args, inputSchema);
+  switch (freedom.kind) {
+    case "unreadable":
+      return `the rule ${oneLine(freedom.problem, 400)}`;
+    case "all":
+      return "it matches all calls of the tool, with any arguments";
+    case "all but primary":
+      return "it leaves free: all arguments except the primary one";
+    case "some": {
+      const free = freedom.names.map((name) => oneLine(name, 64));
+      if (freedom.hasOthers) free.push("any argument that the call leaves out");
+      return free.length === 0
+        ? "it leaves no argument free"
+        : `it leaves free: ${free.join(", ")}`;
+    }
   }
-  const bound = new Set(
-    conditions.map(({ path: [first] = [] }) => (first?.kind === "member" ? first.name : undefined)),
-  );
-  const { names, hasOthers } = freeArguments(inputSchema, {});
-  const known = new Set([...Object.keys(args), ...names]);
-  const free = [...known].filter((name) => !bound.has(name)).map((name) => oneLine(name, 64));
-  if (hasOthers) free.push("any argument that the call leaves out");
-  return free.length === 0 ? "it leaves no argument free" : `it leaves free: ${free.join(", ")}`;
 }

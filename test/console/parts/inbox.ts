@@ -70,20 +70,36 @@ export function describeInbox(fixture: () => ConsoleFixture): void {
     expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
   });
 
-  test("lists the rules by which calls are approved, and revokes one", async () => {
+  test("makes a rule with a decision, by which calls are approved, lists it, and revokes it", async () => {
     const { approvals } = fixture().deployment.reeve;
     const approvalId = await fixture().waiting("payer");
-    const grant = { scope: GrantScope.RUN, rule: "add_todo" };
-    await approvals.decideApproval({ approvalId, approved: true, grant });
-    await using shown = await fixture().open("/inbox");
+    await using shown = await fixture().open(`/inbox/${approvalId}`);
     const { page } = shown;
+    await page.getByRole("button", { name: "Approve further calls, too" }).click();
+    const rule = page.getByLabel("Rule", { exact: true });
+    await page
+      .getByText("It leaves free: ")
+      .or(page.getByText("It leaves no argument free."))
+      .waitFor();
+    expect(await rule.inputValue()).toContain("add_todo(");
+    const approve = page.getByRole("button", { name: "Approve this and further calls" });
+    await rule.fill("add_todo(");
+    await page.getByText(/^The rule /).waitFor();
+    expect(await approve.isDisabled()).toBe(true);
+    await rule.fill("add_todo");
+    await page.getByText("It matches all calls of the tool").waitFor();
+    await page.getByLabel("Calls at most").fill("5");
+    await expectAccessible(page);
+    await approve.click();
     await page.getByRole("button", { name: "Rules in force" }).click();
     await page.getByRole("cell", { name: "add_todo", exact: true }).waitFor();
     await expectAccessible(page);
     await page.getByRole("button", { name: "Revoke" }).click();
     await page.getByText("No rule is in force").waitFor();
     const { grants } = await approvals.listGrants({});
-    expect(grants.map(({ revokedBy }) => revokedBy)).toEqual(["tester"]);
+    expect(grants).toMatchObject([
+      { rule: "add_todo", scope: GrantScope.RUN, maxUses: 5, revokedBy: "tester" },
+    ]);
     // An approval may be named before the inbox has it.
     expect(shown.problems.filter((each) => !each.includes("404"))).toEqual([]);
   });

@@ -52,8 +52,9 @@ export function ApprovalPanel({ approval, schema, onDecided, onNoted }: Approval
       isEditing={isEditing}
       isValid={isValid}
       isEmergencyOnly={isEmergencyOnly}
-      onSubmit={(approved, reason, breakGlass = false) =>
-        decision.submit({ approved, reason, content: edited, breakGlass })
+      schema={schema}
+      onSubmit={(approved, reason, more) =>
+        decision.submit({ approved, reason, content: edited, ...more })
       }
       onEdit={() => {
         setEditing(!isEditing);

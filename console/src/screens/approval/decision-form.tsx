@@ -1,10 +1,14 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { Link } from "@tanstack/react-router";
 import type { Approval } from "@reeve/contracts/approval";
 import type { ReactNode } from "react";
 import { useState } from "react";
 import type { Problem } from "../../api/problem.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
+import { Disclosure } from "../../ui/disclosure.tsx";
 import { BreakGlass } from "./break-glass.tsx";
+import type { GrantDraft } from "./grant/grant-draft.ts";
+import { GrantForm } from "./grant/grant-form.tsx";
 
 interface DecisionFormProps {
   readonly approval: Approval;
@@ -13,7 +17,13 @@ interface DecisionFormProps {
   readonly isEditing: boolean;
   /** Whether the arguments or the answer can be sent. */
   readonly isValid: boolean;
-  readonly onSubmit: (approved: boolean, reason: string, breakGlass?: boolean) => void;
+  /** JSON Schema of the arguments. Undefined: unknown. */
+  readonly schema: JsonObject | undefined;
+  readonly onSubmit: (
+    approved: boolean,
+    reason: string,
+    more?: { readonly breakGlass?: boolean; readonly grant?: GrantDraft },
+  ) => void;
   /** Begins or ends the editing of the arguments. */
   readonly onEdit: () => void;
   /** Whether only the emergency is offered: votes do not need this person. */
@@ -22,10 +32,12 @@ interface DecisionFormProps {
 
 /** The reason and the buttons of a decision. */
 export function DecisionForm(props: DecisionFormProps) {
-  const { approval, isPending, problem, isEditing, isValid, onSubmit, onEdit } = props;
+  const { approval, isPending, problem, isEditing, isValid, schema, onSubmit, onEdit } = props;
   const { isEmergencyOnly = false } = props;
   const { question } = approval;
   const [reason, setReason] = useState("");
+  // A rule cannot change arguments, answer a question, or replace a passkey.
+  const mayGrant = question === undefined && !isEditing && !approval.needsPasskey;
   const isBlocked = isPending || (isEditing && !isValid);
   const reasonField = (
     <label className="field">
@@ -36,7 +48,7 @@ export function DecisionForm(props: DecisionFormProps) {
   const emergency = question === undefined && (
     <BreakGlass
       isDisabled={isBlocked || reason.trim() === ""}
-      onBreak={() => onSubmit(true, reason, true)}
+      onBreak={() => onSubmit(true, reason, { breakGlass: true })}
     >
       {isEmergencyOnly && reasonField}
     </BreakGlass>
@@ -87,6 +99,16 @@ export function DecisionForm(props: DecisionFormProps) {
           </Choice>
         )}
       </div>
+      {mayGrant && (
+        <Disclosure summary="Approve further calls, too" name="grant">
+          <GrantForm
+            approval={approval}
+            schema={schema}
+            isDisabled={isBlocked}
+            onGrant={(grant) => onSubmit(true, reason, { grant })}
+          />
+        </Disclosure>
+      )}
       {emergency}
     </>
   );

@@ -9,6 +9,7 @@ import { useState } from "react";
 import { newId } from "../../api/new-id.ts";
 import { problemOf } from "../../api/problem.ts";
 import { confirmWithPasskey } from "../../api/passkeys.ts";
+import type { GrantDraft } from "./grant/grant-draft.ts";
 
 /** What a person decides. */
 export interface Decided {
@@ -18,6 +19,8 @@ export interface Decided {
   readonly content: JsonObject | undefined;
   /** Whether the call is approved alone and at once, in an emergency. */
   readonly breakGlass?: boolean;
+  /** A rule that approves further calls. */
+  readonly grant?: GrantDraft;
 }
 
 /**
@@ -38,7 +41,7 @@ export function useDecision(
     onDecided?.(decided);
   const { approvalId, callDigest, question } = approval;
   const asApprover = (
-    { approved, reason, content, breakGlass = false }: Decided,
+    { approved, reason, content, breakGlass = false, grant }: Decided,
     needsPasskey = approval.needsPasskey,
   ) => {
     const named = question === undefined ? { editedArguments: content } : { answer: content };
@@ -46,12 +49,22 @@ export function useDecision(
     const decided = { approvalId, callDigest, breakGlass, ...edited };
     const send = (confirmation: { readonly confirmation?: JsonObject }) =>
       decide.mutate(
-        { ...decided, approved, reason, decisionId: newId(), ...confirmation },
+        {
+          ...decided,
+          approved,
+          reason,
+          decisionId: newId(),
+          ...(grant && { grant }),
+          ...confirmation,
+        },
         {
           onSuccess,
           // The log of a run does not say what the operator's policy of now requires.
           onError: (error) => {
-            const isRequired = !needsPasskey && problemOf(error).reason === "PASSKEY_REQUIRED";
+            const isRequired =
+              !needsPasskey &&
+              grant === undefined &&
+              problemOf(error).reason === "PASSKEY_REQUIRED";
             if (isRequired) asApprover({ approved, reason, content, breakGlass }, true);
           },
         },

@@ -40,8 +40,8 @@ function GrantTable() {
   if (grants.length === 0) {
     return (
       <p className="muted">
-        No rule is in force: each call is decided for itself. A rule is made with a decision, for
-        example with <code>g</code> in <code>reeve inbox</code>.
+        No rule is in force: each call is decided for itself. A rule is made with a decision: choose
+        “Approve further calls, too” at a call that waits for you.
       </p>
     );
   }
