@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import type { Capability } from "@reeve/agent/resolve/execution-backends";
-import { assertBackendSupports, offersSandbox } from "@reeve/agent/resolve/execution-backends";
+import { assertExecutorSupports } from "@reeve/agent/executors/assert-executor-supports";
 import { asksForMedia, mediaAgent } from "@reeve/agent/media/media-run";
 import { resolveAgent, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import type { Offer } from "@reeve/agent/spec/check-spec";
@@ -53,11 +52,11 @@ export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
   assertValid(StartRunRequestSchema, request, shape);
   const { mediaGeneration: media } = request;
   const spec = asksForMedia(media) ? mediaAgent(agent, media, offer.models) : agent;
-  const capabilities = capabilitiesOf(given, offer);
+  const surroundings = { tools: offer.tools, isDecided: given.isDecided };
   for (const each of [spec, ...delegates.flatMap((delegate) => delegate.spec ?? [])]) {
     // A delegate gets a prompt only.
     const given = each === spec ? request : { ...request, parts: [], messages: [] };
-    assertBackendSupports({ ...given, spec: each }, "local", capabilities);
+    assertExecutorSupports({ ...given, spec: each }, "local", surroundings);
   }
   const contradictions = startViolations(request);
   if (contradictions.length > 0) throw invalidRequest(contradictions);
@@ -109,11 +108,4 @@ function reachable(spec: AgentSpec, known: readonly AgentSpec[]): readonly Deleg
   return [...found.values()]
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map((each) => create(DelegateAgentSchema, { agentId: each.id, spec: each, author: "local" }));
-}
-
-function capabilitiesOf({ isDecided }: GivenRun, { tools }: Offer): Set<Capability> {
-  const capabilities = new Set<Capability>();
-  if (isDecided) capabilities.add("approvals");
-  if (offersSandbox(tools)) capabilities.add("sandbox");
-  return capabilities;
 }

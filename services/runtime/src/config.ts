@@ -11,6 +11,8 @@ export const runtimeConfig = z.object({
   REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
   /** The memory for the files of model requests that are in progress, in bytes; others wait. A file counts five times. Default: 256 MiB. */
   REEVE_RUNTIME_FILE_MEMORY_BYTES: z.coerce.number().int().min(1).default(268_435_456),
+  /** What gives runs to this worker: `nats`, the queue of the deployment. Use the same value in all runtimes. */
+  REEVE_EXECUTOR: z.enum(["nats"]).default("nats"),
   /** The time that model calls in progress have to finish when the worker shuts down, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** The file with the registry of models. */

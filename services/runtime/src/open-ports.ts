@@ -4,21 +4,18 @@ import { remoteProvider } from "@reeve/agent/resolve/remote-endpoint";
 import type { ModelCatalog } from "@reeve/contracts/agent";
 import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { MemorySchema } from "@reeve/contracts/memory";
-import type { Dispatch } from "@reeve/contracts/run";
 import { ToolCatalogSchema } from "@reeve/contracts/tool";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
 import type { CallQueue, RunPorts } from "@reeve/engine/ports/run-ports";
 import { maxFileBytes } from "@reeve/engine/ports/media-generator";
 import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import { openCallJournal, openRunLog, openThreadLog } from "@reeve/jetstream/log/open";
-import type { RunTailReader } from "@reeve/jetstream/log/run-log";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import { collectionTextBucket } from "@reeve/jetstream/objects/collection-store";
 import { openObjects } from "@reeve/jetstream/objects/nats";
 import { openArtifactStore } from "@reeve/jetstream/objects/nats-artifact-store";
 import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openToolCallQueue } from "@reeve/jetstream/queue/nats";
-import type { WorkQueue } from "@reeve/jetstream/queue/port";
 import type { QueueHolder } from "@reeve/jetstream/queue/queue-holder";
 import { extendIntervalMs } from "@reeve/jetstream/queue/port";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
@@ -38,6 +35,7 @@ import type { Logger } from "@reeve/platform/telemetry/logger";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
 import type { RuntimeConfig } from "./config.ts";
+import type { RuntimePorts } from "./executors/port.ts";
 import { recordApprovalRequests } from "./metrics/approval-events.ts";
 import { reportActiveRuns, runMetrics } from "./metrics/run-metrics.ts";
 import type { ModelActivity } from "./presence/model-activity.ts";
@@ -46,13 +44,6 @@ import { withStoredSkills } from "./stored-skills.ts";
 
 /** A claim costs about as much as holding a run for some seconds; most rate limits pass in less. */
 const maxHeldWaitMs = 5_000;
-
-/** What a runtime needs, besides the ports of its runs. */
-type RuntimePorts = RunPorts & {
-  readonly dispatch: WorkQueue<Dispatch>;
-  /** That a run does not exist, it says only when a gateway has confirmed it. */
-  readonly logEnds: RunTailReader;
-};
 
 /** The way of calls to a toolhost in this process. */
 export interface LocalCalls {

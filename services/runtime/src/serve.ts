@@ -30,6 +30,7 @@ import { withRemoteAgents } from "./remote-agents/open-remote-agents.ts";
 import type { RuntimeConfig } from "./config.ts";
 import type { LocalCalls } from "./open-ports.ts";
 import { openPorts } from "./open-ports.ts";
+import { deployedExecutor } from "./executors/executors.ts";
 import { readFiles } from "./read-files.ts";
 import { keepPresence } from "./presence/keep-presence.ts";
 import { ModelActivity } from "./presence/model-activity.ts";
@@ -61,7 +62,8 @@ export async function startRuntime(
   await openSealing(nats, config, { mayCreate: true, log: logger });
   const worker = `${runtimePrefix}${randomBytes(6).toString("hex")}`;
   // Disposed after the background work, which settles the messages of this worker.
-  const known = { name: worker, log: logger, checks: allCheckedRules };
+  const { REEVE_EXECUTOR: executor } = config;
+  const known = { name: worker, log: logger, checks: allCheckedRules, executor };
   const holder = starting.use(await QueueHolder.open(nats, known, signal));
   const standstill = starting.use(new StandstillMeter(systemClock));
   // Disposed after the background work: a worker that drains is still shown.
@@ -123,6 +125,7 @@ export async function startRuntime(
   const state = { worker, slots, runs, activity, clock: systemClock, log: logger };
   presence.use(keepPresence(presenceTable(nats), state, background.signal));
   const driving = { ...ports, reportActiveRuns };
+  const carried = await deployedExecutor(executor).carry(config, driving);
   const now = abortLater(config.REEVE_DRAIN_MS, background.signal);
   if (configs.length > 0) background.run((until) => plugins.watch(announce, until));
   const useSkills = async (changed: typeof loaded.skills) =>
@@ -133,7 +136,7 @@ export async function startRuntime(
   if (isWatched || configs.length > 0) background.run((until) => announced.restore(until));
   background.run((until) => watchReserve(nats, { log: logger }, until));
   background.run((drain) =>
-    workRuns(ports.dispatch, driving, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
+    workRuns(carried, driving, config.REEVE_RUNTIME_CONCURRENCY, { drain, now }),
   );
   logger.info({ worker, providers: [...providers.byName.keys()] }, "runtime works");
   return starting.move();

@@ -34,6 +34,8 @@ export interface QueueHolderOptions {
   readonly log: Logger;
   /** The rules that this process checks, of those that earlier versions ignore. Default: none. */
   readonly checks?: readonly CheckedRule[];
+  /** The executor of a runtime; empty: it drives runs itself. Default: empty. */
+  readonly executor?: string;
 }
 
 /**
@@ -46,6 +48,7 @@ export class QueueHolder implements AsyncDisposable {
   readonly #table: Table<HolderRow>;
   readonly #name: string;
   readonly #checks: readonly CheckedRule[];
+  readonly #executor: string;
   readonly #resources: AsyncDisposableStack;
   readonly #changed = new Wakeup();
   readonly #held = new HeldMessages((change) => {
@@ -58,13 +61,14 @@ export class QueueHolder implements AsyncDisposable {
   private constructor(
     connection: NatsConnection,
     table: Table<HolderRow>,
-    { name, checks = [] }: QueueHolderOptions,
+    { name, checks = [], executor = "" }: QueueHolderOptions,
     resources: AsyncDisposableStack,
   ) {
     this.#connection = connection;
     this.#table = table;
     this.#name = name;
     this.#checks = checks;
+    this.#executor = executor;
     this.#resources = resources;
   }
 
@@ -135,7 +139,12 @@ export class QueueHolder implements AsyncDisposable {
     }));
     await this.#table.put(
       this.#name,
-      create(QueueHolderSchema, { holder: this.#name, held, checks: [...this.#checks] }),
+      create(QueueHolderSchema, {
+        holder: this.#name,
+        held,
+        checks: [...this.#checks],
+        executor: this.#executor,
+      }),
       signal,
     );
   }

@@ -23,6 +23,10 @@ pub struct QueueHolder {
     /// checks. A rule that it does not name, it ignores.
     #[prost(enumeration = "CheckedRule", repeated, tag = "5")]
     pub checks: ::prost::alloc::vec::Vec<i32>,
+    /// The executor of a runtime: `temporal`. Empty: the runtime drives runs itself (`nats`), as those of
+    /// earlier versions do.
+    #[prost(string, tag = "10")]
+    pub executor: ::prost::alloc::string::String,
 }
 /// Messages of one consumer.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -2019,8 +2019,9 @@ pub struct StartRunRequest {
     /// If empty, the run has no thread.
     #[prost(string, tag = "7")]
     pub thread_id: ::prost::alloc::string::String,
-    /// Execution backend. Empty or `nats` selects the workers of this deployment. Any other value is
-    /// refused by name with UNIMPLEMENTED, even if such a backend exists elsewhere.
+    /// Executor of the run: `nats` or `temporal`. Empty selects the one of this deployment. A value that
+    /// is not the executor of this deployment is refused by name with UNIMPLEMENTED, even if it exists
+    /// elsewhere.
     #[prost(string, tag = "8")]
     pub executor: ::prost::alloc::string::String,
     /// Whether the run is cancelled when a stream that watches it breaks or is cancelled, and no other

@@ -1,10 +1,13 @@
+import { assertExecutorSupports } from "@reeve/agent/executors/assert-executor-supports";
+import type { ExecutorName } from "@reeve/agent/executors/executors";
+import { natsExecutor } from "@reeve/agent/executors/nats";
 import type { GivenFile } from "@reeve/agent/resolve/assert-reads";
-import { assertBackendSupports } from "@reeve/agent/resolve/execution-backends";
 import type { Artifact } from "@reeve/contracts/artifact";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { Role } from "@reeve/contracts/thread";
 import type { Violation } from "@reeve/platform/failure";
 import { invalidRequest } from "@reeve/platform/strict/assert-valid";
+import { deploymentExecutor } from "@reeve/run/policy/deployment-executor";
 import { startViolations } from "@reeve/run/commands/start-violations";
 import type { GatewayPorts } from "./gateway-ports.ts";
 import type { CheckedParts, PartsKey } from "./parts/check-parts.ts";
@@ -12,6 +15,8 @@ import { checkParts } from "./parts/check-parts.ts";
 
 /** A request to start a run that is valid. */
 export interface CheckedStart {
+  /** The executor of the run. */
+  readonly executor: ExecutorName;
   /** The total size of the files for the workspace. */
   readonly fileBytes: number;
   /** The parts of the input, and of each message, as the log records them. */
@@ -23,13 +28,16 @@ export interface CheckedStart {
 
 /** Throws a Failure for a request that this version does not support, or that is invalid. Lists all violations. */
 export async function checkStartRequest(
-  { artifacts }: Pick<GatewayPorts, "artifacts">,
+  { artifacts, holders }: Pick<GatewayPorts, "artifacts" | "holders">,
   key: PartsKey,
   request: StartRunRequest,
   signal: AbortSignal,
 ): Promise<CheckedStart> {
+  // Those of a deployment differ in nothing else, so only a request that names one has to know which it is.
+  const executor =
+    request.executor === "" ? natsExecutor.name : await deploymentExecutor(holders, signal);
   // Files always pass here: whether a toolhost offers workspaces is checked later, and only for a new run.
-  assertBackendSupports(request, "nats", new Set(["files"]));
+  assertExecutorSupports(request, executor, {});
   const artifactsOf = await Promise.all(
     request.files.map(({ artifactId }) => artifacts.get(key.tenant, artifactId, signal)),
   );
@@ -49,7 +57,8 @@ export async function checkStartRequest(
   ];
   if (violations.length > 0) throw invalidRequest(violations);
   const fileBytes = artifactsOf.reduce((sum, each) => sum + (each?.sizeBytes ?? 0), 0);
-  return { fileBytes, input, messages, files: [input, ...messages].flatMap(({ files }) => files) };
+  const files = [input, ...messages].flatMap((checked) => checked.files);
+  return { executor, fileBytes, input, messages, files };
 }
 
 /** How many parts the input and the messages have together: each file is read before the run starts. */

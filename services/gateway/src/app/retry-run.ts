@@ -1,5 +1,6 @@
 import { createHash, randomInt } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
+import { natsExecutor } from "@reeve/agent/executors/nats";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { RetryRunRequest, RunCreated } from "@reeve/contracts/run";
 import { OnBusy, RunCreatedSchema, RunStatus } from "@reeve/contracts/run";
@@ -92,7 +93,7 @@ export async function retryRun(
     traceparent: traceparentOf(),
   });
   const files = recordedFiles(created);
-  const given = { fileBytes: 0, files };
+  const given = { executor: natsExecutor.name, fileBytes: 0, files };
   const { usesStoredModels } = resolvable(ports, created.spec, created, principal, given);
   const rules = ignorableRules(created.spec, { ...created, usesStoredModels });
   await assertChecked(ports.holders, rules, signal);

@@ -89,6 +89,27 @@ describe("a started run", () => {
     expect((await start(ports)).runId).not.toBe("");
   });
 
+  // Requirement: DUR-6, DUR-7
+  test("that names its executor is refused by name unless all runtimes have it", async () => {
+    const ports = await withAgent();
+    const put = (holder: string, executor: string) =>
+      ports.holders.put(holder, create(QueueHolderSchema, { holder, executor }), never);
+    const refused = { kind: "unsupported", violations: [{ field: "executor" }] };
+    await start(ports, { executor: "nats" });
+    await expect(start(ports, { executor: "temporal" })).rejects.toMatchObject(refused);
+    await put("runtime-a", "temporal");
+    await put("toolhost-a", "");
+    await start(ports, { executor: "temporal" });
+    await start(ports);
+    await expect(start(ports, { executor: "nats" })).rejects.toMatchObject(refused);
+    await put("runtime-b", "");
+    await expect(start(ports, { executor: "temporal" })).rejects.toMatchObject({
+      reason: ErrorReason.RUNTIME_OUTDATED,
+      metadata: { executors: "nats,temporal" },
+    });
+    await start(ports);
+  });
+
   test("is the same for any order of labels and of members of a schema, and another for any other change", async () => {
     const ports = await withAgent();
     const properties = { ok: { type: "boolean" }, why: { type: "string" } };

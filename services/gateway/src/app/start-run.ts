@@ -1,12 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { create, toBinary, toJson } from "@bufbuild/protobuf";
 import { assertReachesEndpoint } from "@reeve/agent/resolve/endpoint-input";
-import {
-  assertFilesFit,
-  offersSandbox,
-  offersWorkspaces,
-  assertBackendSupports,
-} from "@reeve/agent/resolve/execution-backends";
+import { assertExecutorSupports } from "@reeve/agent/executors/assert-executor-supports";
+import { assertFilesFit } from "@reeve/agent/resolve/assert-files-fit";
 import { assertReads } from "@reeve/agent/resolve/assert-reads";
 import { asksForMedia, mediaAgent } from "@reeve/agent/media/media-run";
 import type { Agent, AgentSpec } from "@reeve/contracts/agent";
@@ -182,18 +178,13 @@ export function resolvable(
   spec: AgentSpec | undefined,
   request: (StartRunRequest | RunCreated) & Pick<RunCreated, "delegates" | "offeredTools">,
   caller: Pick<Credential, "tenant" | "roles">,
-  { fileBytes, files }: Pick<CheckedStart, "fileBytes" | "files">,
+  { executor, fileBytes, files }: Pick<CheckedStart, "executor" | "fileBytes" | "files">,
 ): Startable {
   if (spec === undefined) return { warnings: [], usesStoredModels: false };
   const offered = offer();
-  const surroundings = offersSandbox(offered.tools)
-    ? (["sandbox", "files"] as const)
-    : offersWorkspaces(offered.tools)
-      ? (["files"] as const)
-      : [];
   for (const each of [spec, ...request.delegates.flatMap((delegate) => delegate.spec ?? [])]) {
     const given = each === spec ? request : { files: request.files };
-    assertBackendSupports({ ...given, spec: each }, "nats", new Set(surroundings));
+    assertExecutorSupports({ ...given, spec: each }, executor, { tools: offered.tools });
   }
   assertReachesEndpoint(spec, request);
   assertFilesFit(fileBytes, offered.tools);

@@ -411,8 +411,9 @@ export type StartRunRequest = Message<"reeve.run.v1.StartRunRequest"> & {
   threadId: string;
 
   /**
-   * Execution backend. Empty or `nats` selects the workers of this deployment. Any other value is
-   * refused by name with UNIMPLEMENTED, even if such a backend exists elsewhere.
+   * Executor of the run: `nats` or `temporal`. Empty selects the one of this deployment. A value that
+   * is not the executor of this deployment is refused by name with UNIMPLEMENTED, even if it exists
+   * elsewhere.
    *
    * @generated from field: string executor = 8;
    */

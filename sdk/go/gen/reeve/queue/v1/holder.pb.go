@@ -155,7 +155,10 @@ type QueueHolder struct {
 	ReleasedBy string `protobuf:"bytes,4,opt,name=released_by,json=releasedBy,proto3" json:"released_by,omitempty"`
 	// The rules that a runtime checks before it executes a call, in addition to those that every version
 	// checks. A rule that it does not name, it ignores.
-	Checks        []CheckedRule `protobuf:"varint,5,rep,packed,name=checks,proto3,enum=reeve.queue.v1.CheckedRule" json:"checks,omitempty"`
+	Checks []CheckedRule `protobuf:"varint,5,rep,packed,name=checks,proto3,enum=reeve.queue.v1.CheckedRule" json:"checks,omitempty"`
+	// The executor of a runtime: `temporal`. Empty: the runtime drives runs itself (`nats`), as those of
+	// earlier versions do.
+	Executor      string `protobuf:"bytes,10,opt,name=executor,proto3" json:"executor,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -223,6 +226,13 @@ func (x *QueueHolder) GetChecks() []CheckedRule {
 		return x.Checks
 	}
 	return nil
+}
+
+func (x *QueueHolder) GetExecutor() string {
+	if x != nil {
+		return x.Executor
+	}
+	return ""
 }
 
 // Messages of one consumer.
@@ -332,14 +342,16 @@ var File_reeve_queue_v1_holder_proto protoreflect.FileDescriptor
 
 const file_reeve_queue_v1_holder_proto_rawDesc = "" +
 	"\n" +
-	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\xc9\x01\n" +
+	"\x1breeve/queue/v1/holder.proto\x12\x0ereeve.queue.v1\"\xe5\x01\n" +
 	"\vQueueHolder\x12\x16\n" +
 	"\x06holder\x18\x01 \x01(\tR\x06holder\x120\n" +
 	"\x04held\x18\x02 \x03(\v2\x1c.reeve.queue.v1.HeldMessagesR\x04held\x12\x18\n" +
 	"\acrashed\x18\x03 \x01(\bR\acrashed\x12\x1f\n" +
 	"\vreleased_by\x18\x04 \x01(\tR\n" +
 	"releasedBy\x123\n" +
-	"\x06checks\x18\x05 \x03(\x0e2\x1b.reeve.queue.v1.CheckedRuleR\x06checks:\x00\"`\n" +
+	"\x06checks\x18\x05 \x03(\x0e2\x1b.reeve.queue.v1.CheckedRuleR\x06checks\x12\x1a\n" +
+	"\bexecutor\x18\n" +
+	" \x01(\tR\bexecutor:\x00\"`\n" +
 	"\fHeldMessages\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x1a\n" +
 	"\bconsumer\x18\x02 \x01(\tR\bconsumer\x12\x1c\n" +

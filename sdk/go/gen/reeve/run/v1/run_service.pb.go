@@ -680,8 +680,9 @@ type StartRunRequest struct {
 	// Id of the thread that the run continues or creates: letters, digits, `_` and `-`, at most 128.
 	// If empty, the run has no thread.
 	ThreadId string `protobuf:"bytes,7,opt,name=thread_id,json=threadId,proto3" json:"thread_id,omitempty"`
-	// Execution backend. Empty or `nats` selects the workers of this deployment. Any other value is
-	// refused by name with UNIMPLEMENTED, even if such a backend exists elsewhere.
+	// Executor of the run: `nats` or `temporal`. Empty selects the one of this deployment. A value that
+	// is not the executor of this deployment is refused by name with UNIMPLEMENTED, even if it exists
+	// elsewhere.
 	Executor string `protobuf:"bytes,8,opt,name=executor,proto3" json:"executor,omitempty"`
 	// Whether the run is cancelled when a stream that watches it breaks or is cancelled, and no other
 	// stream through the same gateway is left. A gateway that shuts down does not cancel runs.

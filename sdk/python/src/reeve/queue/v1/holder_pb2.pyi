@@ -47,18 +47,20 @@ CHECKED_RULE_ENDPOINT: CheckedRule
 CHECKED_RULE_WORKFLOW_CONTINUATION: CheckedRule
 
 class QueueHolder(_message.Message):
-    __slots__ = ("holder", "held", "crashed", "released_by", "checks")
+    __slots__ = ("holder", "held", "crashed", "released_by", "checks", "executor")
     HOLDER_FIELD_NUMBER: _ClassVar[int]
     HELD_FIELD_NUMBER: _ClassVar[int]
     CRASHED_FIELD_NUMBER: _ClassVar[int]
     RELEASED_BY_FIELD_NUMBER: _ClassVar[int]
     CHECKS_FIELD_NUMBER: _ClassVar[int]
+    EXECUTOR_FIELD_NUMBER: _ClassVar[int]
     holder: str
     held: _containers.RepeatedCompositeFieldContainer[HeldMessages]
     crashed: bool
     released_by: str
     checks: _containers.RepeatedScalarFieldContainer[CheckedRule]
-    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ..., checks: _Optional[_Iterable[_Union[CheckedRule, str]]] = ...) -> None: ...
+    executor: str
+    def __init__(self, holder: _Optional[str] = ..., held: _Optional[_Iterable[_Union[HeldMessages, _Mapping]]] = ..., crashed: _Optional[bool] = ..., released_by: _Optional[str] = ..., checks: _Optional[_Iterable[_Union[CheckedRule, str]]] = ..., executor: _Optional[str] = ...) -> None: ...
 
 class HeldMessages(_message.Message):
     __slots__ = ("stream", "consumer", "sequences")

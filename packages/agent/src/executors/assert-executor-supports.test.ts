@@ -4,12 +4,16 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { describe, expect, test } from "vitest";
 import { offer } from "../../test/offer.ts";
-import type { RunRequirements, BackendName, Capability } from "./execution-backends.ts";
-import { offersSandbox, offersWorkspaces, assertBackendSupports } from "./execution-backends.ts";
+import { assertExecutorSupports } from "./assert-executor-supports.ts";
+import type { Surroundings } from "./executor.ts";
+import type { ExecutorName } from "./executors.ts";
+import { executors } from "./executors.ts";
+import { offersSandbox, offersWorkspaces } from "./offered-tools.ts";
+import type { RunRequirements } from "./required-capabilities.ts";
 
-function failureOf(required: RunRequirements, here: BackendName, ...provided: Capability[]) {
+function failureOf(required: RunRequirements, here: ExecutorName, surroundings: Surroundings = {}) {
   try {
-    assertBackendSupports(required, here, new Set(provided));
+    assertExecutorSupports(required, here, surroundings);
     return undefined;
   } catch (error) {
     return error instanceof Failure ? error : undefined;
@@ -28,11 +32,13 @@ const everything: RunRequirements = {
 };
 
 describe("an executor", () => {
-  test.each<[BackendName, string]>([
+  test.each<[ExecutorName, string]>([
     ["nats", ""],
     ["nats", "nats"],
     ["local", ""],
     ["local", "local"],
+    ["temporal", ""],
+    ["temporal", "temporal"],
   ])("%s accepts the executor %j", (here, executor) => {
     expect(failureOf({ executor }, here)).toBeUndefined();
   });
@@ -51,7 +57,7 @@ describe("an executor", () => {
   });
 
   // Requirement: DUR-6, DUR-7
-  test.each<[BackendName, string, string]>([
+  test.each<[ExecutorName, string, string]>([
     [
       "nats",
       "local",
@@ -65,7 +71,12 @@ describe("an executor", () => {
     [
       "nats",
       "temporal",
-      'executor "temporal" is not available in this version; leave it out, or name "nats"',
+      'executor "temporal" is not available here: its runs are started by StartRun of a deployment whose runtimes have REEVE_EXECUTOR=temporal; leave it out, or name "nats"',
+    ],
+    [
+      "temporal",
+      "nats",
+      'executor "nats" is not available here: its runs are started by StartRun of a deployment; leave it out, or name "temporal"',
     ],
     [
       "local",
@@ -95,7 +106,7 @@ describe("an executor", () => {
 
 describe("a capability", () => {
   // Requirement: DUR-6
-  test("that a backend lacks is rejected with the field that requires it, all at once, and the same each time", () => {
+  test("that an executor lacks is rejected with the field that requires it, all at once, and the same each time", () => {
     const failure = failureOf(everything, "local");
     expect(failure?.violations.map(({ field }) => field)).toEqual([
       "thread_id",
@@ -112,23 +123,36 @@ describe("a capability", () => {
     expect(failureOf(everything, "local")).toEqual(failure);
   });
 
-  test("that a deployment has is accepted there", () => {
-    expect(failureOf(everything, "nats", "sandbox", "files")).toBeUndefined();
-  });
+  // Requirement: DUR-6, DUR-7
+  test.each<ExecutorName>(["nats", "temporal"])(
+    "that the toolhosts of a deployment decide is computed from what they offer: %s",
+    (here) => {
+      const needed: RunRequirements = { files: [{}], spec: executing };
+      const under = (isolation: string) => ({
+        tools: offer.tools.map((catalog) => ({ ...catalog, isolation })),
+      });
+      const fieldsOf = (surroundings: Surroundings) =>
+        failureOf(needed, here, surroundings)?.violations.map(({ field }) => field) ?? [];
+      expect(fieldsOf({ tools: offer.tools })).toEqual([]);
+      expect(fieldsOf({})).toEqual([]);
+      expect(fieldsOf(under("files-only"))).toEqual(["permission_classes"]);
+      expect(fieldsOf({ tools: [] })).toEqual(["files", "permission_classes"]);
+      expect(failureOf({ spec: executing }, here, { tools: [] })?.message).toBe(
+        `permission_classes needs sandbox, which the executor "${here}" does not have here: no toolhost offers an isolating sandbox; start one that has bubblewrap`,
+      );
+    },
+  );
 
-  test("that needs an isolating toolhost is rejected by a deployment without one", () => {
-    const failure = failureOf({ files: [{}], spec: executing }, "nats");
-    expect(failure?.violations.map(({ field }) => field)).toEqual(["files", "permission_classes"]);
-  });
-
-  test("that the deployment provides is accepted", () => {
+  test("that the calling process provides is accepted there", () => {
     expect(failureOf({ spec: needsApproval }, "local")).toBeInstanceOf(Failure);
-    expect(failureOf({ spec: needsApproval }, "local", "approvals")).toBeUndefined();
-    expect(failureOf({ spec: executing }, "nats")?.message).toBe(
-      'permission_classes needs sandbox, which the executor "nats" does not have here: no toolhost offers an isolating sandbox; start one that has bubblewrap',
-    );
-    expect(failureOf({ spec: executing }, "nats", "sandbox")).toBeUndefined();
+    expect(failureOf({ spec: needsApproval }, "local", { isDecided: true })).toBeUndefined();
+    expect(failureOf({ spec: executing }, "local", { tools: offer.tools })).toBeUndefined();
   });
+});
+
+test("each executor has a name of its own", () => {
+  const names = executors.map(({ name }) => name);
+  expect(new Set(names).size).toBe(names.length);
 });
 
 test("a sandbox is offered by toolhosts that isolate and have tools that execute code", () => {
