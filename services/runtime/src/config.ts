@@ -1,6 +1,7 @@
 import { providerSettings } from "@reeve/models/registry/provider-modules";
 import { commonSettings, probeAddress } from "@reeve/platform/process/settings";
 import { z } from "zod";
+import { executorSettings } from "./executors/settings.ts";
 
 /** The settings of a runtime, from environment variables. */
 export const runtimeConfig = z.object({
@@ -11,8 +12,6 @@ export const runtimeConfig = z.object({
   REEVE_RUNTIME_CONCURRENCY: z.coerce.number().int().min(1).max(10_000).default(200),
   /** The memory for the files of model requests that are in progress, in bytes; others wait. A file counts five times. Default: 256 MiB. */
   REEVE_RUNTIME_FILE_MEMORY_BYTES: z.coerce.number().int().min(1).default(268_435_456),
-  /** What gives runs to this worker: `nats`, the queue of the deployment. Use the same value in all runtimes. */
-  REEVE_EXECUTOR: z.enum(["nats"]).default("nats"),
   /** The time that model calls in progress have to finish when the worker shuts down, in milliseconds. */
   REEVE_DRAIN_MS: z.coerce.number().int().min(0).default(30_000),
   /** The file with the registry of models. */
@@ -35,6 +34,7 @@ export const runtimeConfig = z.object({
   REEVE_MODEL_RETRY_INITIAL_MS: z.coerce.number().int().min(1).max(3_600_000).optional(),
   /** The longest delay between two attempts of a model call, in milliseconds. Default: a minute. */
   REEVE_MODEL_RETRY_LONGEST_MS: z.coerce.number().int().min(1).max(3_600_000).optional(),
+  ...executorSettings,
   ...providerSettings,
 });
 

@@ -1,7 +1,8 @@
 import type { DeployedExecutor } from "./port.ts";
 import { natsCarrier } from "./nats.ts";
+import { temporalCarrier } from "./temporal/temporal.ts";
 
-const deployedExecutors: readonly DeployedExecutor[] = [natsCarrier];
+const deployedExecutors: readonly DeployedExecutor[] = [natsCarrier, temporalCarrier];
 
 /** Returns the executor with a name. */
 export function deployedExecutor(name: string): DeployedExecutor {

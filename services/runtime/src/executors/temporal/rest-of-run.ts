@@ -1,0 +1,55 @@
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import type { Ownership } from "@reeve/run/head/ownership";
+import {
+  foldOwnership,
+  isParked,
+  isWakeDue,
+  noOwnership,
+  parkedOwnership,
+} from "@reeve/run/head/ownership";
+import { foldRun } from "@reeve/run/commands/fold-run";
+import { wakeRun } from "@reeve/run/commands/wake-run";
+import type { RuntimePorts } from "../port.ts";
+import type { OwnedRest } from "./contract.ts";
+
+/** Interval between checks of a run whose time to wake has come, until its dispatch arrives. */
+const repeatMs = 30_000;
+
+/** What remains of a run, without the count of attempts. */
+export type RunRest = OwnedRest extends infer Rest
+  ? Rest extends unknown
+    ? Omit<Rest, "attempts">
+    : never
+  : never;
+
+/**
+ * Returns what remains of a run that an owner has settled, by the end of its log. Dispatches a run whose time to wake has come, as
+ * gateways do: the dispatch returns through Temporal.
+ */
+export async function restOfRun(
+  ports: Pick<RuntimePorts, "log" | "logEnds" | "dispatch" | "clock">,
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<RunRest> {
+  const owned = await ownershipOf(ports, key, signal);
+  if (!owned.isCreated || owned.endSequence !== undefined) return { kind: "ended" };
+  if (!isParked(owned)) return { kind: "elsewhere" };
+  const { wakeAtMs } = owned;
+  if (wakeAtMs === undefined) return { kind: "parked" };
+  const nowMs = ports.clock.now();
+  if (!isWakeDue(owned, nowMs)) return { kind: "parked", checkMs: wakeAtMs - nowMs };
+  const head = await foldRun((await ports.log.read(key, emptyTail, signal)).events, signal);
+  await wakeRun(ports, key, head, { nowMs, signal });
+  return { kind: "parked", checkMs: repeatMs };
+}
+
+async function ownershipOf(
+  { log, logEnds }: Pick<RuntimePorts, "log" | "logEnds">,
+  key: RunKey,
+  signal: AbortSignal,
+): Promise<Ownership> {
+  const parked = parkedOwnership((await logEnds.last(key, signal)).events);
+  if (parked !== undefined) return parked;
+  return foldOwnership(noOwnership, (await log.read(key, emptyTail, signal)).events);
+}

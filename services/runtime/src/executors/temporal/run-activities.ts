@@ -1,0 +1,60 @@
+import type { Dispatch } from "@reeve/contracts/run";
+import type { Delivery } from "@reeve/jetstream/queue/port";
+import { every } from "@reeve/platform/async/every";
+import { cancelRun } from "@reeve/run/commands/cancel-run";
+import type { RuntimePorts } from "../port.ts";
+import { ActivityDelivery } from "./activity-delivery.ts";
+import type { OwnedRest, OwnedRun, RunActivities } from "./contract.ts";
+import { restOfRun } from "./rest-of-run.ts";
+import type { ActivityContext } from "./sdk.ts";
+
+/** The person in the log for a cancellation in Temporal, who is known only there. */
+const canceller = { requestedBy: "temporal", reason: "the workflow of the run was cancelled" };
+
+/** Time limit for what an activity does for a run that no owner has. */
+const requestMs = 30_000;
+
+export interface ActivityOptions {
+  readonly ports: RuntimePorts;
+  /** Returns the activity that calls. */
+  readonly context: () => ActivityContext;
+  /** Gives a run to this worker. Returns false if it takes no more. */
+  readonly offer: (delivery: Delivery<Dispatch>) => boolean;
+}
+
+/** Returns the activities of workflows. An owner reports only how it has left the run: everything else is in the run's log. */
+export function runActivities({ ports, context, offer }: ActivityOptions): RunActivities {
+  const restOf = async (
+    { tenant, run }: OwnedRun,
+    delivery: ActivityDelivery,
+  ): Promise<OwnedRest> => {
+    const attempts = delivery.attempt;
+    const settlement = await delivery.settled;
+    switch (settlement.kind) {
+      case "returned":
+        return { kind: "again", delayMs: settlement.delayMs, attempts };
+      case "abandoned":
+        return { kind: "elsewhere", attempts };
+      case "acknowledged":
+        return { ...(await restOfRun(ports, { tenant, run }, timeLimit())), attempts };
+    }
+  };
+  return {
+    async ownRun(owned) {
+      const activity = context();
+      // By time, from before the worker has the run until it has left it: whatever the run does, it keeps its worker.
+      using _ = every(ports.heartbeatMs, () => activity.heartbeat());
+      const delivery = new ActivityDelivery(owned, activity.info.attempt);
+      if (!offer(delivery)) delivery.returnToQueue(0);
+      return await restOf(owned, delivery);
+    },
+    async cancelRun({ tenant, run }) {
+      await cancelRun(ports, { tenant, run }, canceller, timeLimit());
+    },
+  };
+}
+
+/** What fails is tried again by Temporal. */
+function timeLimit(): AbortSignal {
+  return AbortSignal.timeout(requestMs);
+}

@@ -1,0 +1,26 @@
+import { Backoff } from "@reeve/platform/async/retry/backoff";
+import { sleep } from "@reeve/platform/async/sleep";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+
+/** The delay before another attempt to reach Temporal. */
+const attempts = { firstDelayMs: 500, maxDelayMs: 5_000, jitter: 0.5 };
+
+/** Connects to Temporal, however long it is unreachable: runs wait meanwhile. Logs each outage once. Rejects with the signal's reason. */
+export async function untilConnected<Connection>(
+  connect: () => Promise<Connection>,
+  { address, log }: { readonly address: string; readonly log: Logger },
+  signal: AbortSignal,
+): Promise<Connection> {
+  const backoff = new Backoff(attempts);
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await connect();
+    } catch (error) {
+      if (backoff.failures === 0) {
+        log.warn({ err: error, address }, "Temporal is unreachable; runs wait until it answers");
+      }
+      await sleep(backoff.next(), signal);
+    }
+  }
+}
