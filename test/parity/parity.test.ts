@@ -11,8 +11,12 @@ import { natsBackend } from "./support/nats-backend.ts";
 import { lineOf, normalized } from "./support/normalized.ts";
 import { maxTextBytes, refusedStarts } from "./support/refused-starts.ts";
 import { scenarios } from "./support/scenarios.ts";
+import { temporalBackend } from "./support/temporal-backend.ts";
+import { temporalPrograms } from "../support/temporal.ts";
 
-const backends = { local: localBackend, nats: natsBackend } as const;
+const programs = await temporalPrograms();
+const withTemporal = programs.kind === "ready" && { temporal: () => temporalBackend(programs) };
+const backends = { local: localBackend, nats: () => natsBackend(), ...withTemporal };
 const traces = join(import.meta.dirname, "traces");
 const fileOf = ({ name }: Scenario) => `${name.replaceAll(" ", "-")}.json`;
 
@@ -71,6 +75,11 @@ describe.each(Object.entries(backends))("on the backend %s", (_, open) => {
       });
     }
   });
+});
+
+const skipped = programs.kind === "missing" ? ` (skipped: ${programs.reason})` : "";
+test.skipIf(skipped !== "")(`the backends include temporal${skipped}`, () => {
+  expect(Object.keys(backends)).toEqual(["local", "nats", "temporal"]);
 });
 
 test("every recorded trace belongs to a scenario", () => {

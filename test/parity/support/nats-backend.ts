@@ -6,6 +6,7 @@ import { AgentSpecSchema } from "@reeve/contracts/agent";
 import type { RunEvent } from "@reeve/contracts/run";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { openConnection } from "@reeve/client";
+import type { Environment } from "@reeve/platform/config";
 import { startEmbedded } from "@reeve/cli/embedded";
 import type { Asked, Played } from "../../support/playing-server.ts";
 import { startPlayingServer } from "../../support/playing-server.ts";
@@ -13,8 +14,8 @@ import type { Backend, People, Scenario } from "./backend.ts";
 import { pluginsFile } from "./plugin-scenarios.ts";
 import { commonTools, mcpServers, playing, silent } from "./backend.ts";
 
-/** The four services over JetStream, called over gRPC. */
-export async function natsBackend(): Promise<Backend> {
+/** The four services over JetStream, called over gRPC. `executor`: the settings of another executor than `nats`. */
+export async function natsBackend(executor: Environment = {}): Promise<Backend> {
   await using opening = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), "reeve-parity-"));
   opening.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -27,6 +28,7 @@ export async function natsBackend(): Promise<Backend> {
     REEVE_MCP_CONFIG: join(folder, "mcp.json"),
     REEVE_PLUGINS: pluginsFile,
     REEVE_SANDBOX: "bubblewrap",
+    ...executor,
   };
   const log = createLogger("test", "silent");
   const embedded = opening.use(
