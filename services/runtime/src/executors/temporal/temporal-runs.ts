@@ -21,6 +21,8 @@ const workflowType = "reeveRun";
 const requestMs = 10_000;
 /** For how long the end of a drain may wait for Temporal to hear of it. */
 const reportMs = 5_000;
+/** Histories are short, so another worker reads one in no time. */
+const stickyMs = 1_000;
 /** The default, by memory, would hold hundreds of workflows, each of which only waits. */
 const maxCachedWorkflows = 200;
 
@@ -98,6 +100,8 @@ export class TemporalRuns implements CarriedRuns {
       workflowBundle: { codePath: this.#sdk.workflowBundle },
       ...(typeof permits === "number" && { maxConcurrentActivityTaskExecutions: permits }),
       maxCachedWorkflows,
+      // For that long a workflow waits for the worker that has it in its cache, and may be dead.
+      stickyQueueScheduleToStartTimeout: stickyMs,
       // Each heartbeat reaches Temporal, as the time-out assumes.
       maxHeartbeatThrottleInterval: this.#ports.heartbeatMs,
       defaultHeartbeatThrottleInterval: this.#ports.heartbeatMs,
