@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { create, fromJson } from "@bufbuild/protobuf";
 import { ListValueSchema } from "@bufbuild/protobuf/wkt";
 import type { RunEvent } from "@reeve/contracts/run";
@@ -19,6 +21,8 @@ import {
   watchToEnd,
 } from "./support/watching.ts";
 
+/** Of workflows that earlier versions executed. Only added to. */
+const histories = join(import.meta.dirname, "support/temporal-histories");
 const programs = await temporalPrograms();
 const skipped = programs.kind === "missing" ? ` (skipped: ${programs.reason})` : "";
 /** Short, so that the run of a killed worker goes to another one soon. */
@@ -190,6 +194,25 @@ describe.skipIf(skipped !== "")(`on Temporal, a run${skipped}`, () => {
     for (const { history } of await operator.executions(runId)) {
       expect(history.length).toBeLessThan(40);
     }
+  });
+
+  // Requirement: DUR-7
+  test.each(readdirSync(histories))(
+    "replays the history %s, which another version of its workflow may have recorded",
+    async (file) => {
+      await operator.replay(readFileSync(join(histories, file)));
+    },
+  );
+
+  test("whose history says something else is found by the replay", async () => {
+    const [file = ""] = readdirSync(histories);
+    const recorded = readFileSync(join(histories, file));
+    const renamed = operator.replay(recorded, (events) => {
+      for (const { activityTaskScheduledEventAttributes: scheduled } of events) {
+        if (scheduled?.activityType.name === "ownRun") scheduled.activityType.name = "other";
+      }
+    });
+    await expect(renamed).rejects.toThrow("Nondeterminism");
   });
 
   /** Resolves when a run was parked for the `count`th time. */

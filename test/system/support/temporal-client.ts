@@ -9,6 +9,16 @@ export interface ShownWorkflow {
   readonly history: readonly string[];
 }
 
+/** An event of a recorded history, as far as a test changes it. */
+export interface RecordedEvent {
+  readonly activityTaskScheduledEventAttributes?: { activityType: { name: string } } | null;
+}
+
+interface HistoryCodec {
+  encode(history: object): { finish(): Uint8Array };
+  decode(bytes: Uint8Array): { readonly events: readonly RecordedEvent[] };
+}
+
 interface Handle {
   signal(name: string, ...args: readonly unknown[]): Promise<void>;
   cancel(): Promise<unknown>;
@@ -31,8 +41,12 @@ interface Client {
 export class TemporalOperator implements AsyncDisposable {
   readonly #connection: { close(): Promise<void> };
   readonly #client: Client;
+  readonly #sdk: string;
+  readonly #load: NodeJS.Require;
 
-  private constructor(connection: { close(): Promise<void> }, client: Client) {
+  private constructor(sdk: string, connection: { close(): Promise<void> }, client: Client) {
+    this.#sdk = sdk;
+    this.#load = loaderOf(sdk);
     this.#connection = connection;
     this.#client = client;
   }
@@ -41,16 +55,42 @@ export class TemporalOperator implements AsyncDisposable {
   static async connect(
     settings: Readonly<Record<string, string | undefined>>,
   ): Promise<TemporalOperator> {
-    const load = createRequire(join(settings["REEVE_TEMPORAL_SDK"] ?? "", "package.json"));
-    const { Client: TemporalClient, Connection } = load("@temporalio/client");
+    const sdk = settings["REEVE_TEMPORAL_SDK"] ?? "";
+    const { Client: TemporalClient, Connection } = loaderOf(sdk)("@temporalio/client");
     const address = settings["REEVE_TEMPORAL_ADDRESS"];
     const connection = await Connection.connect({ address });
-    return new TemporalOperator(connection, new TemporalClient({ connection }));
+    return new TemporalOperator(sdk, connection, new TemporalClient({ connection }));
   }
 
   /** Returns the last execution of the workflow of a run. */
   workflow(runId: string): Handle {
     return this.#client.workflow.getHandle(runId);
+  }
+
+  /** Returns the history of the first execution of the workflow of a run, which `replay` reads. */
+  async recorded(runId: string): Promise<Uint8Array> {
+    const found = await Array.fromAsync(
+      this.#client.workflow.list({ query: `WorkflowId = "${runId}"` }),
+    );
+    const [first] = found.toSorted((a, b) => a.startTime.getTime() - b.startTime.getTime());
+    const history = await this.#client.workflow.getHandle(runId, first?.runId).fetchHistory();
+    return this.#histories.encode(history).finish();
+  }
+
+  /** Replays a recorded history, after `change`, with the workflow of this version. Throws if it would now decide otherwise. */
+  async replay(
+    recorded: Uint8Array,
+    change?: (events: readonly RecordedEvent[]) => void,
+  ): Promise<void> {
+    const { Worker } = this.#load("@temporalio/worker");
+    const workflowBundle = { codePath: join(this.#sdk, "workflow-bundle.js") };
+    const history = this.#histories.decode(recorded);
+    change?.(history.events);
+    await Worker.runReplayHistory({ workflowBundle }, history);
+  }
+
+  get #histories(): HistoryCodec {
+    return this.#load("@temporalio/proto").temporal.api.history.v1.History;
   }
 
   /** Returns the executions of the workflow of a run, oldest first. Temporal lists them with a delay. */
@@ -70,6 +110,10 @@ export class TemporalOperator implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connection.close();
   }
+}
+
+function loaderOf(sdk: string): NodeJS.Require {
+  return createRequire(join(sdk, "package.json"));
 }
 
 function kindOf(event: object): string {

@@ -31,6 +31,7 @@ import type { RegistryPorts } from "./models/registry-ports.ts";
 import type { RunLists } from "./runs/run-lists.ts";
 import type { ThreadLists } from "./threads/list-threads.ts";
 import type { GatewayPresence } from "./presence/gateway-presence.ts";
+import type { KnownHolders } from "./sweep/carrying-worker.ts";
 
 /** The stores and queues that the gateway's methods use. */
 export interface GatewayPorts {
@@ -86,7 +87,7 @@ export interface GatewayPorts {
     now(): number;
   };
   /** The processes that take work, and what each of them checks. */
-  readonly holders: Holders;
+  readonly holders: Holders & KnownHolders;
   /** Throws a Failure with the reason STORAGE_FULL while the store has only its reserve, so that nothing new is accepted. */
   assertRoom(): void;
   /**

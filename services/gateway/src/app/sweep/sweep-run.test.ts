@@ -1,3 +1,5 @@
+import { create } from "@bufbuild/protobuf";
+import { QueueHolderSchema } from "@reeve/contracts/queue";
 import { expect, test } from "vitest";
 import { appendFacts, memoryPorts } from "../../../test/support/memory-ports.ts";
 import type { SweepPorts } from "./sweep-run.ts";
@@ -65,4 +67,21 @@ test("a run is dispatched again each time its dispatch disappears from the queue
     const lost = await taking.next();
     if (lost.done !== true) lost.value.acknowledge();
   }
+});
+
+// Requirement: DUR-3
+test("a run of a worker of Temporal is left alone until its worker is known to be dead", async () => {
+  const { log, dispatch, holders } = memoryPorts();
+  const claim = { worker: "runtime-t", epoch: 1, dispatchSequence: 7n };
+  const created = { case: "runCreated", value: {} } as const;
+  await appendFacts(log, run, created, { case: "runClaimed", value: claim });
+  const put = (crashed: boolean) => {
+    const row = create(QueueHolderSchema, { holder: claim.worker, executor: "temporal", crashed });
+    return holders.put(claim.worker, row, never);
+  };
+  await put(false);
+  const record = await sweepRun({ log, dispatch, holders }, key, emptySweepRecord, never);
+  expect(record.isDispatched).toBe(false);
+  await put(true);
+  expect((await sweepRun({ log, dispatch, holders }, key, record, never)).isDispatched).toBe(true);
 });

@@ -13,10 +13,14 @@ import {
   parkedOwnership,
 } from "@reeve/run/head/ownership";
 import type { WorkQueue } from "@reeve/jetstream/queue/port";
+import type { KnownHolders } from "./carrying-worker.ts";
+import { hasCarryingWorker } from "./carrying-worker.ts";
 
 export interface SweepPorts {
   readonly log: Pick<RunLog, "read">;
   readonly dispatch: Pick<WorkQueue<Dispatch>, "publish" | "holds">;
+  /** Default: no worker is known to have runs from elsewhere. */
+  readonly holders?: KnownHolders;
 }
 
 /** What one sweep of a run leaves for the next. */
@@ -76,6 +80,7 @@ export async function sweepRun(
   for (const place of places) {
     if (place !== undefined && (await ports.dispatch.holds(place, signal))) return record;
   }
+  if (await hasCarryingWorker(ports.holders, ownership, signal)) return record;
   const message = create(DispatchSchema, {
     tenant: key.tenant,
     runId: key.run,

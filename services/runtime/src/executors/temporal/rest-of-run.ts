@@ -13,6 +13,11 @@ import { wakeRun } from "@reeve/run/commands/wake-run";
 import type { RuntimePorts } from "../port.ts";
 import type { OwnedRest } from "./contract.ts";
 
+interface RestPorts extends Pick<RuntimePorts, "log" | "logEnds"> {
+  readonly dispatch: Pick<RuntimePorts["dispatch"], "publish">;
+  readonly clock: Pick<RuntimePorts["clock"], "now">;
+}
+
 /** Interval between checks of a run whose time to wake has come, until its dispatch arrives. */
 const repeatMs = 30_000;
 
@@ -28,7 +33,7 @@ export type RunRest = OwnedRest extends infer Rest
  * gateways do: the dispatch returns through Temporal.
  */
 export async function restOfRun(
-  ports: Pick<RuntimePorts, "log" | "logEnds" | "dispatch" | "clock">,
+  ports: RestPorts,
   key: RunKey,
   signal: AbortSignal,
 ): Promise<RunRest> {

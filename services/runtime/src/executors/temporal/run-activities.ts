@@ -14,8 +14,14 @@ const canceller = { requestedBy: "temporal", reason: "the workflow of the run wa
 /** Time limit for what an activity does for a run that no owner has. */
 const requestMs = 30_000;
 
+/** What activities use of the ports of a runtime. */
+type ActivityPorts = Pick<RuntimePorts, "log" | "logEnds" | "journal" | "heartbeatMs"> & {
+  readonly dispatch: Pick<RuntimePorts["dispatch"], "publish">;
+  readonly clock: Pick<RuntimePorts["clock"], "now">;
+};
+
 export interface ActivityOptions {
-  readonly ports: RuntimePorts;
+  readonly ports: ActivityPorts;
   /** Returns the activity that calls. */
   readonly context: () => ActivityContext;
   /** Gives a run to this worker. Returns false if it takes no more. */

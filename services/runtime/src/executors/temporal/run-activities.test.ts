@@ -1,0 +1,135 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Dispatch, RunEvent } from "@reeve/contracts/run";
+import { RunEventSchema, RunStatus } from "@reeve/contracts/run";
+import { memoryCallJournal, memoryRunLog } from "@reeve/jetstream/log/memory";
+import { emptyTail } from "@reeve/jetstream/log/port";
+import { MemoryWorkQueue } from "@reeve/jetstream/queue/memory";
+import type { Delivery } from "@reeve/jetstream/queue/port";
+import { expect, test } from "vitest";
+import type { OwnedRun } from "./contract.ts";
+import { runActivities } from "./run-activities.ts";
+
+const never = new AbortController().signal;
+const key = { tenant: "acme", run: "run_1" };
+const owned: OwnedRun = {
+  ...key,
+  dispatch: { sequence: 8, afterSequence: 1, traceparent: "" },
+  attempts: 3,
+};
+type Event = NonNullable<MessageInitShape<typeof RunEventSchema>["event"]>;
+
+const created: Event = { case: "runCreated", value: { tenant: key.tenant } };
+const parkedUntil = (ms: number): Event => ({
+  case: "runParked",
+  value: { wakeAt: timestampFromMs(ms) },
+});
+
+/** A worker that settles the run as `settle` says, with a log of these events. The time is 100 s. */
+async function bench(
+  events: readonly Event[],
+  settle: (delivery: Delivery<Dispatch>) => void = (delivery) => delivery.acknowledge(),
+) {
+  const log = memoryRunLog();
+  const dispatch = new MemoryWorkQueue<Dispatch>();
+  const all = events.map((event, index) =>
+    create(RunEventSchema, { runId: key.run, sequence: index + 1, event }),
+  );
+  for (const event of all) {
+    const { tail } = await log.read(key, emptyTail, never);
+    await log.append(key, tail, [event], never);
+  }
+  const heartbeats: number[] = [];
+  const deliveries: Delivery<Dispatch>[] = [];
+  const activities = runActivities({
+    ports: {
+      log,
+      logEnds: { last: async () => await lastOf(log) },
+      dispatch,
+      journal: memoryCallJournal(),
+      clock: { now: () => 100_000 },
+      heartbeatMs: 5,
+    },
+    context: () => ({ info: { attempt: 2 }, heartbeat: () => void heartbeats.push(1) }),
+    offer(delivery) {
+      deliveries.push(delivery);
+      settle(delivery);
+      return true;
+    },
+  });
+  return { activities, dispatch, deliveries, heartbeats, log };
+}
+
+async function lastOf(log: ReturnType<typeof memoryRunLog>) {
+  const range = await log.read(key, emptyTail, never);
+  return { ...range, events: range.events.slice(-1) };
+}
+
+test("an activity delivers the run under its dispatch, with the attempts of all activities before", async () => {
+  const { activities, deliveries } = await bench([created, parkedUntil(160_000)]);
+  expect(await activities.ownRun(owned)).toEqual({ kind: "parked", checkMs: 60_000, attempts: 5 });
+  expect(deliveries).toMatchObject([
+    { sequence: 8, attempt: 5, message: { tenant: "acme", runId: "run_1", afterSequence: 1 } },
+  ]);
+});
+
+test("an activity reports what its run waits for by the end of the log", async () => {
+  const cases: readonly (readonly [readonly Event[], object])[] = [
+    [[created, { case: "runParked", value: {} }], { kind: "parked" }],
+    [
+      [created, { case: "runParked", value: {} }, { case: "messageSubmitted", value: {} }],
+      { kind: "elsewhere" },
+    ],
+    [[created, { case: "status", value: { status: RunStatus.COMPLETED } }], { kind: "ended" }],
+    [[], { kind: "ended" }],
+  ];
+  for (const [events, rest] of cases) {
+    const { activities } = await bench(events);
+    expect(await activities.ownRun(owned)).toEqual({ ...rest, attempts: 5 });
+  }
+});
+
+test("an activity dispatches a run whose time to wake has come, and has it checked again", async () => {
+  const { activities, dispatch } = await bench([created, parkedUntil(99_000)]);
+  const rest = { kind: "parked", checkMs: 30_000, attempts: 5 };
+  expect(await activities.ownRun(owned)).toEqual(rest);
+  expect(await activities.ownRun(owned)).toEqual(rest);
+  expect(dispatch.length).toBe(1);
+});
+
+test("an activity reports a run that its worker gave back, and one that another worker has", async () => {
+  const returned = await bench([created], (delivery) => delivery.returnToQueue(700));
+  expect(await returned.activities.ownRun(owned)).toEqual({
+    kind: "again",
+    delayMs: 700,
+    attempts: 5,
+  });
+  const abandoned = await bench([created], (delivery) => delivery.abandon());
+  expect(await abandoned.activities.ownRun(owned)).toEqual({ kind: "elsewhere", attempts: 5 });
+});
+
+// Requirement: DUR-5
+test("an activity sends heartbeats by time until its worker has settled the run", async () => {
+  const { activities, heartbeats, deliveries } = await bench([created], () => undefined);
+  const owning = activities.ownRun(owned);
+  await expect.poll(() => heartbeats.length).toBeGreaterThan(2);
+  deliveries[0]?.acknowledge();
+  await owning;
+});
+
+// Requirement: CAN-3
+test("a workflow that is cancelled cancels its run in the log, once", async () => {
+  const { activities, log, dispatch } = await bench([created]);
+  await activities.cancelRun(key);
+  await activities.cancelRun(key);
+  const { events } = await log.read(key, emptyTail, never);
+  expect(events.map(({ event }: RunEvent) => event.case)).toEqual([
+    "runCreated",
+    "cancelRequested",
+    "costSummary",
+    "treeStored",
+    "status",
+  ]);
+  expect(dispatch.length).toBe(1);
+});
