@@ -1,5 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { assertExecutorSupports } from "@reeve/agent/executors/assert-executor-supports";
+import { assertReachesEndpoint } from "@reeve/agent/resolve/endpoint-input";
 import { asksForMedia, mediaAgent } from "@reeve/agent/media/media-run";
 import { resolveAgent, toolContextOf } from "@reeve/agent/resolve/resolve-agent";
 import type { Offer } from "@reeve/agent/spec/check-spec";
@@ -52,6 +53,7 @@ export function checkRun(given: GivenRun, offer: Offer): CheckedRun {
   assertValid(StartRunRequestSchema, request, shape);
   const { mediaGeneration: media } = request;
   const spec = asksForMedia(media) ? mediaAgent(agent, media, offer.models) : agent;
+  assertReachesEndpoint(spec, request);
   const surroundings = { tools: offer.tools, isDecided: given.isDecided };
   for (const each of [spec, ...delegates.flatMap((delegate) => delegate.spec ?? [])]) {
     // A delegate gets a prompt only.

@@ -24,7 +24,7 @@ import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import { workRuns } from "@reeve/engine/drive/work-runs";
 import type { ModelProvider } from "@reeve/engine/ports/model-provider";
-import type { RunPorts } from "@reeve/engine/ports/run-ports";
+import type { RemoteAgents, RunPorts } from "@reeve/engine/ports/run-ports";
 import { HostToolbox, catalogOf } from "@reeve/calls/execute/host-toolbox";
 import { sleep } from "@reeve/platform/async/sleep";
 import { Slots, ownExecutions } from "@reeve/calls/queue/slots";
@@ -32,9 +32,16 @@ import { workCalls } from "@reeve/calls/queue/work-calls";
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
 
+/** Calls agents elsewhere, and cancels what they work on. */
+export interface RemoteBackend extends RemoteAgents {
+  readonly provider: ModelProvider;
+}
+
 /** The models, tools, and workspaces of a run in this process. */
 export interface LocalParts {
   readonly providers: readonly ModelProvider[];
+  /** The backend of agents with an `endpoint`. Default: none, and such agents are refused. */
+  readonly remoteAgents?: RemoteBackend;
   /** Properties of models that the providers do not know, such as context windows and prices. */
   readonly models?: readonly ModelSpec[];
   readonly tools?: readonly Tool[];
@@ -58,9 +65,9 @@ const maxArtifactBytes = 100 * 2 ** 20;
 /** The memory for the files of model requests that are in progress. */
 const maxFileMemoryBytes = 256 * 1024 * 1024;
 
-/** How long the plugins of an ended run may take to release what they keep for it. */
-const deactivationMs = 30_000;
-const deactivationPollMs = 5;
+/** How long plugins and agents elsewhere may take to release what they keep for an ended run. */
+const releaseMs = 30_000;
+const releasePollMs = 5;
 
 /** A runtime and a toolhost in one process, connected by logs and queues in memory. */
 export class LocalRuntime {
@@ -78,15 +85,18 @@ export class LocalRuntime {
   constructor(parts: LocalParts) {
     this.#parts = parts;
     this.#toolbox = new HostToolbox(parts.tools ?? [], []);
-    const providers = new Map(
-      parts.providers.map((each) => [each.descriptor.name, tracedProvider(each)]),
-    );
+    const { remoteAgents } = parts;
+    const all = [
+      ...parts.providers,
+      ...(remoteAgents === undefined ? [] : [remoteAgents.provider]),
+    ];
+    const providers = new Map(all.map((each) => [each.descriptor.name, tracedProvider(each)]));
     const skills = new SkillStore(parts.skills ?? []);
     const catalogs = {
       tools: [catalogOf(this.#toolbox, { pool, isolation: parts.isolation ?? "none" })],
       models: create(ModelCatalogSchema, {
         models: [...(parts.models ?? [])],
-        providers: parts.providers.map(({ descriptor }) => descriptor),
+        providers: all.map(({ descriptor }) => descriptor),
         skills: [...skills.descriptors],
         plugins: [...(parts.plugins?.offers ?? [])],
       }),
@@ -99,6 +109,7 @@ export class LocalRuntime {
       // There is no operator besides the caller.
       policy: () => undefined,
       provider: (name) => providers.get(name),
+      remoteAgents,
       plugins: parts.plugins,
       artifacts: this.#artifacts,
       fileMemory: new ByteBudget(maxFileMemoryBytes),
@@ -161,7 +172,8 @@ export class LocalRuntime {
       [Symbol.asyncDispose]: async () => {
         // The remaining dispatch of a cancelled run ends its tools gracefully, if there is a worker for it.
         while (this.#dispatch.length > 0 && !broken.signal.aborted) await new Promise(setImmediate);
-        if (this.ports.plugins !== undefined) await this.#untilDeactivated(broken.signal);
+        if (this.ports.plugins !== undefined || this.ports.remoteAgents !== undefined)
+          await this.#untilReleased(broken.signal);
         this.#end.abort(new DOMException("the run has ended", "AbortError"));
         await Promise.allSettled([runs, calls]);
         this.#standstill?.[Symbol.dispose]();
@@ -169,11 +181,11 @@ export class LocalRuntime {
     };
   }
 
-  /** The worker acknowledges the messages of an ended run when its plugins are deactivated. */
-  async #untilDeactivated(broken: AbortSignal): Promise<void> {
-    const until = AbortSignal.any([broken, AbortSignal.timeout(deactivationMs)]);
+  /** The worker acknowledges the messages of an ended run when its plugins are deactivated, and its tasks elsewhere are canceled. */
+  async #untilReleased(broken: AbortSignal): Promise<void> {
+    const until = AbortSignal.any([broken, AbortSignal.timeout(releaseMs)]);
     while (this.#dispatch.unacknowledged > 0 && !until.aborted) {
-      await sleep(deactivationPollMs, until).catch(() => undefined);
+      await sleep(releasePollMs, until).catch(() => undefined);
     }
   }
 

@@ -18,41 +18,51 @@ export interface RecordedTurn {
   readonly askedId?: string;
 }
 
-/** Returns the message of a step: the latest message of the user, or the answer to what the remote agent asked. */
+/** Returns the message of a step: what users said since the agent's last answer, after the answer to what the agent asked. */
 export function remoteMessage(request: ModelRequest, turn: RemoteTurn): Message {
-  const last = request.messages.at(-1);
   const recorded = lastTurn(request);
   const contextId = turn.contextId === "" ? (recorded?.contextId ?? "") : turn.contextId;
+  const parts = newMessages(request).flatMap((each) => partsOf(each, recorded?.request));
+  if (parts.length === 0) throw new ModelFailure("invalid", "there is no message to send");
   return {
     messageId: turn.messageId,
     taskId: turn.taskId,
     contextId,
     role: Role.ROLE_USER,
-    parts: [partOf(last, recorded?.request)],
+    parts,
     metadata: undefined,
     extensions: [],
     referenceTaskIds: [],
   };
 }
 
-function partOf(last: PromptMessage | undefined, request: JsonObject | undefined): Part {
-  if (last?.role === "user") {
-    const texts = (last.parts ?? []).map((part) => {
+type NewMessage = Extract<PromptMessage, { role: "user" | "tool" }>;
+
+/** Returns the messages after the last turn of the conversation. */
+function newMessages({ messages }: ModelRequest): readonly NewMessage[] {
+  const last = messages.findLastIndex(({ role }) => role === "verbatim" || role === "assistant");
+  return messages.slice(last + 1).filter((each): each is NewMessage => {
+    return each.role === "user" || each.role === "tool";
+  });
+}
+
+function partsOf(message: NewMessage, request: JsonObject | undefined): readonly Part[] {
+  if (message.role === "user") {
+    const texts = (message.parts ?? []).map((part) => {
       if (part.kind === "text") return part.text;
       throw new ModelFailure("unsupported", "files are not sent to remote agents; leave them out");
     });
-    return textPart([last.text, ...texts].join("\n\n"));
+    return [textPart([message.text, ...texts].join("\n\n"))];
   }
-  if (last?.role !== "tool") throw new ModelFailure("invalid", "there is no message to send");
-  if (request !== undefined) return dataPart(decisionOn(request, last));
-  const answer = last.isError ? undefined : answerIn(last.content);
-  return textPart(typeof answer === "string" ? answer : last.content);
+  if (request !== undefined) return [dataPart(decisionOn(request, message))];
+  const answer = message.isError ? undefined : answerIn(message.content);
+  return [textPart(typeof answer === "string" ? answer : message.content)];
 }
 
 /** Returns the answer to a request of a Reeve. A person who declines to answer rejects, and so does one who never does. */
 function decisionOn(
   request: JsonObject,
-  { content, isError }: Extract<PromptMessage, { role: "tool" }>,
+  { content, isError }: Extract<NewMessage, { role: "tool" }>,
 ): JsonObject {
   const approvalId = request["approvalId"] ?? "";
   const answer = isError ? undefined : answerIn(content);
@@ -82,7 +92,8 @@ function objectIn(content: string): JsonObject | undefined {
 
 /** Returns the id of the message with which the agent asked what is answered now. Empty: nothing is, or it is unknown. */
 export function answeredId(request: ModelRequest): string {
-  return request.messages.at(-1)?.role === "tool" ? (lastTurn(request)?.askedId ?? "") : "";
+  const isAnswer = newMessages(request).some(({ role }) => role === "tool");
+  return isAnswer ? (lastTurn(request)?.askedId ?? "") : "";
 }
 
 /** Returns the last turn of the remote agent, of this run or of an earlier one of its thread. */

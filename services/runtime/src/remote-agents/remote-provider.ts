@@ -162,7 +162,7 @@ function modelTurn(
   const isQuestion = end.kind === "question";
   return {
     messageJson: JSON.stringify(recorded),
-    finishReason: isQuestion ? "tool_calls" : "stop",
+    finishReason: finishReasonOf(end),
     calls: isQuestion
       ? [
           {
@@ -175,6 +175,18 @@ function modelTurn(
     usage: undefined,
     model: model.upstreamName,
   };
+}
+
+function finishReasonOf(end: RemoteEnd): string {
+  if (end.kind === "question") return "tool_calls";
+  switch (end.incomplete) {
+    case "truncated":
+      return "length";
+    case "filtered":
+      return "content_filter";
+    case undefined:
+      return "stop";
+  }
 }
 
 function askedOf({ text, request }: RemoteQuestion): JsonObject {

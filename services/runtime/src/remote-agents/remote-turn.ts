@@ -15,7 +15,12 @@ export interface RemoteQuestion {
 
 /** How the work on a message ended. */
 export type RemoteEnd =
-  | { readonly kind: "answer"; readonly text: string }
+  | {
+      readonly kind: "answer";
+      readonly text: string;
+      /** Why the answer is not whole, if the agent is a Reeve and says so. */
+      readonly incomplete?: "truncated" | "filtered" | undefined;
+    }
   | { readonly kind: "question"; readonly question: RemoteQuestion };
 
 /** The maximum length of an answer. A turn of a run must fit into one message of the bus. */
@@ -90,7 +95,7 @@ export class RemoteTurn {
         return this.#takeMessage(payload.value);
       case "statusUpdate":
         this.#assertTask(payload.value.taskId);
-        return this.#takeStatus(payload.value.status);
+        return this.#takeStatus(payload.value.status, payload.value.metadata);
       case "artifactUpdate": {
         const { taskId, artifact, append } = payload.value;
         this.#assertTask(taskId);
@@ -106,7 +111,7 @@ export class RemoteTurn {
     return this.#takeTask(task);
   }
 
-  #takeTask({ id, contextId, status, artifacts }: Task): readonly ModelPart[] {
+  #takeTask({ id, contextId, status, artifacts, metadata }: Task): readonly ModelPart[] {
     if (id === "") throw impossible("a task without an id");
     if (this.#taskId !== "" && this.#taskId !== id)
       throw impossible("another task than that of the message");
@@ -121,7 +126,7 @@ export class RemoteTurn {
     });
     for (const artifactId of left) this.#artifacts.delete(artifactId);
     const announced = isKnown ? [] : [{ kind: "remote_task", taskId: id, contextId } as const];
-    return [...announced, ...parts, ...this.#takeStatus(status)];
+    return [...announced, ...parts, ...this.#takeStatus(status, metadata)];
   }
 
   /** An agent may answer at once, without a task. */
@@ -153,7 +158,7 @@ export class RemoteTurn {
     return said === "" ? [] : this.#shown(`${said.slice(0, maxSaid)}\n`);
   }
 
-  #takeStatus(status: TaskStatus | undefined): readonly ModelPart[] {
+  #takeStatus(status: TaskStatus | undefined, metadata: Task["metadata"]): readonly ModelPart[] {
     const said = status?.message === undefined ? "" : textOf(status.message.parts);
     switch (status?.state) {
       case TaskState.TASK_STATE_SUBMITTED:
@@ -164,7 +169,7 @@ export class RemoteTurn {
         const answer = artifacts === "" ? said : artifacts;
         const text =
           answer === "" ? "The remote agent completed the task without an answer." : answer;
-        this.#end = { kind: "answer", text: bounded(text) };
+        this.#end = { kind: "answer", text: bounded(text), incomplete: incompleteIn(metadata) };
         return [];
       }
       case TaskState.TASK_STATE_INPUT_REQUIRED:
@@ -193,6 +198,11 @@ export class RemoteTurn {
     if (this.#taskId === "") throw impossible("an update before its task");
     if (taskId !== this.#taskId) throw impossible("an update of another task");
   }
+}
+
+function incompleteIn(metadata: Task["metadata"]): "truncated" | "filtered" | undefined {
+  const reason: unknown = metadata?.["incomplete"];
+  return reason === "truncated" || reason === "filtered" ? reason : undefined;
 }
 
 const maxQuestion = 4_000;

@@ -36,6 +36,8 @@ export async function answerTask(
   const reason = textField(given, "reason");
   if (question === undefined) {
     const approved = verdictOf(approval, given);
+    // Before the decision, so that the next step reads it.
+    await sendNotes(api, view, message, signal);
     const callDigest = textField(given, "callDigest");
     const edited = objectField(given, "editedArguments");
     const decision = { approvalId, approved, reason, decisionId, callDigest };
@@ -47,6 +49,7 @@ export async function answerTask(
   }
   const isDeclined = textField(given, "decision") === "decline";
   const answer = isDeclined ? undefined : answerTo(approval, given, message);
+  if (given !== undefined) await sendNotes(api, view, message, signal);
   if (question.askedBy === "agent") {
     const answered = isDeclined ? { declined: true } : { ...(answer && { answer }) };
     await api.approvals.answerQuestion({ approvalId, reason, decisionId, ...answered }, { signal });
@@ -55,6 +58,21 @@ export async function answerTask(
   const approved = !isDeclined;
   const decision = { approvalId, approved, reason, decisionId, ...(answer && { answer }) };
   await api.approvals.decideApproval(decision, { signal });
+}
+
+/** Passes the texts and the files beside a decision on to the run. */
+async function sendNotes(
+  api: GatewayApi,
+  view: TaskView,
+  message: Message,
+  signal: AbortSignal,
+): Promise<void> {
+  const notes = message.parts.filter(({ content }) => content?.$case !== "data");
+  if (notes.length === 0) return;
+  const { text, parts } = contentOf({ parts: notes });
+  const messageId = idOf(`${view.taskId}/notes`, message);
+  const request = { runId: view.taskId, text, parts: [...parts], messageId };
+  await api.runs.sendMessage(request, { signal });
 }
 
 /** Returns the data of a message that decides or answers: an object with `decision`, `answer`, or `approvalId`. */

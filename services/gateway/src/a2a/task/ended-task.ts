@@ -35,6 +35,7 @@ export function endedTask(before: TaskView, { run, files, urlOf }: RunOutcome): 
     waiting: new Map(),
     message: endMessage(before, run),
     artifacts,
+    metadata: incompleteOf(run),
   };
   const isComplete = answer === undefined || isKnown(before, answer);
   const shown = isComplete ? artifacts.filter((each) => each !== answer) : artifacts;
@@ -42,7 +43,7 @@ export function endedTask(before: TaskView, { run, files, urlOf }: RunOutcome): 
   const updates = shown.map((each) =>
     artifactUpdate(ids, each, { append: false, lastChunk: true }),
   );
-  return { view, updates: [...updates, statusUpdate(view, incompleteOf(run))] };
+  return { view, updates: [...updates, statusUpdate(view, view.metadata)] };
 }
 
 /** The state of a task whose run has this status. */

@@ -10,7 +10,7 @@ import { statusOf } from "./updates.ts";
 
 /** Returns a task with at most `historyLength` messages, the newest. Undefined: all of them. */
 export function renderTask(view: TaskView, historyLength: number | undefined): Task {
-  const { taskId: id, contextId, history } = view;
+  const { taskId: id, contextId, history, metadata } = view;
   const answer = answerSoFar(view);
   return {
     id,
@@ -18,7 +18,7 @@ export function renderTask(view: TaskView, historyLength: number | undefined): T
     status: statusOf(view),
     artifacts: hasEnded(view) ? [...view.artifacts] : answer === undefined ? [] : [answer],
     history: newest(history, historyLength),
-    metadata: undefined,
+    metadata,
   };
 }
 

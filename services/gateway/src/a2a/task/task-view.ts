@@ -44,6 +44,8 @@ export interface TaskView {
   readonly error: RunError | undefined;
   /** The artifacts of a task that has ended. */
   readonly artifacts: readonly Artifact[];
+  /** What a task that has ended says besides its state: `incomplete`, if its answer is. */
+  readonly metadata: Readonly<Record<string, string>> | undefined;
 }
 
 /** A piece of an answer. The pieces are a list, so that one more costs the same however many there are. */
@@ -79,6 +81,7 @@ export function submittedTask(
     history: input.length === 0 ? [] : [message],
     error: undefined,
     artifacts: [],
+    metadata: undefined,
   };
 }
 
