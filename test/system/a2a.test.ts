@@ -33,6 +33,8 @@ function play({ messages }: Asked): Played {
         text: "One moment.",
         calls: [{ name: "add_todo", args: { text: "buy milk" } }],
       };
+    case "draw":
+      return { calls: [{ name: "generate_image", args: { prompt: "a cat" } }] };
     case "ask":
       return { calls: [{ name: "ask_user", args: { question: "Which color?" } }] };
     case "hang":
@@ -62,6 +64,7 @@ beforeAll(async () => {
     a2a,
     questions: {},
     hitlTools: ["write_file"],
+    media: { imageModel: "openai:painter" },
   });
   await deployment.agent("hidden", { model: "openai:played" });
   await deployment.agent("far", { model: "", endpoint: endpointOf("helper") });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
 import { startEmbedded } from "@reeve/cli/embedded";
 import { openConnection } from "@reeve/client";
-import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { A2aExposureSchema, AgentSpecSchema } from "@reeve/contracts/agent";
 import type { Run, RunEvent } from "@reeve/contracts/run";
 import type { LocalDecision } from "@reeve/local/decide-approvals";
 import { runAgent } from "@reeve/local/run-agent";
@@ -89,8 +89,10 @@ export async function a2aBackend(): Promise<A2aBackend> {
       for (const each of scenario.agents ?? []) {
         await reeve.agents.createAgent({ spec: create(AgentSpecSchema, { ...common, ...each }) });
       }
-      const spec = { ...common, a2a: { enabled: true }, ...scenario.spec };
-      await reeve.agents.createAgent({ spec: create(AgentSpecSchema, spec) });
+      const spec = create(AgentSpecSchema, { ...common, ...scenario.spec });
+      await reeve.agents.createAgent({
+        spec: { ...spec, a2a: create(A2aExposureSchema, { enabled: true }) },
+      });
       const ending = new AbortController();
       const asked = new Map<string, PromiseWithResolvers<LocalDecision>>();
       const questionOf = (approvalId: string) => {

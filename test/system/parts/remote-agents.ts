@@ -57,6 +57,24 @@ export function describeRemoteAgents(
     expect(run?.status).toBe(RunStatus.CANCELLED);
   });
 
+  // Requirement: RES-3
+  test("gets the files of a message, and its files are artifacts of the run", async () => {
+    const { runs, artifacts } = deployment().reeve;
+    const runId = await start(deployment(), "far", "draw");
+    await watchToEnd(deployment(), runId);
+    const stored = await artifacts.listArtifacts({ runId });
+    expect(stored.artifacts.map(({ mediaType }) => mediaType)).toEqual(["image/png"]);
+    const { run } = await runs.getRun({ runId });
+    expect(run?.output).toContain(stored.artifacts[0]?.artifactId);
+    const value = { artifactId: stored.artifacts[0]?.artifactId ?? "" };
+    const part = { part: { case: "file" as const, value } };
+    const sent = await runs.startRun({ agentId: "far", input: "Look.", parts: [part] });
+    await watchToEnd(deployment(), sent.run?.runId ?? "");
+    const { run: refused } = await runs.getRun({ runId: sent.run?.runId ?? "" });
+    // The model over there reads text only.
+    expect(refused?.error?.message).toMatch(/image\/png.*openai:played/);
+  });
+
   // Requirement: RES-3, RES-7, CAN-3
   test("that does not exist there ends its run with the reason", async () => {
     const runId = await start(deployment(), "lost", "hello");

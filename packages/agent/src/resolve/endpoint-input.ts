@@ -1,5 +1,4 @@
 import type { AgentSpec } from "@reeve/contracts/agent";
-import type { ContentPart } from "@reeve/contracts/content/parts";
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { unsupportedCapability } from "../spec/unsupported-capability.ts";
@@ -10,13 +9,12 @@ interface EndpointInput {
   readonly clientTools?: unknown;
   readonly files: readonly unknown[];
   readonly messages: readonly unknown[];
-  readonly parts: readonly ContentPart[];
 }
 
-/** Throws a Failure that names what a run of an agent at an endpoint would ignore: such an agent gets only a text. */
+/** Throws a Failure that names what a run of an agent at an endpoint would ignore: such an agent gets one message. */
 export function assertReachesEndpoint(
   { endpoint }: Pick<AgentSpec, "endpoint">,
-  { outputSchema, clientTools, files, messages, parts }: EndpointInput,
+  { outputSchema, clientTools, files, messages }: EndpointInput,
 ): void {
   if (endpoint === undefined) return;
   const given: readonly (readonly [field: string, isGiven: boolean])[] = [
@@ -24,13 +22,12 @@ export function assertReachesEndpoint(
     ["client_tools", clientTools !== undefined],
     ["files", files.length > 0],
     ["messages", messages.length > 0],
-    ["parts", parts.some(({ part }) => part.case === "file")],
   ];
   const violations = given
     .filter(([, isGiven]) => isGiven)
     .map(([field]) => ({
       field,
-      description: `${field} would not reach the agent, which works elsewhere and gets only a text; leave it out`,
+      description: `${field} would not reach the agent, which works elsewhere and gets one message; leave it out`,
       reason: unsupportedCapability,
     }));
   if (violations.length === 0) return;

@@ -51,7 +51,10 @@ export function resolveModel(
       `provider "${provider.name}" has no model "${named.upstreamName}"; it has: ${names(upstreamNames)}`,
     );
   }
-  const model = withListPrice(named, provider);
+  // What an agent elsewhere reads is its own affair.
+  const isRemote = provider.name === remoteProvider;
+  const readable = isRemote ? { ...named, modalities: [...provider.modalities] } : named;
+  const model = withListPrice(readable, provider);
   return { model: provider.isStored ? { ...model, hasStoredProvider: true } : model, provider };
 }
 

@@ -24,6 +24,7 @@ import { cancelRemoteTasks } from "./models/cancel-remote-tasks.ts";
 import { assertModelAllowed, providerOf } from "./models/model-access.ts";
 import { ownerOf } from "./models/owner-of.ts";
 import { modelRequest } from "./models/model-request.ts";
+import { storeRunFile } from "./store-run-file.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
 /** Calls the model once. Yields its text as it arrives, and then its turn, or the reason why it gave none. */
@@ -74,6 +75,10 @@ export async function* callModel(
         const { taskId, contextId } = part;
         remoteTaskId = taskId;
         yield [fact(scope, { case: "remoteTask", value: { taskId, contextId } })];
+        continue;
+      }
+      if (part.kind === "file") {
+        await storeRunFile(state, part.file, ports, signal);
         continue;
       }
       answerBegan = true;

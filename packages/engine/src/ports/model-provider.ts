@@ -68,7 +68,19 @@ export type ModelPart =
   | { readonly kind: "reasoning"; readonly text: string }
   /** An agent at an endpoint accepted the message. */
   | { readonly kind: "remote_task"; readonly taskId: string; readonly contextId: string }
+  /** An agent at an endpoint has produced a file, which the run stores as an artifact. */
+  | { readonly kind: "file"; readonly file: RunFile }
   | { readonly kind: "turn"; readonly turn: ModelTurn };
+
+/** A file for the artifacts of a run, before it is stored. */
+export interface RunFile {
+  /** Without folders. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  /** Names the file among all of the run: the id of its artifact follows from it, and storing it again changes nothing. */
+  readonly key: string;
+}
 
 export type ModelFailureReason =
   | "rate_limited"

@@ -18,6 +18,11 @@ export function artifactIdOf(tenant: string, { idempotencyKey }: ArtifactDraft):
   return `art_${id.toString("hex")}`;
 }
 
+/** Returns the idempotency key of a file that a run produces under a key of its own. */
+export function runFileKey(runId: string, key: string): string {
+  return `${runId}/${key}`;
+}
+
 /** Control characters, separators of lines, and marks that change the direction of text. */
 const invisible = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 /** A media type with parameters, in printable ASCII. */

@@ -28,7 +28,7 @@ export async function answerFrom(parts: AsyncIterable<ModelPart>): Promise<Answe
   const texts = { text: "", reasoning: "" };
   for await (const part of parts) {
     if (part.kind === "turn") return { ...texts, turn: part.turn };
-    if (part.kind !== "remote_task") texts[part.kind] += part.text;
+    if (part.kind === "text" || part.kind === "reasoning") texts[part.kind] += part.text;
   }
   throw new Error("no turn");
 }

@@ -21,7 +21,7 @@ import { a2aErrorOf } from "./a2a-error.ts";
 import type { GatewayApi } from "./gateway-api.ts";
 import { listTasks } from "./list-tasks.ts";
 import { answerTask, isDelivered } from "./message/answer-task.ts";
-import { assertUserMessage, startRequestOf } from "./message/read-message.ts";
+import { assertUserMessage, startRequestOf, withStoredFiles } from "./message/read-message.ts";
 import { renderTask } from "./task/render-task.ts";
 import type { TaskView } from "./task/task-view.ts";
 import { hasEnded, isSettled } from "./task/task-view.ts";
@@ -32,6 +32,8 @@ import { readTask, watchTask } from "./watch-task.ts";
 export interface RequestedAgent extends WatchedAgent {
   readonly api: GatewayApi;
   readonly card: AgentCard;
+  /** Returns the artifact that an address of this gateway names. Undefined: it is another address. */
+  fileIdIn(url: string): string | undefined;
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal;
 }
@@ -153,8 +155,8 @@ export class RequestHandler implements A2ARequestHandler {
 
   /** Starts a task with a message, or passes the message on to its task. Returns the id of the task. */
   async #deliver(sent: SendMessageRequest["message"]): Promise<string> {
-    const { api, agentId, signal } = this.#agent;
-    const message = assertUserMessage(sent);
+    const { api, agentId, fileIdIn, signal } = this.#agent;
+    const message = withStoredFiles(assertUserMessage(sent), fileIdIn);
     if (message.taskId === "") {
       const { subject } = await api.identity.getCaller({}, { signal });
       const request = startRequestOf({ agentId, subject }, message);

@@ -33,7 +33,7 @@ export function permittedFetch({ prefix, token, allowedAddresses, name }: Remote
     fetch: async (input, init) => {
       const url = new URL(input instanceof Request ? input.url : input);
       if (!isBelow(prefix, url.href)) {
-        const message = `the card of the remote agent names ${url.origin}${url.pathname.slice(0, 100)}, which is outside of the remote ${name}; permit it in the file of REEVE_A2A_REMOTES`;
+        const message = `the remote agent names ${url.origin}${url.pathname.slice(0, 100)}, which is outside of the remote ${name}; permit it in the file of REEVE_A2A_REMOTES`;
         throw new ModelFailure("refused", message);
       }
       guard.assertUrl(url);

@@ -23,6 +23,8 @@ const maxCards = 1_000;
 export interface RemoteClient {
   readonly client: Client;
   readonly streams: boolean;
+  /** Reaches the addresses that the operator permits for this agent, and no others. */
+  readonly fetchImpl: typeof globalThis.fetch;
 }
 
 interface ReadCard {
@@ -108,7 +110,7 @@ async function openClient(
     throw new ModelFailure("unsupported", message);
   }
   const client = await new ClientFactory({ transports }).createFromAgentCard(card);
-  return { client, streams: card.capabilities?.streaming === true };
+  return { client, streams: card.capabilities?.streaming === true, fetchImpl };
 }
 
 function cardIn(text: string, address: string): object {

@@ -4,6 +4,8 @@ import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ModelRequest, PromptMessage, RemoteTurn } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 
+import { filePart } from "./remote-files.ts";
+
 /** The format of the turns of remote agents. */
 export const remoteFormat = "a2a";
 
@@ -22,7 +24,7 @@ export interface RecordedTurn {
 export function remoteMessage(request: ModelRequest, turn: RemoteTurn): Message {
   const recorded = lastTurn(request);
   const contextId = turn.contextId === "" ? (recorded?.contextId ?? "") : turn.contextId;
-  const parts = newMessages(request).flatMap((each) => partsOf(each, recorded?.request));
+  const parts = newMessages(request).flatMap((each) => partsOf(each, request, recorded?.request));
   if (parts.length === 0) throw new ModelFailure("invalid", "there is no message to send");
   return {
     messageId: turn.messageId,
@@ -46,15 +48,20 @@ function newMessages({ messages }: ModelRequest): readonly NewMessage[] {
   });
 }
 
-function partsOf(message: NewMessage, request: JsonObject | undefined): readonly Part[] {
+function partsOf(
+  message: NewMessage,
+  { files }: Pick<ModelRequest, "files">,
+  asked: JsonObject | undefined,
+): readonly Part[] {
   if (message.role === "user") {
-    const texts = (message.parts ?? []).map((part) => {
-      if (part.kind === "text") return part.text;
-      throw new ModelFailure("unsupported", "files are not sent to remote agents; leave them out");
-    });
-    return [textPart([message.text, ...texts].join("\n\n"))];
+    const given = message.parts ?? [];
+    const texts = given.flatMap((part) => (part.kind === "text" ? [part.text] : []));
+    const attached = given.flatMap((part) =>
+      part.kind === "file" ? [filePart(part, { ...(files && { files }) })] : [],
+    );
+    return [textPart([message.text, ...texts].join("\n\n")), ...attached];
   }
-  if (request !== undefined) return [dataPart(decisionOn(request, message))];
+  if (asked !== undefined) return [dataPart(decisionOn(asked, message))];
   const answer = message.isError ? undefined : answerIn(message.content);
   return [textPart(typeof answer === "string" ? answer : message.content)];
 }

@@ -6,6 +6,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { remoteProvider } from "@reeve/agent/resolve/remote-endpoint";
 import { askUserName } from "@reeve/agent/tools/runtime-tools";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { allModalities } from "@reeve/contracts/content/media";
 import type {
   ModelPart,
   ModelProvider,
@@ -19,6 +20,7 @@ import type { RecordedTurn } from "./remote-message.ts";
 import { answeredId, remoteFormat, remoteMessage } from "./remote-message.ts";
 import type { RemoteEnd, RemoteQuestion } from "./remote-turn.ts";
 import { RemoteTurn } from "./remote-turn.ts";
+import { takeFiles } from "./remote-files.ts";
 import type { RemoteClient, RemoteClients } from "./remote-clients.ts";
 
 /** The delays between two reads of a task whose agent does not stream. */
@@ -36,7 +38,11 @@ const maxStaleReads = 3;
 export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
   const capabilities = { tools: true, parallelToolCalls: false, reasoning: true };
   return {
-    descriptor: create(ProviderDescriptorSchema, { name: remoteProvider, capabilities }),
+    descriptor: create(ProviderDescriptorSchema, {
+      name: remoteProvider,
+      capabilities,
+      modalities: [...allModalities],
+    }),
     format: remoteFormat,
     async *stream(request, signal) {
       const url = request.model.upstreamName;
@@ -61,7 +67,7 @@ function tooSlow(url: string, maxMs: number): ModelFailure {
 }
 
 async function* followTurn(
-  { client, streams }: RemoteClient,
+  { client, streams, fetchImpl }: RemoteClient,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
@@ -88,13 +94,17 @@ async function* followTurn(
   yield* pollTask(client, turn, signal);
   if (turn.end === undefined)
     throw new ModelFailure("malformed", "the remote agent gave no answer");
-  if (turn.end.kind === "answer") yield { kind: "text", text: turn.end.text };
+  if (turn.end.kind === "answer") {
+    const files = yield* takeFiles(turn.files, request, fetchImpl, signal);
+    const paragraphs = [turn.end.text, ...(files.length === 0 ? [] : [files.join("\n")])];
+    yield { kind: "text", text: paragraphs.filter((text) => text !== "").join("\n\n") };
+  }
   yield { kind: "turn", turn: modelTurn(turn.end, turn, request) };
 }
 
 /** Sends the message of a step, and follows what the agent answers to it. */
 async function* sendMessage(
-  { client, streams }: RemoteClient,
+  { client, streams }: Pick<RemoteClient, "client" | "streams">,
   turn: RemoteTurn,
   request: ModelRequest & { readonly remote: NonNullable<ModelRequest["remote"]> },
   signal: AbortSignal,

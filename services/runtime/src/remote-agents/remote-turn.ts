@@ -3,6 +3,8 @@ import { TaskState } from "@a2a-js/sdk";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { ModelPart } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { RemoteFile } from "./remote-files.ts";
+import { filesIn } from "./remote-files.ts";
 
 /** What a remote agent needs to know before it continues. */
 export interface RemoteQuestion {
@@ -42,6 +44,7 @@ export class RemoteTurn {
   #taskId: string;
   #contextId: string;
   readonly #artifacts = new Map<string, string>();
+  readonly #files = new Map<string, readonly RemoteFile[]>();
   #answered: string;
   #end: RemoteEnd | undefined;
   #events = 0;
@@ -75,6 +78,11 @@ export class RemoteTurn {
   /** How the work ended. Undefined: it has not. */
   get end(): RemoteEnd | undefined {
     return this.#end;
+  }
+
+  /** The files of the answer. */
+  get files(): readonly RemoteFile[] {
+    return [...this.#files.values()].flat();
   }
 
   /** Whether a task waits for what is answered now, so that the answer has not reached it. */
@@ -124,7 +132,10 @@ export class RemoteTurn {
       left.delete(each.artifactId);
       return this.#takeArtifact(each, false);
     });
-    for (const artifactId of left) this.#artifacts.delete(artifactId);
+    for (const artifactId of left) {
+      this.#artifacts.delete(artifactId);
+      this.#files.delete(artifactId);
+    }
     const announced = isKnown ? [] : [{ kind: "remote_task", taskId: id, contextId } as const];
     return [...announced, ...parts, ...this.#takeStatus(status, metadata)];
   }
@@ -132,14 +143,18 @@ export class RemoteTurn {
   /** An agent may answer at once, without a task. */
   #takeMessage({ parts, contextId }: Message): readonly ModelPart[] {
     this.#contextId = contextId === "" ? this.#contextId : assertId(contextId);
+    this.#files.set("message", filesIn(parts, { key: "message" }));
     this.#end = { kind: "answer", text: bounded(textOf(parts)) };
     return [];
   }
 
-  #takeArtifact({ artifactId, parts }: Artifact, append: boolean): readonly ModelPart[] {
+  #takeArtifact({ artifactId, parts, name }: Artifact, append: boolean): readonly ModelPart[] {
     const text = textOf(parts);
     const before = this.#artifacts.get(assertId(artifactId)) ?? "";
     this.#artifacts.set(artifactId, bounded(append ? before + text : text));
+    const known = append ? (this.#files.get(artifactId) ?? []) : [];
+    const files = filesIn(parts, { key: artifactId, name, known: known.length });
+    this.#files.set(artifactId, [...known, ...files]);
     // A task repeats what its updates said.
     const isRepeated = !append && text.startsWith(before);
     return this.#shown(isRepeated ? text.slice(before.length) : text);
@@ -166,9 +181,10 @@ export class RemoteTurn {
         return this.#saying(said);
       case TaskState.TASK_STATE_COMPLETED: {
         const artifacts = [...this.#artifacts.values()].filter((text) => text !== "").join("\n\n");
+        this.#files.set("status", filesIn(status.message?.parts ?? [], { key: "status" }));
         const answer = artifacts === "" ? said : artifacts;
-        const text =
-          answer === "" ? "The remote agent completed the task without an answer." : answer;
+        const isEmpty = answer === "" && this.files.length === 0;
+        const text = isEmpty ? "The remote agent completed the task without an answer." : answer;
         this.#end = { kind: "answer", text: bounded(text), incomplete: incompleteIn(metadata) };
         return [];
       }
@@ -225,22 +241,19 @@ function dataIn(content: Part["content"]): JsonObject | undefined {
   return isRequest && typeof value["approvalId"] === "string" ? value : undefined;
 }
 
-/** Returns the text of parts. A file is named: its bytes stay where they are. */
+/** Returns the text of parts, without their files. */
 function textOf(parts: readonly Part[]): string {
   return parts.map(textOfPart).join("");
 }
 
-function textOfPart({ content, filename, mediaType }: Part): string {
-  const name = filename === "" ? "a file" : `the file ${filename}`;
+function textOfPart({ content }: Part): string {
   switch (content?.$case) {
     case "text":
       return content.value;
     case "data":
       return JSON.stringify(content.value ?? null);
     case "url":
-      return `[${name} (${mediaType}) at ${content.value}]`;
     case "raw":
-      return `[${name} (${mediaType}), ${content.value.length} bytes, was not transferred]`;
     case undefined:
       return "";
   }

@@ -3,6 +3,7 @@ import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Agent } from "@reeve/contracts/agent";
 import { ErrorReason } from "@reeve/contracts/error";
+import { isArtifactId } from "@reeve/jetstream/objects/artifact-draft";
 import { steadyClock } from "@reeve/platform/async/clock";
 import { Failure } from "@reeve/platform/failure";
 import { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
@@ -49,9 +50,10 @@ export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
     if (agentId === undefined) return false;
     const closed = new AbortController();
     response.once("close", () => closed.abort(new DOMException("the client left", "AbortError")));
-    const url = `${publicUrl?.replace(/\/$/, "") ?? originOf(request)}/a2a/agents/${agentId}`;
+    const origin = publicUrl?.replace(/\/$/, "") ?? originOf(request);
+    const url = `${origin}/a2a/agents/${agentId}`;
     const api = gatewayApi(openApi());
-    const target = { agentId, path: rest, query, url };
+    const target = { agentId, path: rest, query, origin, url };
     answer(request, response, { api, target, signal: closed.signal })
       .catch((error: unknown) => refusal(failureFrom(error), log))
       .then((given) => universalResponseToNodeResponse(given, response))
@@ -67,7 +69,7 @@ export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
     response: HttpResponse,
     { api, target, signal }: Exchange,
   ): Promise<UniversalServerResponse> {
-    const { agentId, path, url } = target;
+    const { agentId, path, origin, url } = target;
     // Before the body is read: it also authenticates the caller.
     const agent = await exposedAgent(api, agentId, signal);
     const card = agentCardOf(agent, url);
@@ -78,7 +80,14 @@ export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
       return await sendFile(api, agentId, path.slice(filesPrefix.length), signal);
     }
     const urlOf = (artifactId: string) => `${url}${filesPrefix}${artifactId}`;
-    const handler = new RequestHandler({ api, agentId, card, urlOf, signal });
+    const handler = new RequestHandler({
+      api,
+      agentId,
+      card,
+      urlOf,
+      fileIdIn: (address) => fileIdIn(address, origin),
+      signal,
+    });
     const version = request.headers[A2A_VERSION_HEADER.toLowerCase()];
     const binding = {
       version: typeof version === "string" && version !== "" ? version : undefined,
@@ -126,10 +135,20 @@ interface Exchange {
     /** The path after that of the agent. */
     readonly path: string;
     readonly query: string;
+    /** The address of the gateway. */
+    readonly origin: string;
     /** The address of the agent. */
     readonly url: string;
   };
   readonly signal: AbortSignal;
+}
+
+/** Returns the artifact that an address of the gateway names, of any agent. Whether the caller may read it is checked with the message. */
+function fileIdIn(address: string, origin: string): string | undefined {
+  if (!address.startsWith(`${origin}/`)) return undefined;
+  const [, , path = ""] = addressPattern.exec(address.slice(origin.length)) ?? [];
+  const id = path.startsWith(filesPrefix) ? path.slice(filesPrefix.length) : "";
+  return isArtifactId(id) ? id : undefined;
 }
 
 function originOf({ headers, socket }: HttpRequest): string {

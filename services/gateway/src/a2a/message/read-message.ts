@@ -46,6 +46,22 @@ export function assertUserMessage(message: Message | undefined): Message {
   return message;
 }
 
+/** What the address of a file begins with that this gateway has. */
+const storedFile = "artifact:";
+
+/** Returns a message whose files at this gateway are named by their artifacts. `fileIdIn` returns the artifact that an address of it names. */
+export function withStoredFiles(
+  message: Message,
+  fileIdIn: (url: string) => string | undefined,
+): Message {
+  const parts = message.parts.map((part) => {
+    const id = part.content?.$case === "url" ? fileIdIn(part.content.value) : undefined;
+    const content = { $case: "url", value: `${storedFile}${id}` } as const;
+    return id === undefined ? part : { ...part, content };
+  });
+  return { ...message, parts };
+}
+
 /** Whose message it is, and for which agent. */
 interface Sender {
   readonly agentId: string;
@@ -113,8 +129,12 @@ function initOf(part: Part, index: number): PartInit {
       return { part: { case: "file", value: { content: content.value, mediaType, name } } };
     }
     case "url":
+      if (content.value.startsWith(storedFile)) {
+        const artifactId = content.value.slice(storedFile.length);
+        return { part: { case: "file", value: { artifactId, mediaType, name } } };
+      }
       throw new ContentTypeNotSupportedError({
-        message: `message.parts[${index}] is an address; this gateway reads no addresses, so send the bytes of the file`,
+        message: `message.parts[${index}] is an address outside of this gateway, which reads no other addresses; send the bytes of the file`,
       });
     case undefined:
       throw malformed(`message.parts[${index}] has none of text, raw, url, and data`);

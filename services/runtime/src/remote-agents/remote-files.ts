@@ -1,0 +1,137 @@
+import type { Part } from "@a2a-js/sdk";
+import { fileNote } from "@reeve/contracts/content/media";
+import type { ModelPart, ModelRequest } from "@reeve/engine/ports/model-provider";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { artifactIdOf, draftViolations, runFileKey } from "@reeve/jetstream/objects/artifact-draft";
+import { limited } from "./permitted-fetch.ts";
+import { remoteFailure } from "./remote-failure.ts";
+
+/** A file that a remote agent sends or names. */
+export interface RemoteFile {
+  /** The same in every attempt to read the answer. */
+  readonly key: string;
+  readonly name: string;
+  readonly mediaType: string;
+  /** Its bytes, or its address. */
+  readonly content: Uint8Array | string;
+}
+
+/** The limits of the files of one answer. */
+const maxFiles = 20;
+const maxFileBytes = 16 * 2 ** 20;
+const maxBytes = 48 * 2 ** 20;
+const fetchMs = 60_000;
+
+/** Where files belong. */
+interface FilePlace {
+  /** The id of their artifact, or what stands for it. */
+  readonly key: string;
+  /** The name of their artifact. */
+  readonly name?: string;
+  /** How many files of the same artifact are known already. */
+  readonly known?: number;
+}
+
+/** Returns the files among the parts of an artifact or a message. */
+export function filesIn(
+  parts: readonly Part[],
+  { key, name = "", known = 0 }: FilePlace,
+): readonly RemoteFile[] {
+  const files: RemoteFile[] = [];
+  for (const { content, filename, mediaType } of parts) {
+    if (content?.$case !== "raw" && content?.$case !== "url") continue;
+    const number = known + files.length + 1;
+    const draft = { name: nameOf([filename, name, `file-${number}`]), mediaType };
+    const isTyped = mediaType !== "" && draftViolations(draft, "part").length === 0;
+    const type = isTyped ? mediaType : "application/octet-stream";
+    files.push({
+      key: `${key}/${number}`,
+      name: draft.name,
+      mediaType: type,
+      content: content.value,
+    });
+  }
+  return files;
+}
+
+/** Returns the first usable name, without folders. */
+function nameOf(names: readonly string[]): string {
+  const usable = names
+    .map((each) => each.split(/[/\\]/).at(-1)?.slice(0, 200) ?? "")
+    .find((name) => name !== "" && draftViolations({ name, mediaType: "" }, "part").length === 0);
+  return usable ?? "file";
+}
+
+/**
+ * Yields the files of an answer that the run stores. Returns a line for each file: the id of its artifact, or why it was not transferred. Only
+ * addresses that `fetchImpl` permits are read. Throws a ModelFailure if the agent cannot be reached for the moment.
+ */
+export async function* takeFiles(
+  files: readonly RemoteFile[],
+  { owner, remote }: Pick<ModelRequest, "owner" | "remote">,
+  fetchImpl: typeof globalThis.fetch,
+  signal: AbortSignal,
+): AsyncGenerator<ModelPart, readonly string[]> {
+  const lines: string[] = [];
+  let left = maxBytes;
+  for (const [index, file] of files.entries()) {
+    const { name, mediaType } = file;
+    const room = Math.min(left, maxFileBytes);
+    const taken = index < maxFiles ? await bytesOf(file, room, fetchImpl, signal) : tooMany;
+    if (typeof taken === "string") {
+      const place = typeof file.content === "string" ? ` at ${file.content.slice(0, 2_000)}` : "";
+      lines.push(fileNote(file, `${mediaType}${place}, was not transferred: ${taken}`));
+      continue;
+    }
+    left -= taken.length;
+    const key = `a2a/${remote?.messageId ?? ""}/${file.key}`;
+    const { tenant = "", runId = "" } = owner ?? {};
+    const draft = { name, mediaType, runId, idempotencyKey: runFileKey(runId, key) };
+    yield { kind: "file", file: { name, mediaType, bytes: taken, key } };
+    const described = `${mediaType}, ${taken.length} bytes`;
+    lines.push(fileNote(file, `artifact ${artifactIdOf(tenant, draft)} (${described})`));
+  }
+  return lines;
+}
+
+const tooMany = `an answer has at most ${maxFiles} files`;
+
+/** Returns the bytes of a file, or why they are not taken. */
+async function bytesOf(
+  { content }: RemoteFile,
+  room: number,
+  fetchImpl: typeof globalThis.fetch,
+  signal: AbortSignal,
+): Promise<Uint8Array | string> {
+  const tooLarge = `it has more than ${room} bytes, which is what is left of the limits of an answer`;
+  if (typeof content !== "string") return content.length > room ? tooLarge : content;
+  try {
+    if (!URL.canParse(content)) return "its address is not valid";
+    const until = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]);
+    const response = await fetchImpl(content, { signal: until });
+    if (!response.ok || Number(response.headers.get("content-length") ?? "0") > room) {
+      await response.body?.cancel();
+      return response.ok ? tooLarge : `its address answers ${response.status}`;
+    }
+    return new Uint8Array(await limited(response, room).arrayBuffer());
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = remoteFailure(error, content);
+    if (failure.retryable) throw failure;
+    return failure.message;
+  }
+}
+
+/** Returns a file of a user's message as a part. */
+export function filePart(
+  file: { readonly artifactId: string; readonly name: string; readonly mediaType: string },
+  { files }: Pick<ModelRequest, "files">,
+): Part {
+  const { artifactId, name: filename, mediaType } = file;
+  const bytes = files?.get(artifactId);
+  if (bytes === undefined) {
+    throw new ModelFailure("invalid", `the file ${filename}, artifact ${artifactId}, was deleted`);
+  }
+  const content = { $case: "raw", value: Buffer.from(bytes) } as const;
+  return { content, metadata: undefined, filename, mediaType };
+}
