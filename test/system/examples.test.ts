@@ -12,6 +12,7 @@ import { MemoryTerminal } from "@reeve/cli/test/support/memory-terminal";
 
 const examples = join(import.meta.dirname, "../../examples");
 
+// Requirement: TRIG-7
 test("the release-check example makes a plan, checks three areas in parallel, and decides", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-example-"));
   try {
@@ -46,7 +47,6 @@ test("the release-check example makes a plan, checks three areas in parallel, an
       "Check the changelog of the version.",
       "Check the security of the version.",
     ]);
-    // Requirement: TRIG-7
     const terminal = new MemoryTerminal();
     const options = { terminal, environment: {}, signal: new AbortController().signal };
     const connection = ["--url", embedded.url, "--token", embedded.token];

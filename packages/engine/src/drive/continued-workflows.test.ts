@@ -86,7 +86,7 @@ const callsOf = (events: readonly RunEvent[]) =>
     return [`${nodeId} ${itemIndex}${inheritedFrom === "" ? "" : " inherited"}`];
   });
 
-// Requirement: WF-2, ERR-3
+// Requirement: WF-2
 test("a run continues a failed workflow at the node that failed", async () => {
   const failed = failedRun();
   const bench = await continuing(failed);

@@ -584,7 +584,14 @@ type ToolDescriptor struct {
 	PathArguments []string `protobuf:"bytes,11,rep,name=path_arguments,json=pathArguments,proto3" json:"path_arguments,omitempty"`
 	// How a client executes the tool. Set if and only if a client offers it. No toolhost executes such a
 	// tool.
-	Client        *ClientExecution `protobuf:"bytes,20,opt,name=client,proto3" json:"client,omitempty"`
+	Client *ClientExecution `protobuf:"bytes,20,opt,name=client,proto3" json:"client,omitempty"`
+	// Name of the tool for people. Empty: its name.
+	Title string `protobuf:"bytes,26,opt,name=title,proto3" json:"title,omitempty"`
+	// JSON Schema of the structured result, whose type is object. The source of the tool checks each result that
+	// is no error against it. Unset: any result.
+	OutputSchema *structpb.Struct `protobuf:"bytes,27,opt,name=output_schema,json=outputSchema,proto3" json:"output_schema,omitempty"`
+	// What a call costs, as in `reeve.workflow.v1.NodeType.cost_hint`. Empty: `tool`.
+	CostHint      string `protobuf:"bytes,36,opt,name=cost_hint,json=costHint,proto3" json:"cost_hint,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -703,6 +710,27 @@ func (x *ToolDescriptor) GetClient() *ClientExecution {
 	return nil
 }
 
+func (x *ToolDescriptor) GetTitle() string {
+	if x != nil {
+		return x.Title
+	}
+	return ""
+}
+
+func (x *ToolDescriptor) GetOutputSchema() *structpb.Struct {
+	if x != nil {
+		return x.OutputSchema
+	}
+	return nil
+}
+
+func (x *ToolDescriptor) GetCostHint() string {
+	if x != nil {
+		return x.CostHint
+	}
+	return ""
+}
+
 // How a client executes a tool that it offers.
 type ClientExecution struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -785,7 +813,10 @@ type ToolCall struct {
 	// Id of the node of the workflow that made the call. Empty if a model made it.
 	NodeId string `protobuf:"bytes,60,opt,name=node_id,json=nodeId,proto3" json:"node_id,omitempty"`
 	// Index of the item for which a node of the type `map` made the call, from 0. 0 for other nodes.
-	ItemIndex     uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
+	ItemIndex uint32 `protobuf:"varint,61,opt,name=item_index,json=itemIndex,proto3" json:"item_index,omitempty"`
+	// Id of the run that made the call, if the workflow of this run continues that one. The call is not made again, and neither counts in
+	// budgets nor costs anything. Empty for calls of this run.
+	InheritedFrom string `protobuf:"bytes,76,opt,name=inherited_from,json=inheritedFrom,proto3" json:"inherited_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -867,6 +898,13 @@ func (x *ToolCall) GetItemIndex() uint32 {
 		return x.ItemIndex
 	}
 	return 0
+}
+
+func (x *ToolCall) GetInheritedFrom() string {
+	if x != nil {
+		return x.InheritedFrom
+	}
+	return ""
 }
 
 // Result of a call.
@@ -1043,7 +1081,9 @@ type ToolResultMetadata struct {
 	RewrittenBy string `protobuf:"bytes,18,opt,name=rewritten_by,json=rewrittenBy,proto3" json:"rewritten_by,omitempty"`
 	// How much the result has of what the tool returned. Unspecified in results of versions that did not
 	// record it, and in those of tools of the runtime.
-	Extent        ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
+	Extent ResultExtent `protobuf:"varint,60,opt,name=extent,proto3,enum=reeve.tool.v1.ResultExtent" json:"extent,omitempty"`
+	// Id of the run in which the call ended, as in `ToolCall.inherited_from`. The times are those of that run.
+	InheritedFrom string `protobuf:"bytes,76,opt,name=inherited_from,json=inheritedFrom,proto3" json:"inherited_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1209,6 +1249,13 @@ func (x *ToolResultMetadata) GetExtent() ResultExtent {
 		return x.Extent
 	}
 	return ResultExtent_RESULT_EXTENT_UNSPECIFIED
+}
+
+func (x *ToolResultMetadata) GetInheritedFrom() string {
+	if x != nil {
+		return x.InheritedFrom
+	}
+	return ""
 }
 
 // Content of files of a workspace to which an approval is bound.
@@ -2854,7 +2901,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x18reeve/tool/v1/tool.proto\x12\rreeve.tool.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ereeve/content/v1/content.proto\x1a\"reeve/knowledge/v1/knowledge.proto\"\x12\n" +
 	"\x10ListToolsRequest\"H\n" +
 	"\x11ListToolsResponse\x123\n" +
-	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x96\x04\n" +
+	"\x05tools\x18\x01 \x03(\v2\x1d.reeve.tool.v1.ToolDescriptorR\x05tools\"\x87\x05\n" +
 	"\x0eToolDescriptor\x12\x14\n" +
 	"\x04name\x18\x01 \x01(\tB\x00R\x04name\x12 \n" +
 	"\vdescription\x18\x02 \x01(\tR\vdescription\x12:\n" +
@@ -2870,12 +2917,15 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\bcategory\x18\n" +
 	" \x01(\x0e2\x1b.reeve.tool.v1.ToolCategoryR\bcategory\x12%\n" +
 	"\x0epath_arguments\x18\v \x03(\tR\rpathArguments\x126\n" +
-	"\x06client\x18\x14 \x01(\v2\x1e.reeve.tool.v1.ClientExecutionR\x06clientB\x10\n" +
+	"\x06client\x18\x14 \x01(\v2\x1e.reeve.tool.v1.ClientExecutionR\x06client\x12\x14\n" +
+	"\x05title\x18\x1a \x01(\tR\x05title\x12<\n" +
+	"\routput_schema\x18\x1b \x01(\v2\x17.google.protobuf.StructR\foutputSchema\x12\x1b\n" +
+	"\tcost_hint\x18$ \x01(\tR\bcostHintB\x10\n" +
 	"\x0e_parallel_safe\"\xb2\x01\n" +
 	"\x0fClientExecution\x123\n" +
 	"\atimeout\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12,\n" +
 	"\x12answered_by_person\x18\x02 \x01(\bR\x10answeredByPerson\x12<\n" +
-	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\x89\x02\n" +
+	"\routput_schema\x18\x03 \x01(\v2\x17.google.protobuf.StructR\foutputSchema\"\xb0\x02\n" +
 	"\bToolCall\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x125\n" +
@@ -2884,7 +2934,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\rinjected_args\x18\x05 \x01(\v2\x17.google.protobuf.StructR\finjectedArgs\x12\x17\n" +
 	"\anode_id\x18< \x01(\tR\x06nodeId\x12\x1d\n" +
 	"\n" +
-	"item_index\x18= \x01(\rR\titemIndex\"\x90\x03\n" +
+	"item_index\x18= \x01(\rR\titemIndex\x12%\n" +
+	"\x0einherited_from\x18L \x01(\tR\rinheritedFrom\"\x90\x03\n" +
 	"\n" +
 	"ToolResult\x12\x17\n" +
 	"\acall_id\x18\x01 \x01(\tR\x06callId\x12\x12\n" +
@@ -2897,7 +2948,7 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"structured\x120\n" +
 	"\x05files\x18\a \x03(\v2\x1a.reeve.content.v1.FilePartR\x05files\x129\n" +
 	"\tcitations\x18F \x03(\v2\x1b.reeve.knowledge.v1.PassageR\tcitations\x12;\n" +
-	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xd4\a\n" +
+	"\tretrieval\x18G \x01(\v2\x1d.reeve.knowledge.v1.RetrievalR\tretrieval\"\xfb\a\n" +
 	"\x12ToolResultMetadata\x121\n" +
 	"\x06status\x18\x01 \x01(\x0e2\x19.reeve.tool.v1.ToolStatusR\x06status\x129\n" +
 	"\n" +
@@ -2923,7 +2974,8 @@ const file_reeve_tool_v1_tool_proto_rawDesc = "" +
 	"\x0fcontent_changed\x18\x10 \x01(\bR\x0econtentChanged\x12:\n" +
 	"\x19offloaded_artifact_sha256\x18\x11 \x01(\tR\x17offloadedArtifactSha256\x12!\n" +
 	"\frewritten_by\x18\x12 \x01(\tR\vrewrittenBy\x123\n" +
-	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\"V\n" +
+	"\x06extent\x18< \x01(\x0e2\x1b.reeve.tool.v1.ResultExtentR\x06extent\x12%\n" +
+	"\x0einherited_from\x18L \x01(\tR\rinheritedFrom\"V\n" +
 	"\fBoundContent\x12\x16\n" +
 	"\x06digest\x18\x01 \x01(\tR\x06digest\x12.\n" +
 	"\x05files\x18\x02 \x03(\v2\x18.reeve.tool.v1.BoundFileR\x05files\"\xbc\x01\n" +
@@ -3163,60 +3215,61 @@ var file_reeve_tool_v1_tool_proto_depIdxs = []int32{
 	1,  // 2: reeve.tool.v1.ToolDescriptor.permission_class:type_name -> reeve.tool.v1.PermissionClass
 	0,  // 3: reeve.tool.v1.ToolDescriptor.category:type_name -> reeve.tool.v1.ToolCategory
 	10, // 4: reeve.tool.v1.ToolDescriptor.client:type_name -> reeve.tool.v1.ClientExecution
-	34, // 5: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
-	33, // 6: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
-	33, // 7: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
-	33, // 8: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
-	13, // 9: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
-	33, // 10: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
-	35, // 11: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
-	36, // 12: reeve.tool.v1.ToolResult.citations:type_name -> reeve.knowledge.v1.Passage
-	37, // 13: reeve.tool.v1.ToolResult.retrieval:type_name -> reeve.knowledge.v1.Retrieval
-	4,  // 14: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
-	38, // 15: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
-	38, // 16: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
-	5,  // 17: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
-	33, // 18: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
-	18, // 19: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
-	16, // 20: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
-	14, // 21: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
-	2,  // 22: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
-	15, // 23: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
-	15, // 24: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
-	3,  // 25: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	3,  // 26: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
-	9,  // 27: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
-	38, // 28: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
-	21, // 29: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
-	11, // 30: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
-	23, // 31: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
-	25, // 32: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
-	38, // 33: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
-	14, // 34: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
-	24, // 35: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
-	39, // 36: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
-	39, // 37: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
-	34, // 38: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
-	34, // 39: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
-	26, // 40: reeve.tool.v1.ToolSettings.skills:type_name -> reeve.tool.v1.MountedSkill
-	28, // 41: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
-	38, // 42: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
-	31, // 43: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
-	19, // 44: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
-	12, // 45: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
-	32, // 46: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
-	29, // 47: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
-	30, // 48: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
-	33, // 49: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
-	6,  // 50: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
-	33, // 51: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
-	7,  // 52: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
-	8,  // 53: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
-	53, // [53:54] is the sub-list for method output_type
-	52, // [52:53] is the sub-list for method input_type
-	52, // [52:52] is the sub-list for extension type_name
-	52, // [52:52] is the sub-list for extension extendee
-	0,  // [0:52] is the sub-list for field type_name
+	33, // 5: reeve.tool.v1.ToolDescriptor.output_schema:type_name -> google.protobuf.Struct
+	34, // 6: reeve.tool.v1.ClientExecution.timeout:type_name -> google.protobuf.Duration
+	33, // 7: reeve.tool.v1.ClientExecution.output_schema:type_name -> google.protobuf.Struct
+	33, // 8: reeve.tool.v1.ToolCall.arguments:type_name -> google.protobuf.Struct
+	33, // 9: reeve.tool.v1.ToolCall.injected_args:type_name -> google.protobuf.Struct
+	13, // 10: reeve.tool.v1.ToolResult.metadata:type_name -> reeve.tool.v1.ToolResultMetadata
+	33, // 11: reeve.tool.v1.ToolResult.structured:type_name -> google.protobuf.Struct
+	35, // 12: reeve.tool.v1.ToolResult.files:type_name -> reeve.content.v1.FilePart
+	36, // 13: reeve.tool.v1.ToolResult.citations:type_name -> reeve.knowledge.v1.Passage
+	37, // 14: reeve.tool.v1.ToolResult.retrieval:type_name -> reeve.knowledge.v1.Retrieval
+	4,  // 15: reeve.tool.v1.ToolResultMetadata.status:type_name -> reeve.tool.v1.ToolStatus
+	38, // 16: reeve.tool.v1.ToolResultMetadata.started_at:type_name -> google.protobuf.Timestamp
+	38, // 17: reeve.tool.v1.ToolResultMetadata.completed_at:type_name -> google.protobuf.Timestamp
+	5,  // 18: reeve.tool.v1.ToolResultMetadata.approval_status:type_name -> reeve.tool.v1.ApprovalStatus
+	33, // 19: reeve.tool.v1.ToolResultMetadata.injected_args:type_name -> google.protobuf.Struct
+	18, // 20: reeve.tool.v1.ToolResultMetadata.lost_changes:type_name -> reeve.tool.v1.FileChange
+	16, // 21: reeve.tool.v1.ToolResultMetadata.permission:type_name -> reeve.tool.v1.PermissionDecision
+	14, // 22: reeve.tool.v1.ToolResultMetadata.content:type_name -> reeve.tool.v1.BoundContent
+	2,  // 23: reeve.tool.v1.ToolResultMetadata.extent:type_name -> reeve.tool.v1.ResultExtent
+	15, // 24: reeve.tool.v1.BoundContent.files:type_name -> reeve.tool.v1.BoundFile
+	15, // 25: reeve.tool.v1.BoundFile.previous:type_name -> reeve.tool.v1.BoundFile
+	3,  // 26: reeve.tool.v1.PermissionDecision.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	3,  // 27: reeve.tool.v1.PermissionRule.behavior:type_name -> reeve.tool.v1.PermissionBehavior
+	9,  // 28: reeve.tool.v1.ToolCatalog.tools:type_name -> reeve.tool.v1.ToolDescriptor
+	38, // 29: reeve.tool.v1.ToolCatalog.announced_at:type_name -> google.protobuf.Timestamp
+	21, // 30: reeve.tool.v1.ToolCatalog.sandbox:type_name -> reeve.tool.v1.SandboxFeatures
+	11, // 31: reeve.tool.v1.ToolCallRequest.call:type_name -> reeve.tool.v1.ToolCall
+	23, // 32: reeve.tool.v1.ToolCallRequest.workspace:type_name -> reeve.tool.v1.Workspace
+	25, // 33: reeve.tool.v1.ToolCallRequest.settings:type_name -> reeve.tool.v1.ToolSettings
+	38, // 34: reeve.tool.v1.ToolCallRequest.requested_at:type_name -> google.protobuf.Timestamp
+	14, // 35: reeve.tool.v1.ToolCallRequest.content:type_name -> reeve.tool.v1.BoundContent
+	24, // 36: reeve.tool.v1.Workspace.files:type_name -> reeve.tool.v1.WorkspaceFile
+	39, // 37: reeve.tool.v1.ToolSettings.allowed_imports:type_name -> google.protobuf.ListValue
+	39, // 38: reeve.tool.v1.ToolSettings.command_blacklist:type_name -> google.protobuf.ListValue
+	34, // 39: reeve.tool.v1.ToolSettings.code_timeout:type_name -> google.protobuf.Duration
+	34, // 40: reeve.tool.v1.ToolSettings.command_timeout:type_name -> google.protobuf.Duration
+	26, // 41: reeve.tool.v1.ToolSettings.skills:type_name -> reeve.tool.v1.MountedSkill
+	28, // 42: reeve.tool.v1.ToolCallJournal.facts:type_name -> reeve.tool.v1.ToolCallFact
+	38, // 43: reeve.tool.v1.ToolCallFact.time:type_name -> google.protobuf.Timestamp
+	31, // 44: reeve.tool.v1.ToolCallFact.started:type_name -> reeve.tool.v1.CallStarted
+	19, // 45: reeve.tool.v1.ToolCallFact.progress:type_name -> reeve.tool.v1.ToolProgress
+	12, // 46: reeve.tool.v1.ToolCallFact.result:type_name -> reeve.tool.v1.ToolResult
+	32, // 47: reeve.tool.v1.ToolCallFact.cancelled:type_name -> reeve.tool.v1.CallCancelled
+	29, // 48: reeve.tool.v1.ToolCallFact.question:type_name -> reeve.tool.v1.Question
+	30, // 49: reeve.tool.v1.ToolCallFact.answer:type_name -> reeve.tool.v1.Answer
+	33, // 50: reeve.tool.v1.Question.schema:type_name -> google.protobuf.Struct
+	6,  // 51: reeve.tool.v1.Answer.action:type_name -> reeve.tool.v1.AnswerAction
+	33, // 52: reeve.tool.v1.Answer.content:type_name -> google.protobuf.Struct
+	7,  // 53: reeve.tool.v1.ToolService.ListTools:input_type -> reeve.tool.v1.ListToolsRequest
+	8,  // 54: reeve.tool.v1.ToolService.ListTools:output_type -> reeve.tool.v1.ListToolsResponse
+	54, // [54:55] is the sub-list for method output_type
+	53, // [53:54] is the sub-list for method input_type
+	53, // [53:53] is the sub-list for extension type_name
+	53, // [53:53] is the sub-list for extension extendee
+	0,  // [0:53] is the sub-list for field type_name
 }
 
 func init() { file_reeve_tool_v1_tool_proto_init() }
