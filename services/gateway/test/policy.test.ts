@@ -148,12 +148,13 @@ test("an explanation names what a caller may use, and only the rules that apply"
   );
 });
 
+const inThread = (threadId: string, context = "") =>
+  bench.acme.agents.explainAgent({ agentId: "known", threadId, context });
+
 test("an explanation for a thread has the rules for that thread", async () => {
   await setPolicy(
     `  - { name: audit, when: { threads: ["audit-*"] }, deny: { tools: [read_file] } }`,
   );
-  const inThread = (threadId: string, context = "") =>
-    bench.acme.agents.explainAgent({ agentId: "known", threadId, context });
   expect((await inThread("audit-1")).rules).toContain("audit");
   expect((await inThread("sales")).rules).not.toContain("audit");
   expect((await inThread("")).rules).not.toContain("audit");

@@ -40,6 +40,10 @@ function problemsOf(init: SpecInit, offered = offering(closed)) {
   return { violations: violations.map(({ field, reason }) => `${field}: ${reason}`), warnings };
 }
 
+function violationsOfPool(pool: string) {
+  return check({ deepAgent: { pool } }, offering(closed)).violations;
+}
+
 describe("an agent", () => {
   // Requirement: DUR-6
   test("that requests hosts beyond those of the operator is invalid, with each of them", () => {
@@ -64,9 +68,8 @@ describe("an agent", () => {
 
   // Requirement: HOST-4
   test("that names a pool without toolhosts is invalid, with the pools that there are", () => {
-    const named = (pool: string) => check({ deepAgent: { pool } }, offering(closed)).violations;
-    expect(named("default")).toEqual([]);
-    expect(named("gpu")).toEqual([
+    expect(violationsOfPool("default")).toEqual([]);
+    expect(violationsOfPool("gpu")).toEqual([
       expect.objectContaining({
         field: "deep_agent.pool",
         reason: "UNSUPPORTED_CAPABILITY",
