@@ -22,8 +22,6 @@ import { openDispatchQueue } from "@reeve/jetstream/queue/dispatch";
 import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { askedExistence } from "@reeve/run/existence/asked-existence";
 import { confirmedEnds } from "@reeve/run/existence/confirmed-ends";
-import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
-import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { openRunLog } from "@reeve/jetstream/log/open";
 import { withAppendObserver } from "@reeve/jetstream/log/with-append-observer";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
@@ -41,7 +39,6 @@ import type { Listener } from "@reeve/platform/rpc/listener";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { limitsOf } from "@reeve/platform/process/settings";
-import { processRedaction } from "@reeve/platform/telemetry/redaction/redaction";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import { untilAborted } from "@reeve/platform/async/sleep";
@@ -57,11 +54,9 @@ import { WatchedGroups } from "./app/groups/watched-groups.ts";
 import { applyGrants } from "./app/grants/apply-grants.ts";
 import type { ApprovalsConfig } from "./config.ts";
 import { openApprovalLists } from "./app/approval-lists.ts";
-import type { NotificationsOptions } from "./notify/run-notifications.ts";
 import { openOnce } from "./notify/notification-stores.ts";
 import { runNotifications } from "./notify/run-notifications.ts";
-import { readNotifySettings } from "./notify/settings/read-settings.ts";
-import { secretReader } from "./notify/settings/secret-text.ts";
+import { readFiles } from "./read-files.ts";
 import { passkeyService } from "./rpc/passkey-service.ts";
 import { linkTo } from "./notify/formats/describe.ts";
 import { approvalsOfLogs, compareApprovals, projectInbox } from "./projections/project-inbox.ts";
@@ -84,8 +79,14 @@ export async function startApprovals(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
+  const { notifications, policy } = await readFiles(config, {
+    environment,
+    log,
+    resources: starting,
+  });
+  const { REEVE_PUBLIC_URL: publicUrl } = config;
+  const site = passkeySiteOf(publicUrl);
   await openSealing(nats, config, { mayCreate: true, log });
-  const notifications = await readNotifications(config, environment);
   const watchedGroups = new LaterTable(bucketOf(WatchedGroupSchema).name, () =>
     openTable(nats, WatchedGroupSchema),
   );
@@ -100,11 +101,6 @@ export async function startApprovals(
   const runLog = await openRunLog(nats, { readsAhead: true });
   // People decide without it, for example while NATS has the users of a version without grants.
   const grants = new LaterTable(bucketOf(GrantSchema).name, () => openTable(nats, GrantSchema));
-  const { REEVE_PUBLIC_URL: publicUrl } = config;
-  const site = passkeySiteOf(publicUrl);
-  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting, {
-    assertApplicable: (given) => assertPasskeys(given, site !== undefined),
-  });
   const reportGlass = reportBreakGlass(log);
   const ports: ApprovalPorts = {
     log: withAppendObserver(runLog, (events) => {
@@ -206,17 +202,6 @@ export async function startApprovals(
 }
 
 /** Returns what notifications need, or undefined if there are no receivers. Throws a Failure if a file or a secret cannot be used. */
-async function readNotifications(
-  config: ApprovalsConfig,
-  environment: Environment,
-): Promise<NotificationsOptions | undefined> {
-  const { REEVE_NOTIFY: path, REEVE_PUBLIC_URL: publicUrl, REEVE_ACK_WAIT_MS: ackWaitMs } = config;
-  if (path === undefined || publicUrl === undefined) return undefined;
-  const readSecret = secretReader(environment, processRedaction);
-  const settings = await readNotifySettings(path, readSecret);
-  return { settings, readSecret, publicUrl, ackWaitMs };
-}
-
 /** Returns what records the acts of approvals, in the trail that it opens in the background. */
 function openRecordAct(
   mode: AuditMode | "off",

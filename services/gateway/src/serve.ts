@@ -11,23 +11,20 @@ import { openThreadFeed } from "@reeve/jetstream/feed/nats";
 import { openPositionedRunFeed } from "@reeve/jetstream/feed/positioned/nats";
 import { keepReserve } from "@reeve/jetstream/reserve/keep-reserve";
 import { openTable } from "@reeve/jetstream/table/nats";
-import { openEmbedder } from "@reeve/models/embeddings/open-embedder";
 import { Background } from "@reeve/platform/async/background";
 import { steadyClock, systemClock } from "@reeve/platform/async/clock";
 import type { Environment } from "@reeve/platform/config";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import { connectionStateOf } from "@reeve/platform/nats/connection-state";
 import type { Listener } from "@reeve/platform/rpc/listener";
-import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
-import { assertPasskeys } from "@reeve/run/policy/assert-passkeys";
 import { wakeRun } from "@reeve/run/commands/wake-run";
 import { expireCalls } from "@reeve/run/client-calls/expire-calls";
-import { watchPolicy } from "@reeve/run/policy/watch-policy";
 import { authenticate } from "@reeve/platform/rpc/principal";
 import { limitsOf } from "@reeve/platform/process/settings";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
+import { watchStoredAgents } from "./app/explain/check-stored-agents.ts";
 import { a2aSite } from "./a2a/http/a2a-site.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
@@ -40,17 +37,15 @@ import type { Audit } from "./audit/open-audit.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { limitSignIns } from "./auth/limit-sign-ins.ts";
 import { refuseDeletedTenants } from "./auth/refuse-deleted-tenants.ts";
-import { openCredentials } from "./auth/open-credentials.ts";
 import type { GatewayConfig } from "./config.ts";
-import { readConsoleSignIn } from "./console/console-sign-in.ts";
 import { consoleSite } from "./console/console-site.ts";
 import { firstSite } from "./hooks/first-site.ts";
 import { hookSite } from "./hooks/hook-site.ts";
 import { sweepCollections } from "./app/knowledge/sweep-collections.ts";
 import { openPorts } from "./open-ports.ts";
 import { openTriggers, webhooks } from "./open-triggers.ts";
+import { readFiles } from "./read-files.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
-import { openQuotas } from "./quotas/open-quotas.ts";
 import { openSealing } from "@reeve/jetstream/sealing/open-sealing";
 import { dropOrphans } from "@reeve/jetstream/projection/drop-orphans";
 import { compareRun } from "./projections/compare-run.ts";
@@ -92,14 +87,11 @@ export async function startGateway(
   signal: AbortSignal,
 ): Promise<RunningServer> {
   await using starting = new AsyncDisposableStack();
+  const reading = { environment, log, resources: starting };
+  const files = await readFiles(config, reading, signal);
+  const { policy, quotas, embedder, credentials, signIn } = files;
   await openSealing(nats, config, { mayCreate: true, log });
   const background = starting.use(new Background(log, signal));
-  const hasPasskeys = passkeySiteOf(config.REEVE_PUBLIC_URL) !== undefined;
-  const policy = watchPolicy(config.REEVE_POLICY_FILE, log, starting, {
-    assertApplicable: (given) => assertPasskeys(given, hasPasskeys),
-  });
-  const quotas = openQuotas(config, log, starting);
-  const embedder = await openEmbedder({ ...config, environment }, signal);
   const opened = { nats, log, policy, quotas, embedder, isOnlyGateway };
   const ports = await openPorts(config, opened, background.signal);
   const end = new AbortController();
@@ -110,14 +102,12 @@ export async function startGateway(
   const approvals = openApprovalsTransport(config, log, starting);
   const audit = await openAudit(config.REEVE_AUDIT, { nats, background, log }, starting);
   const receiptKeys = openReceiptKeys(config, log, starting);
-  const credentials = await openCredentials(config, log, starting);
   const { recordAct } = audit;
   const opening = { nats, gateway: ports, directory: credentials.directory, recordAct, log };
   const triggers = await openTriggers(config, opening, background.signal);
   const { known } = credentials;
   const parts = { ports, nats, approvals, log, audit, receiptKeys, triggers, credentials: known };
   const services = await gatewayServices(config, parts, ending);
-  const signIn = await readConsoleSignIn(config.REEVE_OIDC_CONFIG);
   const check = refuseDeletedTenants(
     authenticate(credentials.tokens, credentials.certificates),
     nats,
@@ -159,6 +149,7 @@ export async function startGateway(
   starting.defer(() => end.abort());
   startBackground(background, ports, { nats, log, isOnlyGateway });
   background.run((until) => fireTriggers(triggers, systemClock, log, until));
+  background.run((until) => watchStoredAgents(ports, log, until));
   background.run((until) => sweepCollections(nats, systemClock, until));
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");

@@ -33,13 +33,11 @@ import type { Pool } from "./pool/join-pool.ts";
 import { joinPool } from "./pool/join-pool.ts";
 import { exposePoolMetrics } from "./pool/pool-metrics.ts";
 import { sweepCatalogs } from "./pool/sweep-catalogs.ts";
-import { Secrets } from "./secrets/secrets.ts";
-import { networkCredentials } from "./secrets/network-credentials.ts";
-import { readSecretsConfig } from "./secrets/secrets-config.ts";
+import { readFiles } from "./read-files.ts";
 import { inspectFiles } from "./tools/builtin/inspect-files.ts";
 import { builtinTools } from "./tools/builtin.ts";
 import type { TriedSource } from "./tools/external-tools.ts";
-import { ExternalTools, readExternalSources } from "./tools/external-tools.ts";
+import { ExternalTools } from "./tools/external-tools.ts";
 import { redactedTools } from "./tools/redacted-tool.ts";
 import { openBrowser } from "./tools/browser/open-browser.ts";
 import { requestedTool } from "./tools/web/requested-tool.ts";
@@ -81,14 +79,10 @@ export async function startToolhost(
   signal: AbortSignal,
 ): Promise<RunningToolhost> {
   await using starting = new AsyncDisposableStack();
+  const { secrets, credentials, sources } = await readFiles(config, environment);
   // The run of a call has a data key, which another service created. So a toolhost can change none.
   await openSealing(nats, config, { mayCreate: false, log });
   const taking = new AbortController();
-  const files = { servers: config.REEVE_MCP_CONFIG, providers: config.REEVE_PROVIDERS_CONFIG };
-  const secretsConfig = await readSecretsConfig(config.REEVE_SECRETS_CONFIG, environment);
-  const secrets = new Secrets(secretsConfig.sources, processRedaction);
-  const credentials = await networkCredentials(secretsConfig.networkCredentials, secrets);
-  const sources = await readExternalSources(files, environment, secrets);
   const maxArtifactBytes = config.REEVE_MAX_ARTIFACT_BYTES;
   const artifacts = await openArtifactStore(nats, { maxBytes: maxArtifactBytes });
   const lookups = new Lookups(resolveHost);

@@ -1,5 +1,6 @@
 import type { Tool } from "@reeve/calls/ports/tool";
 import type { Environment } from "@reeve/platform/config";
+import { CollectedFailures, collected } from "@reeve/platform/process/collected-failures";
 import { invalidConfig } from "@reeve/platform/process/json-config";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { Identity } from "@reeve/sandbox/host/identity";
@@ -21,16 +22,22 @@ export interface ExternalSources {
 }
 
 /**
- * Reads the configuration files. They may refer to secrets only if there are sources of secrets. Throws a Failure that says what
- * is wrong with one of them.
+ * Reads the configuration files. They may refer to secrets only if there are sources of secrets. Throws a Failure with everything
+ * that is wrong with them.
  */
 export async function readExternalSources(
   files: { readonly servers: string | undefined; readonly providers: string | undefined },
   environment: Environment,
   secrets: Pick<Secrets, "isConfigured">,
 ): Promise<ExternalSources> {
-  const servers = await readMcpConfig(files.servers, environment);
-  const providers = await readProviderConfig(files.providers, environment);
+  const failures = new CollectedFailures();
+  const read = {
+    servers: await failures.collect(() => readMcpConfig(files.servers, environment)),
+    providers: await failures.collect(() => readProviderConfig(files.providers, environment)),
+  };
+  failures.assertNone();
+  const servers = collected(read.servers);
+  const providers = collected(read.providers);
   const users = [
     ...[...servers].filter(([, config]) => usesTenantSecrets(config)),
     ...[...providers].filter(([, { metadata }]) => usesSecrets(metadata)),
