@@ -5,6 +5,7 @@
  *     npm run chaos -- --seed 1 --seeds 5           five seeds, one after another
  *     npm run chaos -- --seed 1 --minutes 30        one seed after another for 30 minutes
  *     npm run chaos -- --all                        seeds 7001 to 7010, 100 runs each
+ *     REEVE_TEMPORAL=1 npm run chaos -- --temporal  with Temporal as the executor, which is killed as well
  *     npm run cluster -- --all                      over three NATS servers, with faults of servers and routes
  *
  * `--only "kill -9,nats kill"` selects faults by name. `--parallel-faults N` and `--parallel-runs N` bound what happens at
@@ -21,6 +22,7 @@ import { natsProgram, whyNoReplicas } from "../support/nats-program.ts";
 import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
 import type { ChaosOptions } from "./support/chaos.ts";
 import { chaos } from "./support/chaos.ts";
+import { temporalChaos } from "./support/temporal-chaos.ts";
 import type { ChaosReport } from "./support/report.ts";
 import { faultTable, lineOf, seedTable } from "./support/report.ts";
 
@@ -39,6 +41,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     "own-disks": { type: "boolean", default: false },
     cluster: { type: "boolean", default: false },
+    temporal: { type: "boolean", default: false },
     lazy: { type: "boolean", default: false },
   },
 });
@@ -49,7 +52,11 @@ if (reason !== "") {
   process.exit(3);
 }
 const inject = (options: ChaosOptions) =>
-  values.cluster ? clusterChaos({ ...options, syncAlways: !values.lazy }) : chaos(options);
+  values.cluster
+    ? clusterChaos({ ...options, syncAlways: !values.lazy })
+    : values.temporal
+      ? temporalChaos(options)
+      : chaos(options);
 const listed = Array.from({ length: 10 }, (_, index) => 7_001 + index);
 const reports: ChaosReport[] = [];
 const failed: number[] = [];

@@ -45,6 +45,8 @@ export interface ChaosOptions {
   readonly logs?: string | undefined;
   /** NATS servers that others started. Absent: one server, with the faults of `faults.ts`. */
   readonly store?: ChaosStore | undefined;
+  /** What carries the runs. Absent: the queue in NATS. */
+  readonly executor?: ChaosExecutor | undefined;
   /** Receives each injected fault and the progress of the runs. */
   note(line: string): void;
 }
@@ -54,6 +56,14 @@ export interface ChaosStore extends ProvidedStore {
   readonly faults: readonly WeightedFault[];
   /** The milliseconds during which the store has answered so far. */
   now(): number;
+}
+
+/** An executor that others started. */
+export interface ChaosExecutor {
+  /** The settings of services that use it. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** The faults that act on it. */
+  readonly faults: readonly WeightedFault[];
 }
 
 const never = new AbortController().signal;
@@ -74,6 +84,7 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     logs: options.logs,
     ownDisks: options.ownDisks,
     store: options.store,
+    settings: options.executor?.settings,
     storeNow,
     onTrouble: (what) => {
       note(what);
@@ -84,13 +95,15 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const reeves = cluster.addresses.map((address) => gateways.use(openConnection(address)));
   await reeves[0]?.agents.createAgent({ spec: workerAgent });
 
-  const storeFaults = options.store?.faults ?? [];
+  const storeFaults = [...(options.store?.faults ?? []), ...(options.executor?.faults ?? [])];
   const over = new AbortController();
   const busy = new Set<string>();
   const injecting = Array.from({ length: options.parallelFaults }, (_, hand) => {
     const random = randomFrom(seed, `hand ${hand}`);
     const scene = { cluster, random, faultLog, busy, note, storeFaults };
-    return injectFaults(scene, options.only ?? faultNames, over.signal).catch((error: unknown) => {
+    const executorFaults = options.executor?.faults.map(([name]) => name) ?? [];
+    const only = options.only ?? [...faultNames, ...executorFaults];
+    return injectFaults(scene, only, over.signal).catch((error: unknown) => {
       violations.push(`a fault could not be repaired: ${String(error)}`);
     });
   });

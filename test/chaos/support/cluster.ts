@@ -40,6 +40,8 @@ export interface ClusterOptions {
   readonly onTrouble: (what: string) => void;
   /** A clock in milliseconds that stands still while the store does: a process that starts without a store waits for it. */
   readonly storeNow: () => number;
+  /** Further settings of the services. */
+  readonly settings?: Readonly<Record<string, string>> | undefined;
   /** The NATS servers to which the processes connect in turn. Absent: one, which the cluster starts. */
   readonly store?: ProvidedStore | undefined;
 }
@@ -212,6 +214,7 @@ async function memberOf(
     REEVE_DRAIN_MS: "3000",
     OPENAI_API_KEY: "k",
     OPENAI_BASE_URL: options.modelsUrl,
+    ...options.settings,
   };
   return new Member({
     service,

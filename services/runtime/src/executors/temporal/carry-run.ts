@@ -67,7 +67,7 @@ export async function carryRun(
     }
     await calls.wait(() => !inbox.isEmpty, pauseMs(rest));
     const next = inbox.take();
-    // Its own message came again: whoever sent it does not know that the run has it.
+    // Its own message came again: its relay did not learn that Temporal has it.
     if (next === undefined || next.sequence === dispatch.sequence) continue;
     if (rest.kind === "again") {
       const afterSequence = Math.max(dispatch.afterSequence, next.afterSequence);

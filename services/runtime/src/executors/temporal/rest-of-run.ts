@@ -22,7 +22,7 @@ interface RestPorts extends Pick<RuntimePorts, "log" | "logEnds"> {
 const repeatMs = 30_000;
 
 /** What remains of a run, without the count of attempts. */
-export type RunRest = OwnedRest extends infer Rest
+export type RunRemainder = OwnedRest extends infer Rest
   ? Rest extends unknown
     ? Omit<Rest, "attempts">
     : never
@@ -36,7 +36,7 @@ export async function restOfRun(
   ports: RestPorts,
   key: RunKey,
   signal: AbortSignal,
-): Promise<RunRest> {
+): Promise<RunRemainder> {
   const owned = await ownershipOf(ports, key, signal);
   if (!owned.isCreated || owned.endSequence !== undefined) return { kind: "ended" };
   if (!isParked(owned)) return { kind: "elsewhere" };
