@@ -27,6 +27,7 @@ import { steps } from "./benchmarks/steps.ts";
 import { streams } from "./benchmarks/streams.ts";
 import { subtasks } from "./benchmarks/subtasks.ts";
 import { takeover } from "./benchmarks/takeover.ts";
+import { temporal } from "./benchmarks/executors/temporal.ts";
 import { throughput } from "./benchmarks/throughput.ts";
 import { turns } from "./benchmarks/turns.ts";
 import { waitingRuns } from "./benchmarks/waiting.ts";
@@ -62,6 +63,7 @@ const benchmarks = [
   clients,
   knowledge,
   shards,
+  temporal,
 ];
 /** The default timeout of a benchmark, and the timeout of all of those together. */
 const defaultMs = 60_000;

@@ -12,7 +12,7 @@ const here = import.meta.dirname;
 const sources = join(here, "../src/executors/temporal");
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
-  console.error("invalid usage; run: node install.mjs FOLDER");
+  process.stderr.write("invalid usage; run: node install.mjs FOLDER\n");
   process.exit(2);
 }
 
@@ -35,8 +35,8 @@ try {
     trace() {},
     debug() {},
     info() {},
-    warn: console.warn,
-    error: console.error,
+    warn: complain,
+    error: complain,
     log() {},
   };
   const workflowsPath = join(draft, "workflow.mjs");
@@ -47,7 +47,11 @@ try {
 } finally {
   rmSync(draft, { recursive: true, force: true });
 }
-console.log(target);
+process.stdout.write(`${target}\n`);
+
+function complain(message) {
+  process.stderr.write(`${message}\n`);
+}
 
 /** Each platform has a library of its own, of some 30 MB. */
 function removeOtherPlatforms(releases) {
