@@ -51,7 +51,7 @@ export async function prepareTemporal(): Promise<PreparedTemporal> {
 
 function digestOfSdk(): string {
   const digest = createHash("sha256");
-  const files = ["package-lock.json", "workflow.mjs", "install.mjs"].map((file) =>
+  const files = ["package-lock.json", "workflow.mjs"].map((file) =>
     join("services/runtime/temporal", file),
   );
   for (const file of [...files, "services/runtime/src/executors/temporal/carry-run.ts"]) {

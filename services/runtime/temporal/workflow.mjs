@@ -5,6 +5,7 @@ import {
   continueAsNew,
   defineSignal,
   proxyActivities,
+  proxyLocalActivities,
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
@@ -18,13 +19,16 @@ const retry = { initialInterval: "1s", backoffCoefficient: 2, maximumInterval: "
 
 /** Runs until the run has ended. Its name and its commands are recorded: a change that cannot be replayed gets a new name. */
 export async function reeveRun(start, { heartbeatTimeoutMs }) {
+  const { tenant, run } = start;
   const { ownRun } = proxyActivities({
+    // Where the server has fair task queues, tenants share the workers.
+    priority: { fairnessKey: tenant.slice(0, 64) },
     startToCloseTimeout: forever,
     heartbeatTimeout: heartbeatTimeoutMs,
     retry,
   });
-  const { cancelRun } = proxyActivities({ startToCloseTimeout: "1 minute", retry });
-  const { tenant, run } = start;
+  // Needs no slot of a worker, which may have runs in all of them.
+  const { cancelRun } = proxyLocalActivities({ startToCloseTimeout: "1 minute", retry });
   const inbox = new Inbox();
   setHandler(dispatched, (dispatch) => inbox.receive(dispatch));
   const calls = {

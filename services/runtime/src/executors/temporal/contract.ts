@@ -48,7 +48,7 @@ export type OwnedRest = { readonly attempts: number } & (
 );
 
 /** The input of the activity that cancels a run because its workflow was cancelled. */
-export interface CancelledRun {
+interface CancelledRun {
   readonly tenant: string;
   readonly run: string;
 }

@@ -1,5 +1,6 @@
 import type { RunKey } from "@reeve/jetstream/log/run-log";
 import { emptyTail } from "@reeve/jetstream/log/port";
+import { isTenantKeyDeleted } from "@reeve/jetstream/sealing/key-failures";
 import type { Ownership } from "@reeve/run/head/ownership";
 import {
   foldOwnership,
@@ -38,6 +39,7 @@ export async function restOfRun(
   signal: AbortSignal,
 ): Promise<RunRemainder> {
   const owned = await ownershipOf(ports, key, signal);
+  if (owned === undefined) return { kind: "ended" };
   if (!owned.isCreated || owned.endSequence !== undefined) return { kind: "ended" };
   if (!isParked(owned)) return { kind: "elsewhere" };
   const { wakeAtMs } = owned;
@@ -49,12 +51,18 @@ export async function restOfRun(
   return { kind: "parked", checkMs: repeatMs };
 }
 
+/** Undefined: the log can never be read again, because the key of its tenant was deleted. */
 async function ownershipOf(
   { log, logEnds }: Pick<RuntimePorts, "log" | "logEnds">,
   key: RunKey,
   signal: AbortSignal,
-): Promise<Ownership> {
-  const parked = parkedOwnership((await logEnds.last(key, signal)).events);
-  if (parked !== undefined) return parked;
-  return foldOwnership(noOwnership, (await log.read(key, emptyTail, signal)).events);
+): Promise<Ownership | undefined> {
+  try {
+    const parked = parkedOwnership((await logEnds.last(key, signal)).events);
+    if (parked !== undefined) return parked;
+    return foldOwnership(noOwnership, (await log.read(key, emptyTail, signal)).events);
+  } catch (error) {
+    if (isTenantKeyDeleted(error)) return undefined;
+    throw error;
+  }
 }

@@ -23,7 +23,7 @@ export interface TemporalConnection {
 }
 
 /** The part of a client of workflows that a runtime uses. */
-export interface TemporalClient {
+interface TemporalClient {
   readonly workflow: {
     /** Sends a signal to a workflow, which it starts if it does not run. Both happen, or nothing does. */
     signalWithStart(

@@ -1,3 +1,4 @@
+import { abortable } from "@reeve/platform/async/abortable";
 import type { BackoffOptions } from "@reeve/platform/async/retry/backoff";
 import { Backoff } from "@reeve/platform/async/retry/backoff";
 import { sleep } from "@reeve/platform/async/sleep";
@@ -23,8 +24,9 @@ export async function untilConnected<Connection>(
   for (;;) {
     signal.throwIfAborted();
     try {
-      return await connect();
+      return await abortable(connect(), signal);
     } catch (error) {
+      signal.throwIfAborted();
       if (backoff.failures === 0) {
         log.warn({ err: error, address }, "Temporal is unreachable; runs wait until it answers");
       }
