@@ -22,7 +22,7 @@ import { natsProgram, whyNoReplicas } from "../support/nats-program.ts";
 import { clusterChaos } from "../cluster/support/cluster-chaos.ts";
 import type { ChaosOptions } from "./support/chaos.ts";
 import { chaos } from "./support/chaos.ts";
-import { temporalChaos } from "./support/temporal-chaos.ts";
+import { temporalChaos } from "./temporal-chaos.ts";
 import type { ChaosReport } from "./support/report.ts";
 import { faultTable, lineOf, seedTable } from "./support/report.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { TestTemporal, temporalPrograms } from "../../support/temporal.ts";
-import type { ChaosOptions } from "./chaos.ts";
-import { chaos } from "./chaos.ts";
-import type { Scene } from "./faults.ts";
-import { recorded } from "./faults.ts";
-import type { ChaosReport } from "./report.ts";
+import { TestTemporal, temporalPrograms } from "../support/temporal.ts";
+import type { ChaosOptions } from "./support/chaos.ts";
+import { chaos } from "./support/chaos.ts";
+import type { Scene } from "./support/faults.ts";
+import { recorded } from "./support/faults.ts";
+import type { ChaosReport } from "./support/report.ts";
 
 /** As `chaos`, with a server of Temporal that gives the runs to the workers, and that is killed as well. */
 export async function temporalChaos(options: ChaosOptions): Promise<ChaosReport> {
