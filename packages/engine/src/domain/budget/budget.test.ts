@@ -247,6 +247,12 @@ describe("a limit on cost", () => {
     expectExceeded(run, "cost", 2.5, 3);
   });
 
+  test("keeps the reservation of a call whose subtask ends before its answer", () => {
+    const [run, a] = pair({ budgets: { maxCostUsd: 3 } }, { prepared: { model: priced } });
+    run.write({ case: "subtask", value: { subtaskId: a, ended: true } });
+    expect(run.state.lostUsd).toBe(1);
+  });
+
   test("estimates a non-Latin prompt as one token per character", () => {
     const model = { ...priced, pricing: { inputUsdPerMillion: 1_000, outputUsdPerMillion: 0 } };
     const input = "漢字測試".repeat(1_000);
