@@ -1,9 +1,12 @@
 import { create } from "@bufbuild/protobuf";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
+import { RunStatus } from "@reeve/contracts/run";
 import { FilePartSchema } from "@reeve/contracts/content/parts";
 import { png } from "@reeve/jetstream/test/support/files/png";
+import { endRun } from "../../src/domain/end-run.ts";
 import { generatedFacts } from "../../src/domain/media/media-facts.ts";
 import { nextEffects } from "../../src/domain/next-effects.ts";
+import { fact, rootScope } from "../../src/domain/state/fact.ts";
 import type { MediaPart, MediaRequest } from "../../src/ports/media-generator.ts";
 import type { ModelProvider } from "../../src/ports/model-provider.ts";
 import { countingModel } from "./models.ts";
@@ -79,4 +82,15 @@ export function recordedMedia(): PlayedRun {
   });
   const generated = { model, files: [file], inputTokens: 9, outputTokens: 200 };
   return run.append(generatedFacts(effect, generated, run.nowMs));
+}
+
+/** A run that is cancelled while it generates an image. */
+export function recordedCancelledMedia(): PlayedRun {
+  const run = new PlayedRun(paintingAgent);
+  const requested = {
+    case: "cancelRequested",
+    value: { requestedBy: "ann", reason: "enough" },
+  } as const;
+  const end = endRun(run.state, RunStatus.CANCELLED, "enough");
+  return run.append([fact(rootScope, requested), ...end]);
 }

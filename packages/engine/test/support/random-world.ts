@@ -247,8 +247,11 @@ function ofEffect(run: PlayedRun, effect: Effect, chosen: Choice): readonly (() 
       const isTaken = effect.call.clientCall?.clientId !== "";
       return [isTaken ? ANSWERED : TAKEN, ANSWERED, EXPIRED].map(changes);
     }
-    case "inherit_calls":
-      throw new Error("no run of a world continues another one");
+    case "inherit_calls": {
+      const { runId } = effect;
+      const value = { runId, isComplete: true, calls: 0 };
+      return [() => run.write({ case: "workflowContinued", value })];
+    }
     case "inspect_call":
     case "answer_question":
     case "review_call":

@@ -19,7 +19,8 @@ import { recordedPlugins } from "./plugins/plugged-run.ts";
 import { recordedGuards } from "./plugins/recorded-guards.ts";
 import type { Setting } from "./played-log.ts";
 import { PlayedRun, jobs, subtask } from "./run-player.ts";
-import { recordedMedia } from "./media-model.ts";
+import { recordedCancelledMedia, recordedMedia } from "./media-model.ts";
+import { recordedContinuation } from "./workflow/recorded-continuation.ts";
 import { recordedWorkflow } from "./workflow/recorded-workflow.ts";
 
 /** The runs whose histories are recorded, by name. Every later version has to continue what a version has written. */
@@ -96,7 +97,9 @@ export const histories: Readonly<Record<string, () => PlayedRun>> = {
   "taken-over": takenOver,
   delegates: recordedDelegates,
   workflow: recordedWorkflow,
+  "continued-workflow": recordedContinuation,
   media: recordedMedia,
+  "cancelled-media": recordedCancelledMedia,
   plugins: recordedPlugins,
   guards: recordedGuards,
   retried,
