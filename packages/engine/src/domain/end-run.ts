@@ -1,5 +1,5 @@
 import { IncompleteReason, RunStatus } from "@reeve/contracts/run";
-import { cancelledGenerations, withCancelledGenerations } from "@reeve/run/head/generations";
+import { cancelledGenerations, withCancelledGenerations } from "@reeve/run/media/generations";
 import { costSummaryOf } from "@reeve/run/head/ledger";
 import { storedTreeOf } from "@reeve/run/tree/fit-tree";
 import type { Fact, Scope } from "./state/fact.ts";

@@ -1,5 +1,5 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
-import type { RequestOwner } from "./model-provider.ts";
+import type { RequestOwner } from "./request-owner.ts";
 
 /** Generates images and speech with the models of one provider. */
 export interface MediaGenerator {

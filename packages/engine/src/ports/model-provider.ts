@@ -2,6 +2,7 @@ import type { ModelSpec, ProviderDescriptor } from "@reeve/contracts/agent";
 import type { ModelTurn, RenderedRequest } from "../domain/model/model.ts";
 
 import type { MediaGenerator } from "./media-generator.ts";
+import type { RequestOwner } from "./request-owner.ts";
 
 export type {
   ModelToolCall,
@@ -55,12 +56,6 @@ export interface RemoteTurn {
   readonly isAccepted: boolean;
   /** How long the agent may take, in milliseconds: what the run has left of its time. */
   readonly maxMs: number;
-}
-
-/** Whose call of a model it is. */
-export interface RequestOwner {
-  readonly tenant: string;
-  readonly runId: string;
 }
 
 export type ModelPart =

@@ -1,5 +1,5 @@
 import type { ModelSpec } from "@reeve/contracts/agent";
-import type { RequestOwner } from "@reeve/engine/ports/model-provider";
+import type { RequestOwner } from "@reeve/engine/ports/request-owner";
 
 /** A call of a model that has ended: with an answer or files, or because the provider failed. */
 export interface EndedModelCall {

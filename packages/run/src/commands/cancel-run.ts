@@ -9,7 +9,7 @@ import { appendExternal } from "./append-external.ts";
 import type { RunHead } from "../head/run-head.ts";
 import { isTerminal } from "../head/run-status.ts";
 import type { RunKey } from "@reeve/jetstream/log/run-log";
-import { cancelledGenerations, withCancelledGenerations } from "../head/generations.ts";
+import { cancelledGenerations, withCancelledGenerations } from "../media/generations.ts";
 import { costSummaryOf } from "../head/ledger.ts";
 
 export interface CancelPorts extends AppendExternalPorts {

@@ -4,10 +4,10 @@ import type { MessageSubmitted, RunCreated, RunEvent, RunPrepared } from "@reeve
 import type { ContentPart } from "@reeve/contracts/content/parts";
 import type { TreeChanges } from "../tree/execution-tree.ts";
 import { treeAfter } from "../tree/execution-tree.ts";
+import type { Generations } from "../media/generations.ts";
+import { noGenerations, withGeneration, withoutGeneration } from "../media/generations.ts";
 import type { ClientCalls } from "./client-calls.ts";
 import { clientCallsAfter, noClientCalls } from "./client-calls.ts";
-import type { Generations } from "./generations.ts";
-import { generationsAfter, noGenerations } from "./generations.ts";
 import type { Ledger } from "./ledger.ts";
 import { charge, emptyLedger } from "./ledger.ts";
 import type { Linked } from "./linked.ts";
@@ -97,7 +97,6 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     ...applyToAnswer(applyToSummary(applyToOwnership(before, envelope), envelope), envelope),
     clientCalls: clientCallsAfter(before.clientCalls, envelope),
     modelWaits: waitsAfter(before.modelWaits, envelope),
-    generations: generationsAfter(before.generations, envelope),
     spent: charge(before.spent, envelope),
     tree: treeAfter(before.tree, envelope),
   };
@@ -133,8 +132,15 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
       return { ...head, outstandingCalls: withoutCall(head, event.value.callId) };
     case "toolCallStarted":
       return { ...head, outstandingCalls: new Set(head.outstandingCalls).add(event.value.callId) };
-    case "toolResult":
-      return { ...head, outstandingCalls: withoutCall(head, event.value.result?.callId) };
+    case "toolResult": {
+      const callId = event.value.result?.callId;
+      const generations = withoutGeneration(head.generations, callId);
+      return { ...head, generations, outstandingCalls: withoutCall(head, callId) };
+    }
+    case "mediaCallStarted":
+      return { ...head, generations: withGeneration(head.generations, event.value) };
+    case "mediaCallEnded":
+      return { ...head, generations: withoutGeneration(head.generations, event.value.callId) };
     case "runClaimed":
     case "runParked":
     case "status":
@@ -156,8 +162,6 @@ export function applyToHead(before: RunHead, envelope: RunEvent): RunHead {
     case "workflowPrepared":
     case "mediaPrepared":
     case "workflowContinued":
-    case "mediaCallStarted":
-    case "mediaCallEnded":
     case "remoteTask":
     case "pluginHookFinished":
     case "runEnding":

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { MediaCallEndedSchema, MediaCallStarted, RunEvent } from "@reeve/contracts/run";
-import { chargeMedia } from "./ledger.ts";
-import type { Ledger } from "./ledger.ts";
+import type { MediaCallEndedSchema, MediaCallStarted } from "@reeve/contracts/run";
+import { chargeMedia } from "../head/ledger.ts";
+import type { Ledger } from "../head/ledger.ts";
 
 /** The latest attempt of each generation of media that has no end, by call id. Never changed in place. */
 export type Generations = ReadonlyMap<string, MediaCallStarted>;
@@ -9,21 +9,13 @@ export type Generations = ReadonlyMap<string, MediaCallStarted>;
 /** One object, so that runs that generate nothing share it. */
 export const noGenerations: Generations = new Map();
 
-/** Returns the generations without an end after one more event. */
-export function generationsAfter(before: Generations, { event }: RunEvent): Generations {
-  switch (event.case) {
-    case "mediaCallStarted":
-      return new Map(before).set(event.value.callId, event.value);
-    case "mediaCallEnded":
-      return without(before, event.value.callId);
-    case "toolResult":
-      return without(before, event.value.result?.callId ?? "");
-    default:
-      return before;
-  }
+/** Returns the generations after an attempt has started. */
+export function withGeneration(generations: Generations, started: MediaCallStarted): Generations {
+  return new Map(generations).set(started.callId, started);
 }
 
-function without(generations: Generations, callId: string): Generations {
+/** Returns the generations after that of a call has ended; the same object if it has none. */
+export function withoutGeneration(generations: Generations, callId = ""): Generations {
   if (!generations.has(callId)) return generations;
   const others = new Map(generations);
   others.delete(callId);
