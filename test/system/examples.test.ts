@@ -13,7 +13,7 @@ import { MemoryTerminal } from "@reeve/cli/test/support/memory-terminal";
 const examples = join(import.meta.dirname, "../../examples");
 
 // Requirement: TRIG-7
-test("the release-check example makes a plan, checks three areas in parallel, and decides", async () => {
+test("the release-check example makes a plan, checks three areas in parallel, decides, and passes its eval", async () => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-example-"));
   try {
     await using embedded = await startEmbedded(

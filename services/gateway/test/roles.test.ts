@@ -55,6 +55,7 @@ const permitted = {
     "KnowledgeService/CreateCollection",
     "KnowledgeService/DeleteCollection",
     "KnowledgeService/DeleteDocument",
+    "KnowledgeService/RefreshDocument",
     "KnowledgeService/UpdateCollection",
     "MemoryService/CreateMemory",
     "MemoryService/DeleteMemory",

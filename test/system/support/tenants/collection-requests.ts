@@ -16,6 +16,11 @@ export const collectionRequests: Readonly<Record<string, TenantRequest>> = {
   "KnowledgeService/UpdateCollection": ofCollection(),
   "KnowledgeService/ListCollections": { request: () => ({}) },
   "KnowledgeService/AddDocument": ofCollection(() => ({ name: "new.md", source: newText })),
+  // The document of the owner has no URL.
+  "KnowledgeService/RefreshDocument": {
+    ...ofCollection(() => ({ documentId: ids.document })),
+    owner: "DOCUMENT_UNREACHABLE",
+  },
   "KnowledgeService/ListDocuments": ofCollection(),
   "KnowledgeService/SearchCollections": {
     request: () => ({ collectionIds: ["theirs"], query: secret }),
