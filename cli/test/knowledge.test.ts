@@ -59,7 +59,15 @@ test("a folder is added to a collection, searched, and deleted", async () => {
     stderr: expect.stringContaining('would both be the document "same.md"'),
   });
   await writeFile(join(folder, "a/broken.pdf"), "no PDF");
+  expect(
+    await knowledge("add", "handbook", join(folder, "none.md"), join(folder, "b")),
+  ).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/same.md/),
+    stderr: expect.stringMatching(/none.md does not exist\nerror: 1 of 2 files were not added/),
+  });
   expect(await knowledge("add", "handbook", join(folder, "a"))).toMatchObject({
+    code: 1,
     stdout: expect.stringMatching(/other.md(.*\n.*)same.md/),
     stderr: expect.stringMatching(/broken.pdf: .*no valid PDF[^]*1 of 3 files were not added/),
   });

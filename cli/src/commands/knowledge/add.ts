@@ -9,6 +9,7 @@ import { Failure } from "@reeve/platform/failure";
 import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
+import { exitCodes } from "../../exit-code.ts";
 import { readLocalFile } from "../../files/local-file.ts";
 import { jsonLine } from "../../render/json-line.ts";
 import { oneLine, plainText } from "../../render/plain-text.ts";
@@ -80,7 +81,9 @@ export function addCommand(context: Context): Command {
           terminal.note(`${plainText(source.path)}: ${oneLine(error.message, 500)}\n`);
         }
       }
-      if (unread > 0) command.error(`error: ${unread} of ${sources.length} files were not added`);
+      if (unread === 0) return exitCodes.ok;
+      terminal.note(`error: ${unread} of ${sources.length} files were not added\n`);
+      return exitCodes.failed;
     }),
   );
 }
@@ -99,6 +102,8 @@ function assertDistinct(command: Command, sources: readonly Source[]): void {
 
 /** Whether the document is what was refused, and not the command. */
 function isOfDocument(error: unknown): error is Error {
+  // A file on this machine that cannot be read.
+  if (error instanceof Failure) return true;
   if (!(error instanceof ReeveError)) return false;
   const { reason, violations } = error;
   const reasons = ["DOCUMENT_UNREADABLE", "DOCUMENT_TOO_LARGE", "DOCUMENT_UNREACHABLE"];

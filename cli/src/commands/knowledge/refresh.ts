@@ -4,6 +4,7 @@ import { RefreshDocumentResponseSchema } from "@reeve/contracts/extensions/knowl
 import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
+import { exitCodes } from "../../exit-code.ts";
 import { jsonLine } from "../../render/json-line.ts";
 import { oneLine, plainText } from "../../render/plain-text.ts";
 
@@ -36,7 +37,7 @@ export function refreshCommand(context: Context): Command {
       const { terminal, signal } = context;
       if (documentId !== undefined) {
         await refresh(context, reeve, { collectionId, documentId }, options);
-        return;
+        return exitCodes.ok;
       }
       const documents: Document[] = [];
       const found = reeve.knowledge.documents(collectionId, { limit: maxDocuments, signal });
@@ -52,9 +53,9 @@ export function refreshCommand(context: Context): Command {
           terminal.note(`${plainText(name)}: ${oneLine(error.message, 500)}\n`);
         }
       }
-      if (failed > 0) {
-        command.error(`error: ${failed} of ${documents.length} documents were not refreshed`);
-      }
+      if (failed === 0) return exitCodes.ok;
+      terminal.note(`error: ${failed} of ${documents.length} documents were not refreshed\n`);
+      return exitCodes.failed;
     }),
   );
 }
