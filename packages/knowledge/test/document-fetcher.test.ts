@@ -41,6 +41,8 @@ const serve: RequestListener = (request, response) => {
   response.writeHead(200, { "content-type": type, ...headers }).end(body);
 };
 
+const addressOf = (at: string): DocumentAddress => ({ tenant: "acme", url: at, mediaType: "" });
+
 describe("a document at a URL", () => {
   const resources = new AsyncDisposableStack();
   let port: number;
@@ -48,7 +50,6 @@ describe("a document at a URL", () => {
   let fetcher: DocumentFetcher;
 
   const url = (path: string, host = "a.test") => `https://${host}:${port}${path}`;
-  const addressOf = (at: string): DocumentAddress => ({ tenant: "acme", url: at, mediaType: "" });
   const fetched = async (address: DocumentAddress, from = fetcher) =>
     await from.fetch(address, async (found) => found, never);
   const problemOf = async (at: string, from = fetcher) =>
@@ -101,14 +102,14 @@ describe("a document at a URL", () => {
   test("is what its first bytes say, then what its server says, then what its ending says", async () => {
     for (const [path, type, text] of [
       ["/latin1", "text/plain", "café"],
-      ["/wrong", "application/pdf", undefined],
-      ["/word", /wordprocessingml/, undefined],
+      ["/wrong", "application/pdf", "%PDF-1.4 and so on"],
+      ["/word", /wordprocessingml/, "PK\u0003\u0004......word/document.xml"],
       ["/notes.md", "text/markdown", "# Notes"],
     ] as const) {
       const found = await fetched(addressOf(url(path)));
       if (found.kind !== "fetched") throw new Error(`${path} was not fetched`);
       expect(found.mediaType).toMatch(type);
-      if (text !== undefined) expect(Buffer.from(found.bytes).toString()).toBe(text);
+      expect(Buffer.from(found.bytes).toString()).toBe(text);
     }
     const named = { ...addressOf(url("/page")), mediaType: "text/plain" };
     expect(await fetched(named)).toMatchObject({ mediaType: "text/plain" });

@@ -30,7 +30,6 @@ export async function gradeByCode(
   { input, output, expected }: GradedAnswer,
   { labels, ...limits }: GradeLimits,
 ): Promise<Omit<Grade, "name">> {
-  const failed = (detail: string) => ({ passed: false, error: true, detail }) as const;
   const given = JSON.stringify({ python, input, answer: output, expected });
   const bytes = Buffer.byteLength(given);
   if (bytes > maxBytes) {
@@ -55,6 +54,10 @@ export async function gradeByCode(
     passed: value >= threshold,
     detail: [shown, reason].filter((part) => part !== "").join(": "),
   };
+}
+
+function failed(detail: string): Omit<Grade, "name"> {
+  return { passed: false, error: true, detail };
 }
 
 /** Returns the exception of Python that a problem of the run ends with, or the problem. */
