@@ -57,6 +57,22 @@ describe("two gateways", () => {
     expect(new Set(runs.map(({ run }) => run?.runId)).size).toBe(1);
   });
 
+  test("start runs with an agent as the other one has saved it, and none after the other one has deleted it", async () => {
+    const spec = create(AgentSpecSchema, { id: "shared", name: "shared", model: "known" });
+    await gateway(0).agents.createAgent({ spec });
+    for (let turn = 0; turn < 10; turn++) {
+      const { agent } = await gateway(turn).agents.updateAgent({ spec });
+      const start = { agentId: "shared", input: "hello" };
+      const { run } = await gateway(turn + 1).runs.startRun(start);
+      expect(run?.agentRevision).toBe(agent?.revision);
+    }
+    await gateway(0).agents.deleteAgent({ agentId: "shared" });
+    const refused = await gateway(1)
+      .runs.startRun({ agentId: "shared", input: "hello" })
+      .then(() => undefined, failureFrom);
+    expect(refused).toMatchObject({ kind: "not_found" });
+  });
+
   test("say to other services which runs exist", async () => {
     const runId = await started();
     const exists = askedExistence(bench.nats);
