@@ -88,14 +88,14 @@ function readChannel(schema: DescMessage): ChannelTemplate {
 
 function templateOf({ subject, liveSubject, stream, lanes }: Channel): ChannelTemplate {
   const live = liveSubject === "" ? undefined : liveSubject;
-  const { fill, match } = subjectTemplate(subject);
+  const { render, match } = subjectTemplate(subject);
   const liveTemplate = live === undefined ? undefined : subjectTemplate(live);
   const laneTemplate = subjectTemplate(lanes?.subject ?? "");
   return {
-    subject: fill,
+    subject: render,
     liveSubject: (tokens) => {
       if (liveTemplate === undefined) throw new Error(`${subject} is not republished`);
-      return liveTemplate.fill(tokens);
+      return liveTemplate.render(tokens);
     },
     tokensOf: match,
     wildcard: wildcardOf(subject),
@@ -107,7 +107,7 @@ function templateOf({ subject, liveSubject, stream, lanes }: Channel): ChannelTe
     reserved: [],
     lanes: lanes && {
       count: lanes.count,
-      subject: (lane, tenant) => laneTemplate.fill({ lane: String(lane), tenant }),
+      subject: (lane, tenant) => laneTemplate.render({ lane: String(lane), tenant }),
       wildcard: (lane) => wildcardOf(lanes.subject.replace("{lane}", String(lane))),
     },
   };
@@ -132,13 +132,13 @@ export const bucketOf: (schema: DescMessage) => BucketTemplate = oncePerDescript
 function readBucket(schema: DescMessage): BucketTemplate {
   if (!hasOption(schema, bucket)) throw new Error(`${schema.typeName} declares no bucket`);
   const { name, key, history, maxAge, sealed } = getOption(schema, bucket);
-  const { fill, match } = subjectTemplate(key);
+  const { render, match } = subjectTemplate(key);
   return {
     name,
     history: Math.max(history, 1),
     isSealed: sealed,
     maxAgeMs: maxAge && durationMs(maxAge),
-    key: fill,
+    key: render,
     tokensOf: match,
   };
 }
@@ -161,7 +161,7 @@ function filterOf(template: string, tokens: Tokens): string {
   const wanted = template.replace(placeholder, (whole, name: string) =>
     given(name) ? whole : "*",
   );
-  return subjectTemplate(wanted).fill(tokens);
+  return subjectTemplate(wanted).render(tokens);
 }
 
 function transform(live: string): string {

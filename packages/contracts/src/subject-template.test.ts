@@ -3,14 +3,14 @@ import { subjectTemplate } from "./subject-template.ts";
 
 const logs = subjectTemplate("run.{tenant}.{run}.log");
 
-test("a template is filled with tokens, and matches what it was filled with", () => {
+test("a template is rendered with tokens, and matches what it rendered", () => {
   const tokens = { tenant: "acme", run: "run_1" };
-  expect(logs.fill(tokens)).toBe("run.acme.run_1.log");
+  expect(logs.render(tokens)).toBe("run.acme.run_1.log");
   expect(logs.match("run.acme.run_1.log")).toEqual(tokens);
 });
 
-test("a template without placeholders is filled with nothing", () => {
-  expect(subjectTemplate("run.liveness").fill({})).toBe("run.liveness");
+test("a template without placeholders is rendered with nothing", () => {
+  expect(subjectTemplate("run.liveness").render({})).toBe("run.liveness");
 });
 
 test.each(["run.acme.log", "run.acme.run_1.log.0", "live.acme.run_1.log", ""])(
@@ -21,8 +21,8 @@ test.each(["run.acme.log", "run.acme.run_1.log.0", "live.acme.run_1.log", ""])(
 );
 
 test.each([{ tenant: "acme" }, { tenant: "acme", run: "a.b" }, { tenant: "", run: "run_1" }])(
-  "a template is not filled with %j",
+  "a template is not rendered with %j",
   (tokens) => {
-    expect(() => logs.fill(tokens as Record<string, string>)).toThrow(RangeError);
+    expect(() => logs.render(tokens as Record<string, string>)).toThrow(RangeError);
   },
 );

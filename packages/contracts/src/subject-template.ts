@@ -4,7 +4,7 @@ export type Tokens = Readonly<Record<string, string>>;
 /** A subject, or a key, with a placeholder for some of its tokens: `run.{tenant}.{run}.log`. */
 export interface SubjectTemplate {
   /** Returns the subject for a set of tokens. Throws a RangeError when a token is missing, or has characters that a subject cannot have. */
-  fill(tokens: Tokens): string;
+  render(tokens: Tokens): string;
   /** Returns the tokens of a concrete subject, or undefined when it does not follow the template. */
   match(concrete: string): Tokens | undefined;
 }
@@ -17,23 +17,23 @@ export function isToken(text: string): boolean {
   return token.test(text);
 }
 
-/** Divides a template into its parts once: several are filled and matched for each message. */
+/** Divides a template into its parts once: several are rendered and matched for each message. */
 export function subjectTemplate(template: string): SubjectTemplate {
   // The texts between the placeholders, with the names of these between them.
   const pieces = template.split(placeholder);
   const parts = template.split(".").map((text) => ({ text, name: nameIn(text) }));
   return {
-    fill(tokens) {
-      let filled = pieces[0] ?? "";
+    render(tokens) {
+      let rendered = pieces[0] ?? "";
       for (let index = 1; index < pieces.length; index += 2) {
         const name = pieces[index] ?? "";
         const value = tokens[name];
         if (value === undefined || !isToken(value)) {
           throw new RangeError(`"${value ?? ""}" is not a valid ${name} for ${template}`);
         }
-        filled += value + (pieces[index + 1] ?? "");
+        rendered += value + (pieces[index + 1] ?? "");
       }
-      return filled;
+      return rendered;
     },
     match(concrete) {
       const actual = concrete.split(".");

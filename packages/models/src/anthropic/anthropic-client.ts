@@ -1,4 +1,5 @@
 import type Anthropic from "@anthropic-ai/sdk";
+import type * as Sdk from "@anthropic-ai/sdk";
 import { dropEnvironmentHeaders } from "../wire/drop-environment-headers.ts";
 import { keepAliveFetch } from "../wire/keep-alive-fetch.ts";
 import type { SdkErrors } from "../wire/provider-failures.ts";
@@ -8,10 +9,10 @@ import { defaultIdleTimeoutMs } from "../wire/provider-options.ts";
 /** The public address of Anthropic. */
 export const anthropicAddress = "https://api.anthropic.com";
 
-let loaded: typeof import("@anthropic-ai/sdk") | undefined;
+let loaded: typeof Sdk | undefined;
 
 /** Loads the SDK of Anthropic. It has hundreds of modules, so processes that do not call this API do without it. */
-export async function loadAnthropic(): Promise<typeof import("@anthropic-ai/sdk")> {
+export async function loadAnthropic(): Promise<typeof Sdk> {
   return (loaded ??= await import("@anthropic-ai/sdk"));
 }
 

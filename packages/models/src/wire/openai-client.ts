@@ -1,4 +1,5 @@
 import type OpenAI from "openai";
+import type * as Sdk from "openai";
 import { dropEnvironmentHeaders } from "./drop-environment-headers.ts";
 import { keepAliveFetch } from "./keep-alive-fetch.ts";
 import type { SdkErrors } from "./provider-failures.ts";
@@ -8,10 +9,10 @@ import { defaultIdleTimeoutMs } from "./provider-options.ts";
 /** The public address of OpenAI. */
 export const openaiAddress = "https://api.openai.com/v1";
 
-let loaded: typeof import("openai") | undefined;
+let loaded: typeof Sdk | undefined;
 
 /** Loads the SDK of OpenAI. It has hundreds of modules, so processes that do not call this API do without it. */
-export async function loadOpenai(): Promise<typeof import("openai")> {
+export async function loadOpenai(): Promise<typeof Sdk> {
   return (loaded ??= await import("openai"));
 }
 

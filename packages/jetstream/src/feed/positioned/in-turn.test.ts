@@ -41,9 +41,8 @@ test("a feed is read while this process has its turn", async () => {
   const feed = numbers();
   const given = turns(false);
   const end = new AbortController();
-  const batches = inTurn(feed, 1, given)
-    .consume("reader", new Set(), end.signal)
-    [Symbol.asyncIterator]();
+  const consumed = inTurn(feed, 1, given).consume("reader", new Set(), end.signal);
+  const batches = consumed[Symbol.asyncIterator]();
   const beginning = batches.next();
   expect(feed.readers).toBe(0);
   given.give(true);

@@ -156,13 +156,13 @@ describe("a table that this process alone writes", () => {
   });
 });
 
-describe("a table that other processes may write", () => {
-  function openShared() {
-    const others = { period: 1 as number | undefined, sole: Promise.resolve() };
-    const writers = { solePeriod: () => others.period, untilNoOtherIsSole: () => others.sole };
-    return { others, opened: openNotes({ writers }) };
-  }
+function openShared() {
+  const others = { period: 1 as number | undefined, sole: Promise.resolve() };
+  const writers = { solePeriod: () => others.period, untilNoOtherIsSole: () => others.sole };
+  return { others, opened: openNotes({ writers }) };
+}
 
+describe("a table that other processes may write", () => {
   test("is read each time while another one may write", async () => {
     const { others, opened } = openShared();
     const { reads, text, following } = await opened;
