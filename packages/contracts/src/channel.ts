@@ -4,11 +4,11 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import type { Channel, Stream } from "./bus.ts";
 import { bucket, channel } from "./bus.ts";
 import { oncePerDescriptor } from "./once-per-descriptor.ts";
-import type { Tokens } from "./subject-template.ts";
-import { subjectTemplate } from "./subject-template.ts";
+import type { Tokens } from "./coordination/subject-template.ts";
+import { subjectTemplate } from "./coordination/subject-template.ts";
 
-export { isToken } from "./subject-template.ts";
-export type { Tokens } from "./subject-template.ts";
+export { isToken } from "./coordination/subject-template.ts";
+export type { Tokens } from "./coordination/subject-template.ts";
 
 /** Where a message is published, as its descriptor declares. */
 export interface ChannelTemplate {
