@@ -44,7 +44,7 @@ const validate = (spec: object) =>
     spec: { id: "checked", name: "checked", model: "known", ...spec },
   });
 
-// Requirement: RES-2, RES-3, RES-4, RES-6
+// Requirement: RES-2, RES-3, RES-4, RES-6, RES-7
 test.each<[string, object, readonly string[]]>([
   ["a model that does not exist", { model: "gpt" }, ["model MODEL_NOT_FOUND"]],
   ["an ambiguous model", { model: "scripted:gone" }, ["model AMBIGUOUS_MODEL_REFERENCE"]],
@@ -56,6 +56,8 @@ test.each<[string, object, readonly string[]]>([
     { sections: { retry: section({ max_retries: -1 }) } },
     ["sections.retry.max_retries INVALID_PLUGIN_CONFIG"],
   ],
+  ["a delegate that does not exist", { delegates: ["nobody"] }, ["delegates[0] AGENT_NOT_FOUND"]],
+  ["an agent that calls itself", { delegates: ["checked"] }, ["delegates[0] DELEGATE_CYCLE"]],
   [
     "an endpoint that is none",
     { endpoint: { url: "x", protocol: "a2a" } },

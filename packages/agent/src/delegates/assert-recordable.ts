@@ -10,24 +10,23 @@ import { sharedWith } from "./shared-with.ts";
 
 /** A batch of the log has a mebibyte, with the instructions and the first input of the run. */
 const maxToolBytes = 640 * 1024;
+/** Without delegates, nothing else of such a size is in the batch. */
+const maxOwnBytes = 900 * 1024;
+
+/** A descriptor of a catalog is in many resolutions. */
+const sizes = new WeakMap<ToolDescriptor, number>();
 
 /**
- * Throws if the log of a run cannot record the tools and skills of all its agents: those of the agent of the run once, and for each delegate
+ * Throws a Failure if the log of a run cannot record the tools and skills of all its agents: those of the agent of the run once, and for each delegate
  * its skills, and the tools that the agent of the run does not have in the same form.
  */
 export function assertRecordable(
   { tools, skills }: Pick<ResolvedAgent, "tools" | "skills">,
   delegates: readonly ResolvedDelegate[],
 ): void {
-  if (delegates.length === 0) return;
+  if (delegates.length === 0) return assertOwnRecordable(tools);
   const isShared = sharedWith(tools);
   const own = delegates.flatMap(({ resolved }) => resolved.tools.filter((tool) => !isShared(tool)));
-  const sizes = new Map<ToolDescriptor, number>();
-  const sizeOf = (tool: ToolDescriptor) => {
-    const size = sizes.get(tool) ?? toBinary(ToolDescriptorSchema, tool).length;
-    sizes.set(tool, size);
-    return size;
-  };
   const ofTools = [...tools, ...own].reduce((sum, tool) => sum + sizeOf(tool), 0);
   const allSkills = [...skills, ...delegates.flatMap(({ resolved }) => resolved.skills)];
   const bytes = allSkills.reduce((sum, skill) => sum + sizeOfSkill(skill), ofTools);
@@ -36,6 +35,23 @@ export function assertRecordable(
   throw new Failure("precondition", ErrorReason.INVALID_AGENT, `delegates: ${description}`, {
     violations: [{ field: "delegates", description, reason: "TOO_LARGE" }],
   });
+}
+
+function assertOwnRecordable(tools: readonly ToolDescriptor[]): void {
+  const bytes = tools.reduce((sum, tool) => sum + sizeOf(tool), 0);
+  if (bytes <= maxOwnBytes) return;
+  const description = `the agent has ${tools.length} tools, whose descriptions and schemas have ${bytes} bytes, and a run records ${maxOwnBytes}; name those that it needs in allowed_tools or allowed_tool_patterns`;
+  throw new Failure("precondition", ErrorReason.INVALID_AGENT, `allowed_tools: ${description}`, {
+    violations: [{ field: "allowed_tools", description, reason: "TOO_LARGE" }],
+  });
+}
+
+function sizeOf(tool: ToolDescriptor): number {
+  const known = sizes.get(tool);
+  if (known !== undefined) return known;
+  const size = toBinary(ToolDescriptorSchema, tool).length;
+  sizes.set(tool, size);
+  return size;
 }
 
 function sizeOfSkill(skill: SkillDescriptor): number {

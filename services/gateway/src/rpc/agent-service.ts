@@ -101,7 +101,7 @@ export function agentService(
           ? planOfSpec(checked.spec, within, { ...credential, delegates })
           : undefined;
       const plan = resolved?.plan;
-      const unresolved = ofDelegates(resolved?.violations ?? []);
+      const unresolved = refusedRuns(resolved?.violations ?? []);
       const more = checked.violations.length - reported.length;
       return {
         violations: reported.map((violation) => ({
@@ -121,11 +121,15 @@ export function agentService(
   };
 }
 
-/** Returns why no run of a valid agent starts because of its delegates, which are agents of their own and may be repaired later. */
-function ofDelegates(violations: readonly Violation[]): readonly SpecWarning[] {
-  return violations
-    .filter(({ field }) => field.startsWith("delegates"))
-    .map(({ description }) => warningOf(`delegates: no run starts: ${description}`));
+/**
+ * Returns why no run of a valid agent starts because of its delegates, which are agents of their own and may be repaired later, or because
+ * the deployment has more tools than a run can record.
+ */
+function refusedRuns(violations: readonly Violation[]): readonly SpecWarning[] {
+  return violations.flatMap(({ field, description }) => {
+    const of = ["delegates", "allowed_tools"].find((name) => field.startsWith(name));
+    return of === undefined ? [] : [warningOf(`${of}: no run starts: ${description}`)];
+  });
 }
 
 function sent(spec: AgentSpec | undefined, { values }: HandlerContext): SentSpec {
