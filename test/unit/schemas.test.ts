@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { classNames } from "@reeve/agent/tools/permission-classes";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { parseStoredFile, renderStoredFile } from "@reeve/models/registry/stored-file";
 import type { ValidateFunction } from "ajv";
 import { Ajv } from "ajv";
 import { expect, test } from "vitest";
@@ -37,6 +38,7 @@ test("there is a schema for each file that people write", () => {
     "models",
     "policy",
     "quotas",
+    "stored-models",
     "tool-providers",
   ]);
 });
@@ -57,6 +59,18 @@ test.each([
 test("the schema of agents accepts the agents of a golden file", () => {
   const agents = parse(read("cli/test/golden/ten-agents.json")) as readonly object[];
   expect(agents.flatMap((agent) => problemsOf("agent.schema.json", agent))).toEqual([]);
+});
+
+// Requirement: CFG-16
+test("the schema of stored models accepts what is exported, and refuses keys", () => {
+  const parsed = parseStoredFile(
+    `providers: [{ name: lab, base_url: "https://x.example", secret: lab }]\nmodels: [{ id: deep, provider: lab }]`,
+    "stored.yaml",
+  );
+  const exported: unknown = parse(renderStoredFile(parsed));
+  expect(problemsOf("stored-models.schema.json", exported)).toEqual([]);
+  const withKey = { providers: [{ name: "lab", base_url: "https://x.example", api_key: "k" }] };
+  expect(problemsOf("stored-models.schema.json", withKey)).not.toEqual([]);
 });
 
 test("an editor sees unknown fields, wrong types, and values that a field does not have", () => {
