@@ -69,6 +69,13 @@ test("later turns do not read the input of a run that ended before its guards we
   }
 });
 
+test("later turns read the input of a run without guards, also if there is a policy", async () => {
+  const run = new GuardedRun(hello);
+  run.bench.policy = { rules: [] };
+  await run.drive({}, { input: secret, hasPolicy: true });
+  expect(read(await run.bench.events())).toContain(secret);
+});
+
 // Requirement: RES-13
 test("later turns do not read an answer that no guard has passed", async () => {
   const output = [{ name: "g", literals: ["bye"], action: "stop" }];
