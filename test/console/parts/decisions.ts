@@ -90,6 +90,10 @@ export function describeDecisions(fixture: () => ConsoleFixture): void {
     expect(await page.getByRole("heading", { name: "Tokens and roles" }).count()).toBe(0);
     await page.goto(`${fixture().deployment.url}/audit`);
     await page.getByText("Your roles do not permit this").waitFor();
+    // A link to a run of another tenant says for whom links work.
+    await page.goto(`${fixture().deployment.url}/runs/run_of_others`);
+    await page.getByText(/works for everyone in its tenant with the role viewer/).waitFor();
+    await page.getByText(/of the tenant acme, with viewer/).waitFor();
     const { run } = await fixture().deployment.reeve.runs.getRun({ runId });
     expect(run?.pendingApprovals).toHaveLength(1);
     await fixture().deployment.reeve.runs.cancelRun({ runId });

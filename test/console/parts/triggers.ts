@@ -16,7 +16,11 @@ export function describeTriggers(fixture: () => ConsoleFixture): void {
     await page.getByLabel("Input of the runs").fill("Report of {{time}}.");
     await page.getByLabel("Cron expression").fill("61 * * * *");
     await page.getByRole("button", { name: "Create the trigger" }).click();
-    await page.getByRole("alert").getByText(/cron/).first().waitFor();
+    await page.getByText(/^Cron expression: /).waitFor();
+    await page.getByRole("alert").getByText("The trigger is not valid").waitFor();
+    expect(await page.getByLabel("Trigger", { exact: true }).innerText()).not.toMatch(
+      /spec\.|CronPattern/,
+    );
     await page.getByLabel("Common schedules").selectOption("every weekday at 9:00");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Create the trigger" }).click();

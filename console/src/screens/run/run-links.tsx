@@ -11,7 +11,11 @@ export function RunLinks({ run }: { readonly run: RunModel }) {
   return (
     <div className="run-links">
       <CopyButton text={run.runId} what="id" />
-      <LabelledCopy name="Link" text={`${origin}${path}`} what="link to this view" />
+      <LabelledCopy
+        name="Link"
+        text={`${origin}${path}`}
+        what="link to this view, for everyone in the tenant with the role viewer"
+      />
       <LabelledCopy
         name="Link to now"
         text={`${origin}/runs/${run.runId}/events?at=${last}`}

@@ -1,5 +1,6 @@
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { Suspense, lazy } from "react";
+import { roleName, useAccess } from "../../access/use-access.ts";
 import { retried } from "../../loading/retried.ts";
 import { useRunFeed } from "../../run/feed/use-run-feed.ts";
 import { Empty } from "../../ui/empty.tsx";
@@ -44,6 +45,7 @@ export function RunScreen() {
     return (
       <Empty title="This run cannot be shown">
         <ProblemView problem={snapshot.problem} />
+        <WhoMayLook />
         <Link to="/runs">Show all runs</Link>
       </Empty>
     );
@@ -70,5 +72,18 @@ export function RunScreen() {
         <View snapshot={snapshot} />
       </Suspense>
     </div>
+  );
+}
+
+/** A shared link may lead to a run of another tenant than that of the reader, which the server does not tell from one that is missing. */
+function WhoMayLook() {
+  const { caller } = useAccess();
+  if (caller === undefined) return null;
+  return (
+    <p className="hint">
+      A link to a run works for everyone in its tenant with the role viewer. You are signed in as{" "}
+      {caller.subject} of the tenant {caller.tenant}, with{" "}
+      {caller.roles.map(roleName).join(", ") || "no role"}.
+    </p>
   );
 }

@@ -1,13 +1,14 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { AgentService } from "@reeve/contracts/agent";
-import { OnMissed, OnOverlap } from "@reeve/contracts/trigger";
-import type { ReactNode } from "react";
-import { useId, useState } from "react";
+import { OnOverlap } from "@reeve/contracts/trigger";
+import { useState } from "react";
 import type { Problem } from "../../api/problem.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { HintedInput } from "../agents/hinted-input.tsx";
+import { Field } from "./field.tsx";
+import { ScheduleFields } from "./schedule-fields.tsx";
 import type { TriggerDraft } from "./trigger-draft.ts";
-import { missedChoices } from "./trigger-names.ts";
+import { divideProblem } from "./trigger-problem.ts";
 
 interface TriggerFormProps {
   readonly draft: TriggerDraft;
@@ -19,18 +20,11 @@ interface TriggerFormProps {
   readonly onSave: (draft: TriggerDraft) => void;
 }
 
-const schedules = [
-  ["0 * * * *", "every hour"],
-  ["0 2 * * *", "every day at 2:00"],
-  ["0 9 * * 1-5", "every weekday at 9:00"],
-  ["0 9 * * 1", "every Monday at 9:00"],
-  ["0 6 1 * *", "on the first day of each month at 6:00"],
-] as const;
-
 /** What a trigger does. The id and the kind of a trigger that exists do not change. */
 export function TriggerForm(props: TriggerFormProps) {
   const { draft: stored, isNew, isReadOnly = false, isBusy, problem, label, onSave } = props;
   const [draft, setDraft] = useState(stored);
+  const { fields, rest } = divideProblem(problem);
   const agents = useQuery(AgentService.method.listAgents, { pageSize: 1_000 }).data?.agents ?? [];
   const change = (part: Partial<TriggerDraft>) => setDraft((before) => ({ ...before, ...part }));
   const isChanged = isNew || JSON.stringify(draft) !== JSON.stringify(stored);
@@ -46,7 +40,7 @@ export function TriggerForm(props: TriggerFormProps) {
     >
       <fieldset className="plain-fieldset" disabled={isReadOnly}>
         {isNew && (
-          <Field label="Id">
+          <Field label="Id" problem={fields.triggerId}>
             {(id) => (
               <input
                 id={id}
@@ -58,7 +52,7 @@ export function TriggerForm(props: TriggerFormProps) {
             )}
           </Field>
         )}
-        <Field label="Agent whose runs start">
+        <Field label="Agent whose runs start" problem={fields.agentId}>
           {(id) => (
             <HintedInput
               id={id}
@@ -70,6 +64,7 @@ export function TriggerForm(props: TriggerFormProps) {
         </Field>
         <Field
           label="Input of the runs"
+          problem={fields.input}
           about={
             draft.kind === "webhook"
               ? "{{body}} stands for the body of the webhook, {{body.issue.title}} for a value in it, {{time}} for the time, and {{trigger_id}} for the id."
@@ -101,8 +96,10 @@ export function TriggerForm(props: TriggerFormProps) {
             ))}
           </div>
         )}
-        {draft.kind === "schedule" && <ScheduleFields draft={draft} change={change} />}
-        <Field label="If the last run has not ended">
+        {draft.kind === "schedule" && (
+          <ScheduleFields draft={draft} problems={fields} change={change} />
+        )}
+        <Field label="If the last run has not ended" problem={fields.onOverlap}>
           {(id) => (
             <select
               id={id}
@@ -117,7 +114,10 @@ export function TriggerForm(props: TriggerFormProps) {
             </select>
           )}
         </Field>
-        <Field label="Labels of the runs, such as team=blue, separated by commas">
+        <Field
+          label="Labels of the runs, such as team=blue, separated by commas"
+          problem={fields.labels}
+        >
           {(id) => (
             <input
               id={id}
@@ -128,7 +128,12 @@ export function TriggerForm(props: TriggerFormProps) {
           )}
         </Field>
       </fieldset>
-      {problem !== undefined && <ProblemView problem={problem} />}
+      {Object.keys(fields).length > 0 && (
+        <p className="hint" role="alert">
+          The trigger is not valid. What is wrong is said at each field.
+        </p>
+      )}
+      {rest !== undefined && <ProblemView problem={rest} />}
       {!isReadOnly && (
         <div>
           <button
@@ -146,120 +151,4 @@ export function TriggerForm(props: TriggerFormProps) {
 
 function isAllow(value: string): boolean {
   return value === String(OnOverlap.ALLOW);
-}
-
-interface ScheduleFieldsProps {
-  readonly draft: TriggerDraft;
-  readonly change: (part: Partial<TriggerDraft>) => void;
-}
-
-function ScheduleFields({ draft, change }: ScheduleFieldsProps) {
-  return (
-    <>
-      <Field
-        label="Cron expression"
-        about="Minute, hour, day of the month, month, and day of the week."
-      >
-        {(id) => (
-          <div className="row">
-            <input
-              id={id}
-              className="input mono"
-              value={draft.cron}
-              onChange={({ target }) => change({ cron: target.value })}
-            />
-            <select
-              className="input"
-              aria-label="Common schedules"
-              value={schedules.some(([cron]) => cron === draft.cron) ? draft.cron : ""}
-              onChange={({ target }) => {
-                if (target.value !== "") change({ cron: target.value });
-              }}
-            >
-              <option value="">another schedule</option>
-              {schedules.map(([cron, name]) => (
-                <option key={cron} value={cron}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
-        )}
-      </Field>
-      <Field label="Time zone">
-        {(id) => (
-          <HintedInput
-            id={id}
-            hints={["UTC", ...Intl.supportedValuesOf("timeZone")]}
-            value={draft.timeZone === "" ? "UTC" : draft.timeZone}
-            onChange={(timeZone) => change({ timeZone })}
-          />
-        )}
-      </Field>
-      <Field label="For times that passed while no gateway ran">
-        {(id) => (
-          <div className="row">
-            <select
-              id={id}
-              className="input"
-              value={draft.onMissed}
-              onChange={({ target }) => {
-                const chosen = missedChoices.find(([each]) => String(each) === target.value);
-                if (chosen !== undefined) change({ onMissed: chosen[0] });
-              }}
-            >
-              {missedChoices.map(([value, name]) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-            {draft.onMissed === OnMissed.ALL && (
-              <input
-                className="input narrow"
-                type="number"
-                min="1"
-                max="100"
-                aria-label="How many missed times at most"
-                placeholder="10"
-                value={draft.maxMissed}
-                onChange={({ target }) => change({ maxMissed: target.value })}
-              />
-            )}
-          </div>
-        )}
-      </Field>
-      <Field label="Delay each firing by at most, in seconds">
-        {(id) => (
-          <input
-            id={id}
-            className="input narrow"
-            type="number"
-            min="0"
-            max="3600"
-            placeholder="0"
-            value={draft.jitterSeconds}
-            onChange={({ target }) => change({ jitterSeconds: target.value })}
-          />
-        )}
-      </Field>
-    </>
-  );
-}
-
-interface FieldProps {
-  readonly label: string;
-  readonly about?: string;
-  readonly children: (id: string) => ReactNode;
-}
-
-function Field({ label, about = "", children }: FieldProps) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      {children(id)}
-      {about !== "" && <span className="hint">{about}</span>}
-    </div>
-  );
 }

@@ -19,8 +19,18 @@ export function cronTimes(cron: string, timeZone: string): CronTimes {
     );
   }
   const zone = timeZone === "" ? "UTC" : timeZone;
-  const times = new Cron(fields.join(" "), { timezone: zone, mode: "5-part", paused: true });
+  const times = readCron(fields.join(" "), zone);
   return { next: (afterMs) => times.nextRun(new Date(afterMs))?.getTime() };
+}
+
+function readCron(expression: string, timezone: string): Cron {
+  try {
+    return new Cron(expression, { timezone, mode: "5-part", paused: true });
+  } catch (error) {
+    // The library begins its messages with the name of a class.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(message.replace(/^Cron\w*: /, ""), { cause: error });
+  }
 }
 
 /** Whether the machine knows a time zone, such as `Europe/Lisbon`. */
