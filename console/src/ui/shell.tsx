@@ -1,5 +1,5 @@
 import { Link, Outlet } from "@tanstack/react-router";
-import { useCallback, useRef, useState } from "react";
+import { useCallback, useRef, useState, useSyncExternalStore } from "react";
 import { signOut } from "../api/session.ts";
 import { CommandPalette } from "./palette/command-palette.tsx";
 import { Icon } from "./icons.tsx";
@@ -7,7 +7,7 @@ import { KeysHelp } from "./palette/keys-help.tsx";
 import { PendingCount } from "./pending-count.tsx";
 import { SignedIn } from "../access/signed-in.tsx";
 import { useScreens } from "./palette/use-screens.ts";
-import { applyTheme, currentTheme, nextTheme } from "./theme.ts";
+import { applyTheme, currentTheme, nextTheme, onThemeChange } from "./theme.ts";
 import { useKeys, usePaletteKey } from "./palette/use-keys.ts";
 
 /** The frame of every screen: navigation, keys, theme, and sign-out. */
@@ -69,13 +69,9 @@ export function Shell() {
 }
 
 function ThemeButton() {
-  const [theme, setTheme] = useState(currentTheme);
+  const theme = useSyncExternalStore(onThemeChange, currentTheme);
   const icon = theme === "light" ? "sun" : theme === "dark" ? "moon" : "system";
-  const onClick = () => {
-    const next = nextTheme(theme);
-    applyTheme(next);
-    setTheme(next);
-  };
+  const onClick = () => applyTheme(nextTheme(theme));
   return (
     <button type="button" className="nav-item" onClick={onClick}>
       <Icon name={icon} />

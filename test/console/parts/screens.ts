@@ -26,6 +26,21 @@ export function describeScreens(fixture: () => ConsoleFixture): void {
     expect(shown.problems).toEqual([]);
   });
 
+  test("lets the agent use the page when a person permits it", async () => {
+    await using shown = await fixture().open("/chat");
+    const { page } = shown;
+    await page.getByLabel("Agent").selectOption("helper");
+    await page.getByLabel("Tools of this page").check();
+    await page.getByLabel("Message").fill("Darken the page.");
+    await page.keyboard.press("Enter");
+    await page.getByText("The page says: The user sees the page in the theme dark.").waitFor();
+    await page.getByRole("button", { name: "Theme: dark" }).waitFor();
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("dark");
+    await page.locator(".card-name").getByText("set_theme").waitFor();
+    await expectAccessible(page);
+    expect(shown.problems).toEqual([]);
+  });
+
   // Requirement: CFG-9
   test("marks every violation of a spec, and saves only a valid one", async () => {
     await using shown = await fixture().open("/agents/helper");

@@ -62,6 +62,10 @@ export function play({ messages }: Asked): Played {
       return results === 0
         ? call("build_workflow", { objective: "greet a person" })
         : { text: "The plan is ready.", paceMs: 250 };
+    case "Darken":
+      return results === 0
+        ? call("set_theme", { theme: "dark" })
+        : { text: `The page says: ${messages.at(-1)?.text}` };
     case "Plan":
       return call("finish_subtask", plan);
     case "Slow":

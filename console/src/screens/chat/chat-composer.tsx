@@ -11,6 +11,7 @@ import { Icon } from "../../ui/icons.tsx";
 import { MessageBox } from "../../ui/message-box.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { useLeaving } from "../../ui/use-leaving.ts";
+import { pageManifest, useChoiceOfPageTools, usePageTools } from "./page-tools/use-page-tools.ts";
 import { FilePicker } from "../start/file-picker.tsx";
 import type { Uploads } from "../start/upload-files.ts";
 import { uploadFiles } from "../start/upload-files.ts";
@@ -53,6 +54,8 @@ export function ChatComposer(props: ChatComposerProps) {
   const [files, setFiles] = useState<readonly File[]>([]);
   const uploads = useRef<Uploads>(new WeakMap());
   const leaving = useLeaving();
+  const [hasPageTools, choosePageTools] = useChoiceOfPageTools();
+  const pageProblem = usePageTools(hasPageTools, activeRunId);
   const start = useAction({
     mutationFn: async (turn: NextTurn) => {
       const uploaded = await uploadFiles(files, uploads.current, leaving());
@@ -65,6 +68,7 @@ export function ChatComposer(props: ChatComposerProps) {
         input: text,
         parts,
         ...(isEditor && { chatContext }),
+        ...(hasPageTools && { clientTools: pageManifest() }),
       });
     },
   });
@@ -143,6 +147,19 @@ export function ChatComposer(props: ChatComposerProps) {
         onChange={setText}
         onSend={() => send(OnBusy.QUEUE)}
       />
+      <label className="hint">
+        <input
+          type="checkbox"
+          checked={hasPageTools}
+          onChange={({ target }) => choosePageTools(target.checked)}
+        />{" "}
+        Tools of this page: the model may read the text that you select, and change the theme
+      </label>
+      {pageProblem !== undefined && (
+        <p className="hint" role="status">
+          The tools of this page are not offered: {pageProblem}.
+        </p>
+      )}
       <FilePicker
         label="Pictures and PDF documents for the model"
         accept={accepted}

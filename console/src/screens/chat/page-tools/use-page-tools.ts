@@ -1,0 +1,75 @@
+import { createClient } from "@connectrpc/connect";
+import { ClientToolService } from "@reeve/contracts/tool";
+import { useEffect, useState } from "react";
+import { newId } from "../../../api/new-id.ts";
+import { transport } from "../../../api/transport.ts";
+import { applyTheme, isTheme } from "../../../ui/theme.ts";
+import { manifestOf, pageTools } from "./page-tools.ts";
+import { servePageTools } from "./serve-page-tools.ts";
+
+const chosenKey = "reeve.page-tools";
+const clientKey = "reeve.page-client";
+
+const clientTools = createClient(ClientToolService, transport);
+
+const tools = pageTools({
+  selection: () => window.getSelection()?.toString() ?? "",
+  setTheme: (theme) => {
+    if (isTheme(theme)) applyTheme(theme);
+  },
+});
+
+/** The id of this tab as a client. A page that is loaded again receives the calls that it has taken. */
+function clientIdOfTab(): string {
+  const id = sessionStorage.getItem(clientKey) ?? `page-${newId().slice(0, 12)}`;
+  sessionStorage.setItem(clientKey, id);
+  return id;
+}
+
+/** Returns what a run is started with so that it has the tools of the page. */
+export function pageManifest() {
+  return manifestOf(clientIdOfTab(), tools);
+}
+
+/** Whether the person lets agents use the page. The choice is kept for the tab. */
+export function useChoiceOfPageTools(): readonly [boolean, (isChosen: boolean) => void] {
+  const [isChosen, setChosen] = useState(() => sessionStorage.getItem(chosenKey) === "yes");
+  const choose = (next: boolean) => {
+    sessionStorage.setItem(chosenKey, next ? "yes" : "no");
+    setChosen(next);
+  };
+  return [isChosen, choose];
+}
+
+/** Answers the calls of the active run while the person lets it. Returns why it does not. Undefined: it does, or need not. */
+export function usePageTools(isChosen: boolean, runId: string): string | undefined {
+  const [problem, setProblem] = useState<string | undefined>();
+  useEffect(() => {
+    if (!isChosen || runId === "") return undefined;
+    const ending = new AbortController();
+    const target = { case: "runId" as const, value: runId };
+    const manifest = pageManifest();
+    const ports = {
+      open: (signal: AbortSignal) => clientTools.offerTools({ target, manifest }, { signal }),
+      answer: (request: Parameters<typeof clientTools.answerToolCall>[0], signal: AbortSignal) =>
+        clientTools.answerToolCall(request, { signal }),
+      wait,
+    };
+    setProblem(undefined);
+    void servePageTools(ports, manifest.clientId ?? "", tools, ending.signal).then((why) => {
+      if (!ending.signal.aborted) setProblem(why);
+    });
+    return () => ending.abort();
+  }, [isChosen, runId]);
+  return problem;
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => {
+    clearTimeout(timer);
+    resolve();
+  });
+  return promise;
+}
