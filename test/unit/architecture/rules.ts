@@ -110,10 +110,16 @@ const pureImports = [
 const clientImports = ["sdk/typescript/", "#contracts/", "@bufbuild/", "@connectrpc/", "node:"];
 
 /**
- * What the console may import of this repository: it runs in a browser, and uses the public API only. The model of workflows is pure, and
- * what it says of a node must be what the engine does.
+ * What the console may import of this repository: it runs in a browser, and uses the public API only. The model of workflows and the
+ * language of permission rules are pure, and what they say of a node or a rule must be what the engine does.
  */
-const consoleImports = ["console/", "packages/contracts/", "packages/agent/src/workflow/"];
+const consoleImports = [
+  "console/",
+  "packages/contracts/",
+  "packages/agent/src/workflow/",
+  "packages/agent/src/permission/exact-rule.ts",
+  "packages/agent/src/permission/rule-freedom.ts",
+];
 
 /** Returns the rule that an import breaks, or undefined. `file` and `target` are paths relative to the repository. */
 export function problemWith(file: string, target: string): string | undefined {
@@ -136,7 +142,7 @@ function orderProblem(file: string, target: string): string | undefined {
     const isLibrary = !/^(?:packages|services|cli|sdk|node:)/.test(target);
     return isLibrary
       ? undefined
-      : "the console depends only on the contracts, the model of workflows, and libraries";
+      : "the console depends only on the contracts, the model of workflows, the language of rules, and libraries";
   }
   if (area === "packages") {
     if (otherArea === "services" || otherArea === "cli") return "a package never imports a service";

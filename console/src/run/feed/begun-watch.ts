@@ -28,13 +28,16 @@ export class BegunWatch {
     this.#stream = open(this.#ending.signal)[Symbol.asyncIterator]();
     this.#unused = setTimeout(() => this.#ending.abort(), maxUnusedMs);
     this.#arriving = this.#stream.next();
-    this.arrived = this.#arriving.then(
-      ({ value, done }) => {
-        if (done !== true) this.#first = value;
-      },
+    this.arrived = this.#keepFirst();
+  }
+
+  async #keepFirst(): Promise<void> {
+    try {
+      const { value, done } = await this.#arriving;
+      if (done !== true) this.#first = value;
+    } catch {
       // Who follows the stream gets the error.
-      () => undefined,
-    );
+    }
   }
 
   /** Returns the first message if it has arrived. It is not part of what follows then. */

@@ -119,16 +119,21 @@ const still = {
   drawn: () => Promise.resolve(),
 };
 
+const refuse: OpenWatch = () => {
+  throw new Error("a second stream was opened");
+};
+
+const openOne: OpenWatch = async function* () {
+  yield message({ events: [text(1, "one")], throughSequence: 1, endStatus: RunStatus.COMPLETED });
+};
+
 test("a watch that began before gives its first message at once, and the rest once it is followed", async () => {
   const begun = new BegunWatch(async function* () {
     yield message({ events: [text(1, "one ")], throughSequence: 1 });
     yield message({ events: [text(2, "two")], throughSequence: 2, endStatus: RunStatus.COMPLETED });
   });
   await begun.arrived;
-  const open: OpenWatch = () => {
-    throw new Error("a second stream was opened");
-  };
-  const feed = new RunFeed("run_1", { ...still, open }, begun);
+  const feed = new RunFeed("run_1", { ...still, open: refuse }, begun);
   expect(feed.snapshot()).toMatchObject({ state: "live", run: { events: [{ sequence: 1 }] } });
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   feed.subscribe(() => {
@@ -144,10 +149,7 @@ test("a watch that began before and failed is opened again", async () => {
     yield* [];
     throw lost();
   });
-  const open: OpenWatch = async function* () {
-    yield message({ events: [text(1, "one")], throughSequence: 1, endStatus: RunStatus.COMPLETED });
-  };
-  const feed = new RunFeed("run_1", { ...still, open }, begun);
+  const feed = new RunFeed("run_1", { ...still, open: openOne }, begun);
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   feed.subscribe(() => {
     if (feed.snapshot().state === "ended") resolve();

@@ -2,13 +2,17 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { Link } from "@tanstack/react-router";
 import type { Approval } from "@reeve/contracts/approval";
 import type { ReactNode } from "react";
-import { useState } from "react";
+import { Suspense, lazy, useState } from "react";
 import type { Problem } from "../../api/problem.ts";
+import { retried } from "../../loading/retried.ts";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { BreakGlass } from "./break-glass.tsx";
 import type { GrantDraft } from "./grant/grant-draft.ts";
-import { GrantForm } from "./grant/grant-form.tsx";
+
+/** The language of rules is large, and loaded when a rule is made. */
+const loadGrantForm = retried(() => import("./grant/grant-form.tsx"));
+const GrantForm = lazy(async () => ({ default: (await loadGrantForm()).GrantForm }));
 
 interface DecisionFormProps {
   readonly approval: Approval;
@@ -101,12 +105,14 @@ export function DecisionForm(props: DecisionFormProps) {
       </div>
       {mayGrant && (
         <Disclosure summary="Approve further calls, too" name="grant">
-          <GrantForm
-            approval={approval}
-            schema={schema}
-            isDisabled={isBlocked}
-            onGrant={(grant) => onSubmit(true, reason, { grant })}
-          />
+          <Suspense fallback={<p className="loading">Loading the form …</p>}>
+            <GrantForm
+              approval={approval}
+              schema={schema}
+              isDisabled={isBlocked}
+              onGrant={(grant) => onSubmit(true, reason, { grant })}
+            />
+          </Suspense>
         </Disclosure>
       )}
       {emergency}

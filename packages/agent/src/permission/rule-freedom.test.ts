@@ -7,8 +7,9 @@ const schema = {
   additionalProperties: false,
 } as const;
 
+const free = (rule: string) => freedomOf(rule, { to: "ann", text: "hello" }, schema);
+
 test("a rule says what it leaves free of a call", () => {
-  const free = (rule: string) => freedomOf(rule, { to: "ann", text: "hello" }, schema);
   expect(free("send")).toEqual({ kind: "all" });
   expect(free("send(ann)")).toEqual({ kind: "all but primary" });
   expect(free('send(to = "ann")')).toEqual({
@@ -20,6 +21,6 @@ test("a rule says what it leaves free of a call", () => {
 });
 
 test("without a schema, a rule leaves free what the call leaves out", () => {
-  const free = freedomOf('send(to = "ann")', { to: "ann" }, undefined);
-  expect(free).toEqual({ kind: "some", names: [], hasOthers: true });
+  const freed = freedomOf('send(to = "ann")', { to: "ann" }, undefined);
+  expect(freed).toEqual({ kind: "some", names: [], hasOthers: true });
 });

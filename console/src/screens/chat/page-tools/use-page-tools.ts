@@ -43,7 +43,7 @@ export function useChoiceOfPageTools(): readonly [boolean, (isChosen: boolean) =
 
 /** Answers the calls of the active run while the person lets it. Returns why it does not. Undefined: it does, or need not. */
 export function usePageTools(isChosen: boolean, runId: string): string | undefined {
-  const [problem, setProblem] = useState<string | undefined>();
+  const [failed, setFailed] = useState<{ readonly runId: string; readonly why: string }>();
   useEffect(() => {
     if (!isChosen || runId === "") return undefined;
     const ending = new AbortController();
@@ -55,13 +55,14 @@ export function usePageTools(isChosen: boolean, runId: string): string | undefin
         clientTools.answerToolCall(request, { signal }),
       wait,
     };
-    setProblem(undefined);
-    void servePageTools(ports, manifest.clientId ?? "", tools, ending.signal).then((why) => {
-      if (!ending.signal.aborted) setProblem(why);
-    });
+    const serve = async () => {
+      const why = await servePageTools(ports, manifest.clientId ?? "", tools, ending.signal);
+      if (!ending.signal.aborted && why !== undefined) setFailed({ runId, why });
+    };
+    void serve();
     return () => ending.abort();
   }, [isChosen, runId]);
-  return problem;
+  return failed?.runId === runId && isChosen ? failed.why : undefined;
 }
 
 function wait(ms: number, signal: AbortSignal): Promise<void> {
