@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentCard, StreamResponse, Task } from "@a2a-js/sdk";
@@ -11,7 +14,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
 import { describeRemoteAgents } from "./parts/remote-agents.ts";
@@ -47,7 +50,20 @@ function play({ messages }: Asked): Played {
 let models: PlayingServer;
 let deployment: Deployment;
 
+/** What push notifications have said. */
+const pushed: { readonly token: unknown; readonly text: string }[] = [];
+const receiver = createServer((request, response) => {
+  void (async () => {
+    let text = "";
+    for await (const piece of request) text += String(piece);
+    pushed.push({ token: request.headers["x-a2a-notification-token"], text });
+    response.end();
+  })();
+});
+
 beforeAll(async () => {
+  receiver.listen(0, "127.0.0.1");
+  await once(receiver, "listening");
   models = await startPlayingServer(play);
   deployment = await Deployment.start((port) => ({
     OPENAI_API_KEY: "k",
@@ -57,6 +73,8 @@ beforeAll(async () => {
     REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
     REEVE_A2A_REMOTES: remotesFile(port),
     FAR_TOKEN: "test-token-0123456789",
+    REEVE_A2A_PUSH: receiverUrl(),
+    REEVE_A2A_PUSH_ADDRESSES: "127.0.0.1",
   }));
   const a2a = { enabled: true, description: "Does what it is told." };
   await deployment.agent("helper", {
@@ -71,6 +89,11 @@ beforeAll(async () => {
   await deployment.agent("lost", { model: "", endpoint: endpointOf("nobody") });
   await deployment.agent("lead", { model: "openai:played", delegates: ["far"] });
 });
+
+function receiverUrl(): string {
+  // A TCP listener has an address and a port.
+  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
+}
 
 const endpointOf = (agent: string) => ({ url: addressOf(agent), protocol: "a2a" });
 
@@ -88,6 +111,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await deployment[Symbol.asyncDispose]();
   await models[Symbol.asyncDispose]();
+  receiver.close();
 });
 
 const addressOf = (agent: string) => `${deployment.url}/a2a/agents/${agent}/`;
@@ -292,17 +316,58 @@ describe("an agent", () => {
     await expect(clientFor("helper", "JSONRPC", "wrong")).rejects.toThrow("401");
   });
 
-  test("has only tasks that were started through A2A, and sends no push notifications", async () => {
+  test("has only tasks that were started through A2A", async () => {
     const client = await clientFor("helper");
     for (const agentId of ["hidden", "helper"]) {
       const { run } = await deployment.reeve.runs.startRun({ agentId, input: "x" });
       const other = client.getTask({ tenant: "", id: run?.runId ?? "" });
       await expect(other).rejects.toThrow("has no task");
     }
-    const params = { taskId: "x", url: "https://example.com" };
-    const answer = await post({ method: "CreateTaskPushNotificationConfig", params });
-    expect(answer).toMatchObject({ error: { code: -32003 } });
   });
+
+  test.each(["JSONRPC", "HTTP+JSON"])(
+    "notifies receivers of its tasks over %s",
+    async (binding) => {
+      const client = await clientFor("helper", binding);
+      const request = message("hello");
+      const push = {
+        tenant: "",
+        id: "first",
+        taskId: "",
+        url: receiverUrl(),
+        token: binding,
+        authentication: undefined,
+      };
+      const configuration = {
+        acceptedOutputModes: [],
+        taskPushNotificationConfig: push,
+        returnImmediately: true,
+      };
+      const { id: taskId } = taskIn(await client.sendMessage({ ...request, configuration }));
+      await vi.waitUntil(() => pushed.some(({ token }) => token === binding), { timeout: 20_000 });
+      const said = pushed.find(({ token }) => token === binding)?.text ?? "";
+      expect(JSON.parse(said)).toMatchObject({
+        statusUpdate: { taskId, status: { state: "TASK_STATE_COMPLETED" } },
+      });
+      const waiting = taskIn(await client.sendMessage(message("ask")));
+      const created = await client.createTaskPushNotificationConfig({
+        ...push,
+        taskId: waiting.id,
+      });
+      const place = { tenant: "", taskId: waiting.id, id: created.id };
+      expect(await client.getTaskPushNotificationConfig(place)).toEqual(created);
+      await client.deleteTaskPushNotificationConfig(place);
+      const all = { ...place, pageSize: 0, pageToken: "" };
+      expect((await client.listTaskPushNotificationConfig(all)).configs).toEqual([]);
+      const elsewhere = { ...push, taskId: waiting.id, url: "https://elsewhere.example/" };
+      await expect(client.createTaskPushNotificationConfig(elsewhere)).rejects.toThrow(
+        "REEVE_A2A_PUSH",
+      );
+      const viewer = await clientFor("helper", binding, "viewer-token");
+      const denied = viewer.createTaskPushNotificationConfig({ ...push, taskId: waiting.id });
+      await expect(denied).rejects.toThrow("runner");
+    },
+  );
 
   test("refuses as the API does: with its status, and its reason", async () => {
     const headers = { authorization: "Bearer viewer-token" };

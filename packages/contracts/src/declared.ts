@@ -1,5 +1,6 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { hasOption } from "@bufbuild/protobuf";
+import * as a2a from "./extensions/a2a.ts";
 import * as agent from "./agent.ts";
 import * as approval from "./approval.ts";
 import * as artifact from "./artifact.ts";
@@ -24,6 +25,7 @@ import * as workerPresence from "./coordination/worker-presence.ts";
 import * as trigger from "./coordination/trigger.ts";
 
 const messages = [
+  a2a,
   agent,
   approval,
   artifact,

@@ -8,6 +8,7 @@ import {
 import { clientTlsSettings, serverTlsSettings } from "@reeve/platform/tls/tls-settings";
 import { addressRanges, networkEntries } from "@reeve/sandbox/network/network-settings";
 import { z } from "zod";
+import { addressList, urlList } from "./a2a/push/push-settings.ts";
 import { permittedClasses } from "./app/client-tools/permitted-classes.ts";
 import { tenantName } from "./auth/names.ts";
 import { tokenList } from "./auth/token-list.ts";
@@ -28,6 +29,10 @@ export const gatewayConfig = z
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** Which agents are offered through the A2A protocol: none, those whose spec has `a2a.enabled`, or all. */
     REEVE_A2A: z.enum(["off", "marked", "all"]).default("marked"),
+    /** What the URLs of push notifications of A2A begin with, separated by commas. Default: none are sent. */
+    REEVE_A2A_PUSH: urlList.prefault(""),
+    /** Addresses and ranges of private networks to which they may be sent, separated by commas. Default: none. */
+    REEVE_A2A_PUSH_ADDRESSES: addressList.prefault(""),
     /** Whether browsers get the console at `/`. */
     REEVE_CONSOLE: z.stringbool().default(true),
     /** The folder with the build of the console. Default: the one of this installation. */

@@ -26,6 +26,7 @@ import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { watchStoredAgents } from "./app/explain/check-stored-agents.ts";
 import { a2aSite } from "./a2a/http/a2a-site.ts";
+import { pushNotifications } from "./a2a/push/push-notifications.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
 import { repairThreads } from "./app/sweep/repair-threads.ts";
@@ -43,6 +44,7 @@ import { firstSite } from "./hooks/first-site.ts";
 import { hookSite } from "./hooks/hook-site.ts";
 import { sweepCollections } from "./app/knowledge/sweep-collections.ts";
 import { openPorts } from "./open-ports.ts";
+import { openPushes } from "./open-pushes.ts";
 import { openTriggers, webhooks } from "./open-triggers.ts";
 import { readFiles } from "./read-files.ts";
 import { limitRequests } from "./quotas/limit-requests.ts";
@@ -105,6 +107,7 @@ export async function startGateway(
   const { recordAct } = audit;
   const opening = { nats, gateway: ports, directory: credentials.directory, recordAct, log };
   const triggers = await openTriggers(config, opening, background.signal);
+  const pushes = await openPushes(config, { ...opening, resources: starting }, background.signal);
   const { known } = credentials;
   const parts = { ports, nats, approvals, log, audit, receiptKeys, triggers, credentials: known };
   const services = await gatewayServices(config, parts, ending);
@@ -125,6 +128,7 @@ export async function startGateway(
           apiSite: a2aSite({
             exposure: config.REEVE_A2A,
             publicUrl: config.REEVE_PUBLIC_URL,
+            pushes,
             log,
           }),
         }),
@@ -150,6 +154,7 @@ export async function startGateway(
   startBackground(background, ports, { nats, log, isOnlyGateway });
   background.run((until) => fireTriggers(triggers, systemClock, log, until));
   background.run((until) => watchStoredAgents(ports, log, until));
+  if (pushes !== undefined) background.run((until) => pushNotifications(pushes, log, until));
   background.run((until) => sweepCollections(nats, systemClock, until));
   keepRoom(background, config, { ports, nats, log, audit });
   log.info({ url: server.url }, "gateway listens");

@@ -7,8 +7,17 @@ const bindings = ["JSONRPC", "HTTP+JSON"] as const;
 const inputModes = ["text/plain", "application/json", "image/png", "image/jpeg", "application/pdf"];
 const outputModes = ["text/plain", "application/json"];
 
-/** Returns the card of an agent that is served at an address. */
-export function agentCardOf({ spec, revision }: Agent, url: string): AgentCard {
+/** Where an agent is served, and how. */
+interface CardPlace {
+  readonly url: string;
+  readonly pushNotifications: boolean;
+}
+
+/** Returns the card of an agent, without signatures. */
+export function agentCardOf(
+  { spec, revision }: Agent,
+  { url, pushNotifications }: CardPlace,
+): AgentCard {
   const { id = "", name = "", a2a } = spec ?? {};
   const description = a2a?.description || name;
   const skills = a2a?.skills ?? [];
@@ -25,7 +34,7 @@ export function agentCardOf({ spec, revision }: Agent, url: string): AgentCard {
     provider: undefined,
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications,
       extendedAgentCard: false,
       extensions: [],
     },

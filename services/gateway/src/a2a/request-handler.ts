@@ -1,17 +1,21 @@
 import type {
   AgentCard,
   CancelTaskRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
   GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   SendMessageRequest,
   StreamResponse,
   SubscribeToTaskRequest,
   Task,
+  TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
 import type { A2AError } from "@a2a-js/sdk/errors";
 import {
-  PushNotificationNotSupportedError,
   RequestMalformedError,
   TaskNotCancelableError,
   UnsupportedOperationError,
@@ -25,6 +29,8 @@ import { assertUserMessage, startRequestOf, withStoredFiles } from "./message/re
 import { renderTask } from "./task/render-task.ts";
 import type { TaskView } from "./task/task-view.ts";
 import { hasEnded, isSettled } from "./task/task-view.ts";
+import { PushOperations } from "./push/push-operations.ts";
+import type { PushPorts } from "./push/push-ports.ts";
 import type { WatchedAgent } from "./watch-task.ts";
 import { readTask, watchTask } from "./watch-task.ts";
 
@@ -32,6 +38,8 @@ import { readTask, watchTask } from "./watch-task.ts";
 export interface RequestedAgent extends WatchedAgent {
   readonly api: GatewayApi;
   readonly card: AgentCard;
+  /** Undefined: no push notifications are sent. */
+  readonly pushes: PushPorts | undefined;
   /** Returns the artifact that an address of this gateway names. Undefined: it is another address. */
   fileIdIn(url: string): string | undefined;
   /** Aborts when the client leaves. */
@@ -44,10 +52,12 @@ export interface RequestedAgent extends WatchedAgent {
  */
 export class RequestHandler implements A2ARequestHandler {
   readonly #agent: RequestedAgent;
+  readonly #pushes: PushOperations;
   #refusal: A2AError | undefined;
 
   constructor(agent: RequestedAgent) {
     this.#agent = agent;
+    this.#pushes = new PushOperations(agent);
   }
 
   /** Why the request was refused. Undefined: it was not. */
@@ -67,8 +77,7 @@ export class RequestHandler implements A2ARequestHandler {
   /** Waits until the task ends or needs input, unless the client asks to return at once. */
   async sendMessage({ message, configuration }: SendMessageRequest): Promise<Task> {
     return await this.#translated(async () => {
-      refusePush(configuration);
-      const taskId = await this.#deliver(message);
+      const taskId = await this.#deliver(message, configuration);
       const isPatient = configuration?.returnImmediately !== true;
       let view: TaskView | undefined;
       for await (const change of this.#watch(taskId)) {
@@ -84,8 +93,7 @@ export class RequestHandler implements A2ARequestHandler {
     configuration,
   }: SendMessageRequest): AsyncGenerator<StreamResponse, void, undefined> {
     try {
-      refusePush(configuration);
-      const taskId = await this.#deliver(message);
+      const taskId = await this.#deliver(message, configuration);
       for await (const { view, updates } of this.#watch(taskId)) {
         yield* updates;
         if (isSettled(view)) return;
@@ -137,24 +145,46 @@ export class RequestHandler implements A2ARequestHandler {
     return await this.#translated(() => listTasks(api, agentId, request, signal));
   }
 
-  createTaskPushNotificationConfig(): Promise<never> {
-    return noPush();
+  async createTaskPushNotificationConfig(
+    given: TaskPushNotificationConfig,
+  ): Promise<TaskPushNotificationConfig> {
+    return await this.#translated(() => this.#pushes.create(given));
   }
 
-  getTaskPushNotificationConfig(): Promise<never> {
-    return noPush();
+  async getTaskPushNotificationConfig({
+    taskId,
+    id,
+  }: GetTaskPushNotificationConfigRequest): Promise<TaskPushNotificationConfig> {
+    return await this.#translated(() => this.#pushes.get(taskId, id));
   }
 
-  listTaskPushNotificationConfigs(): Promise<never> {
-    return noPush();
+  async listTaskPushNotificationConfigs({
+    taskId,
+  }: ListTaskPushNotificationConfigsRequest): Promise<ListTaskPushNotificationConfigsResponse> {
+    return await this.#translated(() => this.#pushes.list(taskId));
   }
 
-  deleteTaskPushNotificationConfig(): Promise<never> {
-    return noPush();
+  async deleteTaskPushNotificationConfig({
+    taskId,
+    id,
+  }: DeleteTaskPushNotificationConfigRequest): Promise<void> {
+    await this.#translated(() => this.#pushes.delete(taskId, id));
   }
 
   /** Starts a task with a message, or passes the message on to its task. Returns the id of the task. */
-  async #deliver(sent: SendMessageRequest["message"]): Promise<string> {
+  async #deliver(
+    sent: SendMessageRequest["message"],
+    configuration: SendMessageRequest["configuration"],
+  ): Promise<string> {
+    const push = configuration?.taskPushNotificationConfig;
+    // Before the task: a refused configuration starts none.
+    if (push !== undefined) await this.#pushes.assertAcceptable(push);
+    const taskId = await this.#pass(sent);
+    if (push !== undefined) await this.#pushes.create({ ...push, taskId });
+    return taskId;
+  }
+
+  async #pass(sent: SendMessageRequest["message"]): Promise<string> {
     const { api, agentId, fileIdIn, signal } = this.#agent;
     const message = withStoredFiles(assertUserMessage(sent), fileIdIn);
     if (message.taskId === "") {
@@ -205,17 +235,4 @@ export class RequestHandler implements A2ARequestHandler {
 function assertRead(view: TaskView | undefined, taskId: string): TaskView {
   if (view === undefined) throw new Error(`task ${taskId} was not read`);
   return view;
-}
-
-function refusePush(configuration: SendMessageRequest["configuration"]): void {
-  if (configuration?.taskPushNotificationConfig !== undefined) throw pushRefusal();
-}
-
-async function noPush(): Promise<never> {
-  return await Promise.reject(pushRefusal());
-}
-
-function pushRefusal(): PushNotificationNotSupportedError {
-  const message = "this gateway sends no push notifications; stream the task, or read it again";
-  return new PushNotificationNotSupportedError({ message });
 }

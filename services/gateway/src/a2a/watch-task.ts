@@ -98,7 +98,7 @@ function taskUpdate(view: TaskView): StreamResponse {
 }
 
 /** Throws an A2AError if the run does not exist, is one of another agent, or was not started through A2A. */
-async function runOfTask(
+export async function runOfTask(
   api: GatewayApi,
   { agentId }: WatchedAgent,
   taskId: string,

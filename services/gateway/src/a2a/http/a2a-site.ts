@@ -15,6 +15,7 @@ import { RefusedError } from "../a2a-error.ts";
 import { agentCardOf } from "../agent-card.ts";
 import type { GatewayApi } from "../gateway-api.ts";
 import { gatewayApi } from "../gateway-api.ts";
+import type { PushPorts } from "../push/push-ports.ts";
 import { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer } from "./answers.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
@@ -29,6 +30,8 @@ export interface A2aSiteOptions {
   readonly exposure: Exposure;
   /** The address under which clients reach the gateway. Undefined: the one of each request. */
   readonly publicUrl: string | undefined;
+  /** Undefined: no push notifications are sent. */
+  readonly pushes: PushPorts | undefined;
   readonly log: Logger;
 }
 
@@ -42,7 +45,7 @@ const interval = { everyMs: 15_000, clock: steadyClock };
  * Serves agents through the A2A protocol, each at `/a2a/agents/ID`: its card, the JSON-RPC and the HTTP+JSON binding, and the files of its
  * tasks. Every request needs the credential that the API needs, also the one for a card, because the credential says whose agent it is.
  */
-export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
+export function a2aSite({ exposure, publicUrl, pushes, log }: A2aSiteOptions): ApiSite {
   const held = new HeldBytes(maxHeldBytes);
   return (request, response, openApi) => {
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
@@ -72,7 +75,7 @@ export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
     const { agentId, path, origin, url } = target;
     // Before the body is read: it also authenticates the caller.
     const agent = await exposedAgent(api, agentId, signal);
-    const card = agentCardOf(agent, url);
+    const card = agentCardOf(agent, { url, pushNotifications: pushes !== undefined });
     const { method = "" } = request;
     const isRead = method === "GET";
     if (isRead && path === `/${AGENT_CARD_PATH}`) return jsonAnswer(200, AgentCard.toJSON(card));
@@ -84,6 +87,7 @@ export function a2aSite({ exposure, publicUrl, log }: A2aSiteOptions): ApiSite {
       api,
       agentId,
       card,
+      pushes,
       urlOf,
       fileIdIn: (address) => fileIdIn(address, origin),
       signal,

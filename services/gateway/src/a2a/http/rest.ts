@@ -1,11 +1,13 @@
 import {
   CancelTaskRequest,
+  ListTaskPushNotificationConfigsResponse,
   ListTasksRequest,
   ListTasksResponse,
   SendMessageRequest,
   SendMessageResponse,
   StreamResponse,
   Task,
+  TaskPushNotificationConfig,
 } from "@a2a-js/sdk";
 import { RequestMalformedError, restStatusFor, toRestErrorBody } from "@a2a-js/sdk/errors";
 import type { JsonValue } from "@bufbuild/protobuf";
@@ -72,9 +74,36 @@ async function answerOf(
     const page = await handler.listTasks(ListTasksRequest.fromJSON(parameters));
     return jsonAnswer(200, ListTasksResponse.toJSON(page));
   }
-  return path.startsWith("/tasks/") && path.includes("/pushNotificationConfigs")
-    ? await handler.createTaskPushNotificationConfig()
-    : undefined;
+  return await pushAnswer(handler, request);
+}
+
+/** Answers a request about push notification configurations. Undefined: the address is another one. */
+async function pushAnswer(
+  handler: RequestHandler,
+  request: RestRequest,
+): Promise<UniversalServerResponse | undefined> {
+  const { method, path } = request;
+  const [, taskId, id = ""] =
+    /^\/tasks\/([^/:]+)\/pushNotificationConfigs(?:\/([^/:]+))?$/.exec(path) ?? [];
+  if (taskId === undefined) return undefined;
+  const place = { tenant: "", taskId, id };
+  if (method === "POST" && id === "") {
+    const given = TaskPushNotificationConfig.fromJSON(json(request));
+    const created = await handler.createTaskPushNotificationConfig({ ...given, taskId });
+    return jsonAnswer(200, TaskPushNotificationConfig.toJSON(created));
+  }
+  if (method === "GET" && id === "") {
+    const all = { tenant: "", taskId, pageSize: 0, pageToken: "" };
+    const page = await handler.listTaskPushNotificationConfigs(all);
+    return jsonAnswer(200, ListTaskPushNotificationConfigsResponse.toJSON(page));
+  }
+  if (method === "GET") {
+    const found = await handler.getTaskPushNotificationConfig(place);
+    return jsonAnswer(200, TaskPushNotificationConfig.toJSON(found));
+  }
+  if (method !== "DELETE" || id === "") return undefined;
+  await handler.deleteTaskPushNotificationConfig(place);
+  return jsonAnswer(200, {});
 }
 
 async function streamed(

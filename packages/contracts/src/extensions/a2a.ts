@@ -1,0 +1,1 @@
+export * from "../../gen/reeve/a2a/v1/push_pb.ts";

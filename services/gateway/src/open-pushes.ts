@@ -1,0 +1,39 @@
+import { TaskPushesSchema } from "@reeve/contracts/a2a";
+import { openLiveView } from "@reeve/jetstream/table/live-view";
+import { openTable } from "@reeve/jetstream/table/nats";
+import { systemClock } from "@reeve/platform/async/clock";
+import type { Nats } from "@reeve/platform/nats/connect-nats";
+import type { Logger } from "@reeve/platform/telemetry/logger";
+import type { PushPorts } from "./a2a/push/push-ports.ts";
+import { openPushTarget } from "./a2a/push/push-target.ts";
+import type { GatewayPorts } from "./app/gateway-ports.ts";
+import type { GatewayConfig } from "./config.ts";
+
+interface PushDependencies {
+  readonly nats: Nats;
+  readonly gateway: Pick<GatewayPorts, "runs">;
+  readonly log: Logger;
+  /** Closes the connections to receivers. */
+  readonly resources: AsyncDisposableStack;
+}
+
+/** Opens what push notifications of A2A work with. Undefined: the operator permits none. The view follows NATS until `signal` aborts. */
+export async function openPushes(
+  {
+    REEVE_A2A_PUSH: prefixes,
+    REEVE_A2A_PUSH_ADDRESSES: allowedAddresses,
+  }: Pick<GatewayConfig, "REEVE_A2A_PUSH" | "REEVE_A2A_PUSH_ADDRESSES">,
+  { nats, gateway, log, resources }: PushDependencies,
+  signal: AbortSignal,
+): Promise<PushPorts | undefined> {
+  if (prefixes.length === 0) return undefined;
+  // The tasks are of runs that have started already.
+  const records = await openTable(nats, TaskPushesSchema, { usesReserve: false });
+  return {
+    records,
+    known: await openLiveView(records, log, signal),
+    runs: gateway.runs,
+    target: resources.use(openPushTarget({ prefixes, allowedAddresses })),
+    clock: systemClock,
+  };
+}
