@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -5,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentCard, StreamResponse, Task } from "@a2a-js/sdk";
-import { Role, TaskState } from "@a2a-js/sdk";
+import { Role, TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
 import {
   ClientFactory,
@@ -14,6 +15,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
+import type { JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
@@ -73,6 +75,7 @@ beforeAll(async () => {
     REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
     REEVE_A2A_REMOTES: remotesFile(port),
     FAR_TOKEN: "test-token-0123456789",
+    REEVE_A2A_CARD_KEY_FILE: cardKeyFile(),
     REEVE_A2A_PUSH: receiverUrl(),
     REEVE_A2A_PUSH_ADDRESSES: "127.0.0.1",
   }));
@@ -89,6 +92,13 @@ beforeAll(async () => {
   await deployment.agent("lost", { model: "", endpoint: endpointOf("nobody") });
   await deployment.agent("lead", { model: "openai:played", delegates: ["far"] });
 });
+
+function cardKeyFile(): string {
+  const path = join(folder, "card.pem");
+  const { privateKey } = generateKeyPairSync("ed25519");
+  writeFileSync(path, privateKey.export({ type: "pkcs8", format: "pem" }));
+  return path;
+}
 
 function receiverUrl(): string {
   // A TCP listener has an address and a port.
@@ -310,6 +320,20 @@ describe("a task", () => {
 });
 
 describe("an agent", () => {
+  test("has a signed card, whose key is beside it", async () => {
+    const client = await clientFor("helper");
+    const card = await client.getAgentCard();
+    const headers = { authorization: `Bearer ${deployment.token}` };
+    const verify = verifyAgentCardSignature(async (kid, jku = "") => {
+      const { keys } = (await (await fetch(jku, { headers })).json()) as { keys: JWK[] };
+      const found = keys.find((key) => key.kid === kid);
+      if (found === undefined) throw new Error(`no key ${kid}`);
+      return found;
+    });
+    await expect(verify(card)).resolves.toBeUndefined();
+    await expect(verify({ ...card, name: "another" })).rejects.toThrow("No valid signatures");
+  });
+
   test("that is not offered does not exist, and neither do agents for callers without a token", async () => {
     await expect(clientFor("hidden")).rejects.toThrow("404");
     await expect(clientFor("nobody")).rejects.toThrow("404");

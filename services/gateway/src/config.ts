@@ -29,6 +29,8 @@ export const gatewayConfig = z
     REEVE_LISTEN: listenAddress.prefault("127.0.0.1:4680"),
     /** Which agents are offered through the A2A protocol: none, those whose spec has `a2a.enabled`, or all. */
     REEVE_A2A: z.enum(["off", "marked", "all"]).default("marked"),
+    /** A file with the private key that signs agent cards, in PEM, which is read again when it changes. Default: cards are not signed. */
+    REEVE_A2A_CARD_KEY_FILE: z.string().min(1).optional(),
     /** What the URLs of push notifications of A2A begin with, separated by commas. Default: none are sent. */
     REEVE_A2A_PUSH: urlList.prefault(""),
     /** Addresses and ranges of private networks to which they may be sent, separated by commas. Default: none. */

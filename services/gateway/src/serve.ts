@@ -26,6 +26,7 @@ import { serve } from "@reeve/platform/rpc/server";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { watchStoredAgents } from "./app/explain/check-stored-agents.ts";
 import { a2aSite } from "./a2a/http/a2a-site.ts";
+import { openCardSigner } from "./a2a/sign-card.ts";
 import { pushNotifications } from "./a2a/push/push-notifications.ts";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
 import { retainRuns } from "./app/retention/retain-runs.ts";
@@ -129,6 +130,7 @@ export async function startGateway(
             exposure: config.REEVE_A2A,
             publicUrl: config.REEVE_PUBLIC_URL,
             pushes,
+            signer: openCardSigner(config.REEVE_A2A_CARD_KEY_FILE, log, starting),
             log,
           }),
         }),

@@ -11,6 +11,7 @@ import type { PermittedFetch } from "./permitted-fetch.ts";
 import { limited, permittedFetch } from "./permitted-fetch.ts";
 import type { Remote } from "./remotes-file.ts";
 import { remoteFor } from "./remotes-file.ts";
+import { verifyCard } from "./verify-card.ts";
 
 const maxCardBytes = 256 * 1024;
 const cardMs = 15_000;
@@ -56,7 +57,7 @@ export class RemoteClients implements AsyncDisposable {
     this.#cards.set(remote, cards);
     const known = cards.get(url);
     if (known !== undefined && this.#now() - known.readAtMs < cardAgeMs) return known.client;
-    const client = await openClient(this.#fetchOf(remote), url, signal);
+    const client = await openClient(remote, this.#fetchOf(remote), url, signal);
     if (cards.size >= maxCards) cards.clear();
     cards.set(url, { client, readAtMs: this.#now() });
     return client;
@@ -77,6 +78,7 @@ export class RemoteClients implements AsyncDisposable {
 }
 
 async function openClient(
+  remote: Remote,
   fetchImpl: typeof globalThis.fetch,
   url: string,
   signal: AbortSignal,
@@ -96,6 +98,7 @@ async function openClient(
   }
   const text = await limited(response, maxCardBytes).text();
   const card = new DefaultAgentCardResolver().normalizeAgentCard(cardIn(text, address));
+  await verifyCard(card, remote, fetchImpl, until);
   const transports = [
     new JsonRpcTransportFactory({ fetchImpl }),
     new RestTransportFactory({ fetchImpl }),

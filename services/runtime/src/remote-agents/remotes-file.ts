@@ -4,7 +4,9 @@ import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { parseYamlFile } from "@reeve/platform/process/parse-yaml-file";
 import { AddressGuard } from "@reeve/sandbox/network/address-guard";
+import type { JWK } from "jose";
 import { z } from "zod";
+import { keysIn } from "./read-keys.ts";
 
 const remoteSchema = z.strictObject({
   /** What errors call it. */
@@ -17,6 +19,8 @@ const remoteSchema = z.strictObject({
   tenants: z.array(z.string().min(1)).optional(),
   /** The environment variable of the runtime with its bearer token. Default: requests have none. */
   token_env: z.string().min(1).optional(),
+  /** A file with the public keys (JWKS) that sign its agent cards. Default: a signature is checked with the keys that it names below `url`. */
+  card_keys: z.string().min(1).optional(),
   /** Addresses and ranges that are permitted although they are of this host or of a private network. */
   allow_addresses: z
     .array(z.string().refine(isRange, { message: "is no address, and no range as 10.0.0.0/8" }))
@@ -41,6 +45,8 @@ export interface Remote {
   readonly tenants: readonly string[] | undefined;
   readonly token: string | undefined;
   readonly allowedAddresses: readonly string[];
+  /** The keys that must have signed its cards. Undefined: cards need no signature. */
+  readonly cardKeys: readonly JWK[] | undefined;
 }
 
 function isRange(text: string): boolean {
@@ -59,13 +65,23 @@ export async function readRemotes(
 ): Promise<readonly Remote[]> {
   const text = await readFile(path, { encoding: "utf8", signal });
   const { remotes } = parseYamlFile(text, path, fileSchema);
-  return remotes.map(({ name, url, tenants, token_env: variable, allow_addresses }) => ({
-    name,
-    prefix: url.endsWith("/") ? url : `${url}/`,
-    tenants,
-    token: variable === undefined ? undefined : tokenIn(environment, name, variable),
-    allowedAddresses: allow_addresses,
-  }));
+  return await Promise.all(
+    remotes.map(async ({ name, url, tenants, token_env: variable, card_keys: keys, ...rest }) => ({
+      name,
+      prefix: url.endsWith("/") ? url : `${url}/`,
+      tenants,
+      token: variable === undefined ? undefined : tokenIn(environment, name, variable),
+      allowedAddresses: rest.allow_addresses,
+      cardKeys: keys === undefined ? undefined : await cardKeysIn(keys, name, signal),
+    })),
+  );
+}
+
+async function cardKeysIn(path: string, name: string, signal: AbortSignal) {
+  const keys = keysIn(await readFile(path, { encoding: "utf8", signal }));
+  if (keys !== undefined) return keys;
+  const message = `REEVE_A2A_REMOTES: card_keys of the remote ${name} is ${path}, which has no public keys; write them as a JSON Web Key Set`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
 }
 
 function tokenIn(environment: Environment, name: string, variable: string): string {

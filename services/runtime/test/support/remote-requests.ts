@@ -14,6 +14,7 @@ export const remoteAt = (prefix: string, more: Partial<Remote> = {}): Remote => 
   tenants: undefined,
   token: undefined,
   allowedAddresses: ["127.0.0.1"],
+  cardKeys: undefined,
   ...more,
 });
 

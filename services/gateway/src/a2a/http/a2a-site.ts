@@ -16,6 +16,7 @@ import { agentCardOf } from "../agent-card.ts";
 import type { GatewayApi } from "../gateway-api.ts";
 import { gatewayApi } from "../gateway-api.ts";
 import type { PushPorts } from "../push/push-ports.ts";
+import type { CardSigner } from "../sign-card.ts";
 import { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer } from "./answers.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
@@ -32,10 +33,14 @@ export interface A2aSiteOptions {
   readonly publicUrl: string | undefined;
   /** Undefined: no push notifications are sent. */
   readonly pushes: PushPorts | undefined;
+  /** Undefined: agent cards are not signed. */
+  readonly signer: CardSigner | undefined;
   readonly log: Logger;
 }
 
 const addressPattern = /^\/a2a\/agents\/([a-z0-9][a-z0-9-]{0,62})(\/.*)?$/;
+/** Where the public keys of agent cards are. */
+const keysPath = "/.well-known/jwks.json";
 const filesPrefix = "/files/";
 /** How many bytes of unfinished requests are held. One network may hold half of them. */
 const maxHeldBytes = 64 * 1024 * 1024;
@@ -45,7 +50,7 @@ const interval = { everyMs: 15_000, clock: steadyClock };
  * Serves agents through the A2A protocol, each at `/a2a/agents/ID`: its card, the JSON-RPC and the HTTP+JSON binding, and the files of its
  * tasks. Every request needs the credential that the API needs, also the one for a card, because the credential says whose agent it is.
  */
-export function a2aSite({ exposure, publicUrl, pushes, log }: A2aSiteOptions): ApiSite {
+export function a2aSite({ exposure, publicUrl, pushes, signer, log }: A2aSiteOptions): ApiSite {
   const held = new HeldBytes(maxHeldBytes);
   return (request, response, openApi) => {
     const [path = "", query = ""] = (request.url ?? "").split("?", 2);
@@ -78,7 +83,13 @@ export function a2aSite({ exposure, publicUrl, pushes, log }: A2aSiteOptions): A
     const card = agentCardOf(agent, { url, pushNotifications: pushes !== undefined });
     const { method = "" } = request;
     const isRead = method === "GET";
-    if (isRead && path === `/${AGENT_CARD_PATH}`) return jsonAnswer(200, AgentCard.toJSON(card));
+    if (isRead && path === `/${AGENT_CARD_PATH}`) {
+      const signed = await (signer?.sign(card, `${url}${keysPath}`) ?? card);
+      return jsonAnswer(200, AgentCard.toJSON(signed));
+    }
+    if (isRead && path === keysPath && signer !== undefined) {
+      return jsonAnswer(200, await signer.keys());
+    }
     if (isRead && path.startsWith(filesPrefix)) {
       return await sendFile(api, agentId, path.slice(filesPrefix.length), signal);
     }

@@ -1,0 +1,70 @@
+import type { AgentCard } from "@a2a-js/sdk";
+import { canonicalizeAgentCard } from "@a2a-js/sdk";
+import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import type { JWK } from "jose";
+import { base64url, decodeProtectedHeader, flattenedVerify } from "jose";
+import { limited } from "./permitted-fetch.ts";
+import type { Remote } from "./remotes-file.ts";
+import { keysIn } from "./read-keys.ts";
+import { isBelow } from "./remotes-file.ts";
+
+/** Signatures with a shared secret prove nothing. */
+const algorithms = ["EdDSA", "Ed25519", "ES256", "ES384", "ES512", "PS256", "RS256"];
+const maxKeysBytes = 64 * 1024;
+const maxSignatures = 10;
+
+/**
+ * Checks the signatures of a card. The keys are those of the operator's entry: then the card must have a valid signature. Without them, they
+ * are those at an address that the signature names and the entry permits; a card whose signatures name no such address counts as one
+ * without signatures. Throws a ModelFailure for a card that is not, or not validly, signed.
+ */
+export async function verifyCard(
+  card: AgentCard,
+  { name, prefix, cardKeys }: Pick<Remote, "name" | "prefix" | "cardKeys">,
+  fetchImpl: typeof globalThis.fetch,
+  signal: AbortSignal,
+): Promise<void> {
+  // A card without the field has no default.
+  const signatures = card.signatures ?? [];
+  if (cardKeys === undefined && signatures.length === 0) return;
+  const payload = base64url.encode(new TextEncoder().encode(canonicalizeAgentCard(card)));
+  let isChecked = cardKeys !== undefined;
+  for (const signature of signatures.slice(0, maxSignatures)) {
+    const { kid, jku } = headerOf(signature);
+    const isNamed = jku !== undefined && isBelow(prefix, jku);
+    if (cardKeys === undefined && !isNamed) continue;
+    isChecked = true;
+    const keys = cardKeys ?? (await readKeys(jku ?? "", fetchImpl, signal));
+    const own = keys.filter((key) => kid === undefined || key.kid === undefined || key.kid === kid);
+    for (const key of own) {
+      const verified = await flattenedVerify({ ...signature, payload }, key, { algorithms }).catch(
+        () => undefined,
+      );
+      if (verified !== undefined) return;
+    }
+  }
+  if (!isChecked) return;
+  const problem =
+    signatures.length === 0
+      ? "has no signature, which card_keys of its entry requires"
+      : "has no valid signature: it was changed, or is signed with another key";
+  throw new ModelFailure("refused", `the agent card of the remote ${name} ${problem}`);
+}
+
+function headerOf(signature: AgentCard["signatures"][number]) {
+  try {
+    return decodeProtectedHeader(signature);
+  } catch {
+    return {};
+  }
+}
+
+async function readKeys(
+  url: string,
+  fetchImpl: typeof globalThis.fetch,
+  signal: AbortSignal,
+): Promise<readonly JWK[]> {
+  const response = await fetchImpl(url, { signal });
+  const text = await limited(response, maxKeysBytes).text();
+  return (response.ok ? keysIn(text) : undefined) ?? [];
+}
