@@ -16,6 +16,7 @@ import {
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
 import type { JWK } from "jose";
+import { LegacyJsonRpcTransport } from "@a2a-js/sdk/compat/v0_3/client";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
 import { startPlayingServer } from "../support/playing-server.ts";
@@ -392,6 +393,29 @@ describe("an agent", () => {
       await expect(denied).rejects.toThrow("runner");
     },
   );
+
+  test("serves clients of A2A 0.3", async () => {
+    const headers = { authorization: `Bearer ${deployment.token}` };
+    const fetchImpl: typeof fetch = (url, init) =>
+      fetch(url, { ...init, headers: { ...headers, "content-type": "application/json" } });
+    const answer = await fetch(`${addressOf("helper")}v0.3/.well-known/agent-card.json`, {
+      headers,
+    });
+    const card = (await answer.json()) as { url: string };
+    expect(card).toMatchObject({
+      protocolVersion: "0.3",
+      preferredTransport: "JSONRPC",
+      securitySchemes: { bearer: { type: "http", scheme: "Bearer" } },
+    });
+    const transport = new LegacyJsonRpcTransport({ endpoint: card.url, fetchImpl });
+    const events = await collect(transport.sendMessageStream(message("todo")));
+    expect(assembled(events)).toMatch(/^It says: .*milk/s);
+    const waiting = taskIn(await transport.sendMessage(message("ask")));
+    expect(waiting.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const ended = await transport.cancelTask({ tenant: "", id: waiting.id, metadata: undefined });
+    expect(ended.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    await expect(transport.getTask({ tenant: "", id: "x" })).rejects.toThrow("not found");
+  });
 
   test("refuses as the API does: with its status, and its reason", async () => {
     const headers = { authorization: "Bearer viewer-token" };

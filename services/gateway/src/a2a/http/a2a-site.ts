@@ -20,6 +20,7 @@ import type { CardSigner } from "../sign-card.ts";
 import { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer } from "./answers.ts";
 import { answerJsonRpc } from "./json-rpc.ts";
+import { legacyCardOf, legacyVersion } from "./legacy.ts";
 import { readBody } from "./read-body.ts";
 import { answerRest } from "./rest.ts";
 import { sendFile } from "./send-file.ts";
@@ -39,6 +40,7 @@ export interface A2aSiteOptions {
 }
 
 const addressPattern = /^\/a2a\/agents\/([a-z0-9][a-z0-9-]{0,62})(\/.*)?$/;
+const legacyCardPath = `/v${legacyVersion}/${AGENT_CARD_PATH}`;
 /** Where the public keys of agent cards are. */
 const keysPath = "/.well-known/jwks.json";
 const filesPrefix = "/files/";
@@ -109,6 +111,8 @@ export function a2aSite({ exposure, publicUrl, pushes, signer, log }: A2aSiteOpt
       interval,
       signal,
     };
+    if (isRead && path === legacyCardPath)
+      return jsonAnswer(200, await legacyCardOf(handler, card));
     const body = isRead ? "" : await readBody(request, response, held);
     if (path === "" || path === "/") {
       if (method !== "POST") throw unknownAddress(method, `${url}${path}`);

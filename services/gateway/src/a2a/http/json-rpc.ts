@@ -3,19 +3,11 @@ import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { HeartbeatInterval } from "@reeve/platform/async/with-heartbeats";
 import { jsonRpcErrorOf } from "../a2a-error.ts";
 import type { RequestHandler } from "../request-handler.ts";
+import { answerLegacy, isLegacyCall, legacyVersion } from "./legacy.ts";
 import { jsonAnswer, streamAnswer } from "./answers.ts";
-
-/** A request of a binding of the protocol. */
-export interface BindingRequest {
-  /** The version that the client speaks. Undefined: it names none. */
-  readonly version: string | undefined;
-  readonly interval: HeartbeatInterval;
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal;
-}
+import type { BindingRequest } from "./binding-request.ts";
 
 /** Answers a request of the JSON-RPC binding. Refusals have status 200, as the binding says. */
 export async function answerJsonRpc(
@@ -26,6 +18,8 @@ export async function answerJsonRpc(
   const id = idIn(body);
   const errorOf = (error: unknown) => ({ jsonrpc: "2.0", id, error: jsonRpcErrorOf(error) });
   try {
+    const isLegacy = request.version === undefined || request.version.startsWith(legacyVersion);
+    if (isLegacy && isLegacyCall(body)) return await answerLegacy(handler, body, request);
     assertVersion(request.version);
     const context = new ServerCallContext({ requestedVersion: A2A_PROTOCOL_VERSION });
     const answer = await new JsonRpcTransportHandler(handler).handle(body, context);

@@ -15,7 +15,7 @@ import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { RefusedError } from "../a2a-error.ts";
 import type { RequestHandler } from "../request-handler.ts";
 import { jsonAnswer, streamAnswer } from "./answers.ts";
-import type { BindingRequest } from "./json-rpc.ts";
+import type { BindingRequest } from "./binding-request.ts";
 import { assertVersion } from "./json-rpc.ts";
 
 /** A request of the HTTP+JSON binding. */
