@@ -157,6 +157,16 @@ test.each([
     "- { name: a, url: 'https://x.example', allow_addresses: [10.0.0.0/99] }",
     "no range",
   ],
+  [
+    "an empty file of a token",
+    "- { name: a, url: 'https://x.example', token_file: /dev/null }",
+    "no usable token",
+  ],
+  [
+    "keys that are none",
+    "- { name: a, url: 'https://x.example', card_keys: /dev/null }",
+    "no public keys",
+  ],
 ])("a file of the operator with %s is refused", async (_, entries, message) => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-remotes-"));
   resources.defer(() => rmSync(folder, { recursive: true }));

@@ -71,7 +71,10 @@ const documented = new Set(
 );
 
 /** Secrets of which operators choose the keys, and who may read all of them. */
-const wholeSecrets: Readonly<Record<string, string>> = { "reeve-notify": "approvals" };
+const wholeSecrets: Readonly<Record<string, string>> = {
+  "reeve-notify": "approvals",
+  "reeve-remotes": "runtime",
+};
 
 /** Only the programs that use a secret can read it, and each key is created here or documented for creation before the deployment. */
 export function secrets(objects: readonly KubernetesObject[]): readonly string[] {

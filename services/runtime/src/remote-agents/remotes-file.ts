@@ -19,6 +19,8 @@ const remoteSchema = z.strictObject({
   tenants: z.array(z.string().min(1)).optional(),
   /** The environment variable of the runtime with its bearer token. Default: requests have none. */
   token_env: z.string().min(1).optional(),
+  /** The file with its bearer token, instead of `token_env`. */
+  token_file: z.string().min(1).optional(),
   /** A file with the public keys (JWKS) that sign its agent cards. Default: a signature is checked with the keys that it names below `url`. */
   card_keys: z.string().min(1).optional(),
   /** Addresses and ranges that are permitted although they are of this host or of a private network. */
@@ -66,15 +68,33 @@ export async function readRemotes(
   const text = await readFile(path, { encoding: "utf8", signal });
   const { remotes } = parseYamlFile(text, path, fileSchema);
   return await Promise.all(
-    remotes.map(async ({ name, url, tenants, token_env: variable, card_keys: keys, ...rest }) => ({
-      name,
-      prefix: url.endsWith("/") ? url : `${url}/`,
-      tenants,
-      token: variable === undefined ? undefined : tokenIn(environment, name, variable),
-      allowedAddresses: rest.allow_addresses,
-      cardKeys: keys === undefined ? undefined : await cardKeysIn(keys, name, signal),
-    })),
+    remotes.map(async (entry) => {
+      const { name, url, tenants, card_keys: keys, allow_addresses: allowedAddresses } = entry;
+      return {
+        name,
+        prefix: url.endsWith("/") ? url : `${url}/`,
+        tenants,
+        token: await tokenOf(entry, environment, signal),
+        allowedAddresses,
+        cardKeys: keys === undefined ? undefined : await cardKeysIn(keys, name, signal),
+      };
+    }),
   );
+}
+
+async function tokenOf(
+  { name, token_env: variable, token_file: path }: z.infer<typeof remoteSchema>,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (path === undefined)
+    return variable === undefined ? undefined : tokenIn(environment, name, variable);
+  const token = (await readFile(path, { encoding: "utf8", signal })).trim();
+  if (variable === undefined && token !== "") return token;
+  const problem =
+    token === "" ? `its file ${path} is empty` : "it has both token_env and token_file";
+  const message = `REEVE_A2A_REMOTES: the remote ${name} has no usable token: ${problem}; correct it`;
+  throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
 }
 
 async function cardKeysIn(path: string, name: string, signal: AbortSignal) {
