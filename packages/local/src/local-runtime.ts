@@ -33,7 +33,7 @@ import type { Tool } from "@reeve/calls/ports/tool";
 import type { Workspaces } from "@reeve/calls/ports/workspaces";
 
 /** Calls agents elsewhere, and cancels what they work on. */
-export interface RemoteBackend extends RemoteAgents {
+interface RemoteBackend extends RemoteAgents {
   readonly provider: ModelProvider;
 }
 

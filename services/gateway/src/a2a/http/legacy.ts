@@ -32,11 +32,14 @@ export async function answerLegacy(
   const context = new ServerCallContext({ requestedVersion: legacyVersion });
   const answer = await new LegacyJsonRpcTransportHandler(handler).handle(body, context);
   if (!(Symbol.asyncIterator in answer)) return jsonAnswer(200, answer);
-  const error = (cause: unknown) => LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(cause);
-  const errorOf = (cause: unknown) => ({ jsonrpc: "2.0", id: null, error: error(cause) });
   // The SDK yields JSON.
   const events = answer as AsyncIterable<unknown> as AsyncIterable<JsonValue>;
   return await streamAnswer({ events, errorOf }, interval, signal);
+}
+
+function errorOf(cause: unknown): unknown {
+  const error = LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(cause);
+  return { jsonrpc: "2.0", id: null, error };
 }
 
 /** Returns the card of an agent in the form of A2A 0.3, with the JSON-RPC binding. */

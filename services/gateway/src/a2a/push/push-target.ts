@@ -5,7 +5,7 @@ import { AddressGuard, privateRanges } from "@reeve/sandbox/network/address-guar
 import { Agent, fetch } from "undici";
 
 /** How an attempt to deliver a notification ended. A receiver that refuses it gets it no more. */
-export type PushAttempt =
+type PushAttempt =
   | { readonly kind: "delivered" }
   | { readonly kind: "refused" | "unavailable"; readonly problem: string };
 
