@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
-import type { JWK } from "jose";
+import type { CryptoKey, JWK } from "jose";
 import { exportJWK, generateKeyPair } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RemoteClients } from "../src/remote-agents/remote-clients.ts";

@@ -29,7 +29,8 @@ export async function verifyCard(
   if (cardKeys === undefined && signatures.length === 0) return;
   const payload = base64url.encode(new TextEncoder().encode(canonicalizeAgentCard(card)));
   let isChecked = cardKeys !== undefined;
-  for (const signature of signatures.slice(0, maxSignatures)) {
+  for (const { header, ...given } of signatures.slice(0, maxSignatures)) {
+    const signature = { ...given, ...(header && { header }) };
     const { kid, jku } = headerOf(signature);
     const isNamed = jku !== undefined && isBelow(prefix, jku);
     if (cardKeys === undefined && !isNamed) continue;
@@ -51,7 +52,7 @@ export async function verifyCard(
   throw new ModelFailure("refused", `the agent card of the remote ${name} ${problem}`);
 }
 
-function headerOf(signature: AgentCard["signatures"][number]) {
+function headerOf(signature: { readonly protected: string }) {
   try {
     return decodeProtectedHeader(signature);
   } catch {
