@@ -10,6 +10,8 @@ import { resultOf } from "./support/toolhost.ts";
 
 const signal = new AbortController().signal;
 
+const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+
 // Requirement: CFG-17
 describe.skipIf(skipReason !== "")(`a toolhost whose calls have skills${skipReason}`, () => {
   let toolhost: RunningToolhost;
@@ -21,7 +23,6 @@ describe.skipIf(skipReason !== "")(`a toolhost whose calls have skills${skipReas
   afterAll(() => toolhost[Symbol.asyncDispose]());
 
   async function stored(name: string, tenant = "acme") {
-    const bytes = (text: string) => new Uint8Array(Buffer.from(text));
     const head = `---\nname: ${name}\ndescription: d\n---\nRun draw.py.`;
     const files = [
       { path: "SKILL.md", content: bytes(head) },

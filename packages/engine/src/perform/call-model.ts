@@ -19,12 +19,12 @@ import type { RunPorts } from "../ports/run-ports.ts";
 import { openTaskOf } from "../domain/delegates/open-remote-tasks.ts";
 import { holdingGuards } from "../domain/guardrails/guards-at.ts";
 import { heldAnswerFacts } from "./guardrails/held-answer.ts";
-import { loadFiles } from "./load-files.ts";
+import { loadFiles } from "./files/load-files.ts";
 import { cancelRemoteTasks } from "./models/cancel-remote-tasks.ts";
 import { assertModelAllowed, providerOf } from "./models/model-access.ts";
 import { ownerOf } from "./models/owner-of.ts";
 import { modelRequest } from "./models/model-request.ts";
-import { storeRunFile } from "./store-run-file.ts";
+import { storeRunFile } from "./files/store-run-file.ts";
 import { WholeCharacters } from "./whole-characters.ts";
 
 /** Calls the model once. Yields its text as it arrives, and then its turn, or the reason why it gave none. */

@@ -11,7 +11,7 @@ import { callPluginTool } from "./plugins/call-plugin-tool.ts";
 import { callRuntimeTool } from "./runtime-tools/call-runtime-tool.ts";
 import { callTool } from "./call-tool.ts";
 import { generateMedia } from "./media/generate-media.ts";
-import { reviewCall } from "./review-call.ts";
+import { reviewCall } from "./review/review-call.ts";
 import { waitForDelay } from "./wait-for-delay.ts";
 import { inheritCalls } from "./inherit-calls.ts";
 import { inspectCall } from "./inspect-call.ts";

@@ -7,7 +7,7 @@ import { maxFileBytes } from "../../ports/media-generator.ts";
 import type { RunFile } from "../../ports/model-provider.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";
-import { storeRunFile } from "../store-run-file.ts";
+import { storeRunFile } from "../files/store-run-file.ts";
 
 /**
  * Stores a generated file as an artifact of the run, as `storeRunFile` does. Throws a ModelFailure also if the file is not what its type

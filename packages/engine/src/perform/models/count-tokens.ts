@@ -6,7 +6,7 @@ import { answerRequest } from "../../domain/model/render-request.ts";
 import type { Effect } from "../../domain/next-effects.ts";
 import type { RunState } from "../../domain/state/run-state.ts";
 import { frameOf } from "../../domain/state/run-state.ts";
-import { loadFiles } from "../load-files.ts";
+import { loadFiles } from "../files/load-files.ts";
 import { policyNow } from "../policy-now.ts";
 import { ModelFailure } from "../../ports/model-provider.ts";
 import type { RunPorts } from "../../ports/run-ports.ts";

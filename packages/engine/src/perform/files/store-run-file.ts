@@ -4,10 +4,10 @@ import { runFileKey } from "@reeve/jetstream/objects/artifact-draft";
 import { abortable } from "@reeve/platform/async/abortable";
 import { retryUnavailable } from "@reeve/platform/async/retry/retry-unavailable";
 import { Failure } from "@reeve/platform/failure";
-import type { RunState } from "../domain/state/run-state.ts";
-import type { RunFile } from "../ports/model-provider.ts";
-import { ModelFailure } from "../ports/model-provider.ts";
-import type { RunPorts } from "../ports/run-ports.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import type { RunFile } from "../../ports/model-provider.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
+import type { RunPorts } from "../../ports/run-ports.ts";
 
 /** How long the store may take for a file, and how long it may be away. */
 const storeTimeoutMs = 30_000;

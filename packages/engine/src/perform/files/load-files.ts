@@ -4,11 +4,11 @@ import type {
   PromptMessage,
   PromptPart,
   RenderedRequest,
-} from "../domain/model/model.ts";
-import type { RunState } from "../domain/state/run-state.ts";
-import type { ModelRequest } from "../ports/model-provider.ts";
-import { ModelFailure } from "../ports/model-provider.ts";
-import type { ArtifactReader, RunPorts } from "../ports/run-ports.ts";
+} from "../../domain/model/model.ts";
+import type { RunState } from "../../domain/state/run-state.ts";
+import type { ModelRequest } from "../../ports/model-provider.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
+import type { ArtifactReader, RunPorts } from "../../ports/run-ports.ts";
 
 /** The files of a request. Disposing drops them, and gives their memory to other requests. */
 type LoadedFiles = Disposable & { readonly files: Pick<ModelRequest, "files"> };

@@ -1,10 +1,10 @@
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { expect, test } from "vitest";
-import { PlayedRun } from "../../test/support/run-player.ts";
+import { PlayedRun } from "../../../test/support/run-player.ts";
 import { Failure } from "@reeve/platform/failure";
 import { ByteBudget } from "@reeve/platform/async/coordination/byte-budget";
 import { ErrorReason } from "@reeve/contracts/error";
-import { ModelFailure } from "../ports/model-provider.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
 import { loadFiles } from "./load-files.ts";
 
 const never = new AbortController().signal;

@@ -4,9 +4,15 @@ import { parsePolicyFile } from "@reeve/agent/policy/policy-file";
 import { ApprovalState, DecisionSchema, ReviewAdvice } from "@reeve/contracts/approval";
 import { RunStatus } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
-import type { ReviewPolicy } from "../../test/support/reviewed-run.ts";
-import { approvalIn, reviewedRun, rubric, two, voteAs } from "../../test/support/reviewed-run.ts";
-import { expectWhole } from "../../test/support/worker-bench.ts";
+import type { ReviewPolicy } from "../../../test/support/reviewed-run.ts";
+import {
+  approvalIn,
+  reviewedRun,
+  rubric,
+  two,
+  voteAs,
+} from "../../../test/support/reviewed-run.ts";
+import { expectWhole } from "../../../test/support/worker-bench.ts";
 
 const { PENDING, APPROVED, REJECTED } = ApprovalState;
 

@@ -6,8 +6,8 @@ import { castVote } from "@reeve/run/approvals/votes/count-vote";
 import { appendExternal } from "@reeve/run/commands/append-external";
 import { approvalsOf } from "@reeve/run/head/run-head";
 import { expect, test } from "vitest";
-import { approvalIn, reviewedRun, two, voteAs } from "../../test/support/reviewed-run.ts";
-import { expectWhole, key, resultsOf } from "../../test/support/worker-bench.ts";
+import { approvalIn, reviewedRun, two, voteAs } from "../../../test/support/reviewed-run.ts";
+import { expectWhole, key, resultsOf } from "../../../test/support/worker-bench.ts";
 
 const never = new AbortController().signal;
 const { PENDING, APPROVED, REJECTED } = ApprovalState;

@@ -13,14 +13,14 @@ import {
 import { RunStatus } from "@reeve/contracts/run";
 import { approvalsOf, emptyHead, foldHead } from "@reeve/run/head/run-head";
 import { describe, expect, test } from "vitest";
-import { callingModel } from "../../test/support/models.ts";
-import { PlayedRun } from "../../test/support/run-player.ts";
-import { expectWhole, WorkerBench } from "../../test/support/worker-bench.ts";
-import { adviceIn } from "../domain/calls/review/review-call.ts";
-import { fact, rootScope } from "../domain/state/fact.ts";
-import { nextEffects } from "../domain/next-effects.ts";
-import type { ModelPart, ModelProvider, ModelRequest } from "../ports/model-provider.ts";
-import { ModelFailure } from "../ports/model-provider.ts";
+import { callingModel } from "../../../test/support/models.ts";
+import { PlayedRun } from "../../../test/support/run-player.ts";
+import { expectWhole, WorkerBench } from "../../../test/support/worker-bench.ts";
+import { adviceIn } from "../../domain/calls/review/review-call.ts";
+import { fact, rootScope } from "../../domain/state/fact.ts";
+import { nextEffects } from "../../domain/next-effects.ts";
+import type { ModelPart, ModelProvider, ModelRequest } from "../../ports/model-provider.ts";
+import { ModelFailure } from "../../ports/model-provider.ts";
 
 const rubric = "Does it count too far?";
 const reviewer = { rubric, tools: ["cou*"] };
