@@ -16,7 +16,7 @@ const identifiers: readonly (readonly [RegExp, string])[] = [
   [/\bkeepAsked\b/, "republishLostRequest"],
   [/\b(?:Noted|Shown|Performed)\b/, "CallResult"],
   [/\b(?:class|interface|type|function|const) (?:Looked|seenTo)\b/, "SweepRecord"],
-  [/\bRunRest\b|\brestOfParked\b|\brestsParked\b/, "Ownership"],
+  [/\b(?:Run|Owned)Rest\b|\brestOf(?:Parked|Run)\b|\brestsParked\b/, "Ownership or OwnerOutcome"],
   [/\b(?:Stretch|Fed)\b/, "EventRange or FeedBatch"],
   [/\bDoor\b/, "Listener"],
   [
@@ -33,6 +33,7 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\bto be had\b/i, "available"],
   [/\b(?:is|are|been|was|were) told of\b/i, "is notified of, is reported"],
   [/\bbeforehand\b|\bthrown away\b|\blets go of\b/i, "in advance, discarded, releases"],
+  [/\btell each other\b/i, "exchange"],
   [/\bgoes on\b|\bwent on\b/i, "continues"],
   [/\bwhoever\b/i, "the client, the caller, any service that"],
   [/\bwhat there is\b/i, "the noun: the files, the entries"],

@@ -31,6 +31,11 @@ const everything: RunRequirements = {
   spec: create(AgentSpecSchema, { ...executing, hitlTools: ["run_command"] }),
 };
 
+/** The tools of the deployment, on toolhosts with an isolation. */
+const under = (isolation: string) => ({
+  tools: offer.tools.map((catalog) => ({ ...catalog, isolation })),
+});
+
 describe("an executor", () => {
   test.each<[ExecutorName, string]>([
     ["nats", ""],
@@ -128,9 +133,6 @@ describe("a capability", () => {
     "that the toolhosts of a deployment decide is computed from what they offer: %s",
     (here) => {
       const needed: RunRequirements = { files: [{}], spec: executing };
-      const under = (isolation: string) => ({
-        tools: offer.tools.map((catalog) => ({ ...catalog, isolation })),
-      });
       const fieldsOf = (surroundings: Surroundings) =>
         failureOf(needed, here, surroundings)?.violations.map(({ field }) => field) ?? [];
       expect(fieldsOf({ tools: offer.tools })).toEqual([]);

@@ -21,7 +21,7 @@ import { keptMs, reserveFreed, reserveStream, spentSetter, whenFreed } from "./r
 
 /** The time after a look because of an announcement in which there is no other. */
 const minLookMs = 500;
-/** How long the servers of a cluster take to tell each other how much of an account is in use. */
+/** How long the servers of a cluster take to exchange how much of an account is in use. */
 const usageLagMs = 2_000;
 
 export interface ReserveOptions {

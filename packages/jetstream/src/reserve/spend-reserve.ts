@@ -17,7 +17,7 @@ const uses = counter({
 const keptFor = "its reserve is kept for cancellations, decisions, and deletions of a limited size";
 /**
  * How many times a write is repeated after the reserve was freed: other writers may take the room first, every server that keeps the
- * reserve frees it, and the servers of a cluster tell each other how much of an account is in use only every one or two seconds.
+ * reserve frees it, and the servers of a cluster exchange how much of an account is in use only every one or two seconds.
  */
 const maxRepeats = 8;
 const repeats = { firstDelayMs: 50, maxDelayMs: 1_000 };

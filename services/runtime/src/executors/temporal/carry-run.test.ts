@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Inbox, carryRun } from "./carry-run.ts";
-import type { CarriedRun, OwnedRest, OwnedRun, RunDispatch } from "./contract.ts";
+import type { CarriedRun, OwnerOutcome, OwnedRun, RunDispatch } from "./contract.ts";
 
 const start: CarriedRun = { tenant: "acme", run: "run_1", attempts: 0 };
 const dispatch = (sequence: number): RunDispatch => ({
@@ -8,8 +8,8 @@ const dispatch = (sequence: number): RunDispatch => ({
   afterSequence: sequence * 10,
   traceparent: "",
 });
-const parked: OwnedRest = { kind: "parked", attempts: 1 };
-const ended: OwnedRest = { kind: "ended", attempts: 1 };
+const parked: OwnerOutcome = { kind: "parked", attempts: 1 };
+const ended: OwnerOutcome = { kind: "ended", attempts: 1 };
 
 /** What happens while the workflow waits: dispatches arrive, or nothing, so that its time is over. */
 type Arrival = readonly number[];
@@ -22,7 +22,7 @@ interface Played {
 
 /** Plays a workflow whose owners leave the run as listed. `during`: the dispatches that arrive while each owner has the run. */
 async function play(
-  rests: readonly OwnedRest[],
+  outcomes: readonly OwnerOutcome[],
   arrivals: readonly Arrival[],
   { during = [], fullAfter = Infinity, from = start }: PlayOptions = {},
 ): Promise<Played> {
@@ -37,9 +37,9 @@ async function play(
     async own(owned) {
       receive(during[owners.length]);
       owners.push(owned);
-      const rest = rests[owners.length - 1];
-      if (rest === undefined) throw new Error("the run has more owners than expected");
-      return rest;
+      const outcome = outcomes[owners.length - 1];
+      if (outcome === undefined) throw new Error("the run has more owners than expected");
+      return outcome;
     },
     async wait(isOver, timeoutMs) {
       waitsMs.push(timeoutMs);
@@ -78,14 +78,14 @@ test("a dispatch that arrives while a run has an owner is taken up when it parks
 });
 
 test("a message that arrives again does not count as another", async () => {
-  const checks: OwnedRest[] = [parked, parked, ended];
+  const checks: OwnerOutcome[] = [parked, parked, ended];
   const played = await play(checks, [[1], [1], [2]]);
   expect(sequencesOf(played)).toEqual([1, 1, 2]);
 });
 
 // Requirement: DUR-4
 test("a run that was released continues under its dispatch with a higher attempt, which fences off the owner before", async () => {
-  const again: OwnedRest = { kind: "again", delayMs: 250, attempts: 4 };
+  const again: OwnerOutcome = { kind: "again", delayMs: 250, attempts: 4 };
   const played = await play([again, ended], [[1], [2]]);
   expect(played.owners.map(({ dispatch: { sequence }, attempts }) => [sequence, attempts])).toEqual(
     [
@@ -98,14 +98,14 @@ test("a run that was released continues under its dispatch with a higher attempt
 });
 
 test("a parked run is checked when its time to wake has come", async () => {
-  const timed: OwnedRest = { kind: "parked", checkMs: 90_000, attempts: 1 };
+  const timed: OwnerOutcome = { kind: "parked", checkMs: 90_000, attempts: 1 };
   const played = await play([timed, ended], [[1], []]);
   expect(sequencesOf(played)).toEqual([1, 1]);
   expect(played.waitsMs).toEqual([86_400_000, 90_000]);
 });
 
 test("a run that another worker has is checked until it has ended", async () => {
-  const elsewhere: OwnedRest = { kind: "elsewhere", attempts: 2 };
+  const elsewhere: OwnerOutcome = { kind: "elsewhere", attempts: 2 };
   const played = await play([elsewhere, elsewhere, ended], [[1], [], []]);
   expect(sequencesOf(played)).toEqual([1, 1, 1]);
   expect(played.waitsMs.slice(1)).toEqual([30_000, 30_000]);

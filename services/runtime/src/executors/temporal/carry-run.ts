@@ -7,12 +7,12 @@
  * T3. A dispatch after a park is a new one; after everything else, the run continues under the dispatch of its last claim, with a
  *     higher attempt, which fences off the owner before.
  */
-import type { CarriedRun, OwnedRest, OwnedRun, RunDispatch } from "./contract.ts";
+import type { CarriedRun, OwnerOutcome, OwnedRun, RunDispatch } from "./contract.ts";
 
 /** What the workflow uses of Temporal. */
 export interface WorkflowCalls {
   /** Gives the run to a worker until it waits or ends. Repeats that until a worker answers. */
-  own(owned: OwnedRun): Promise<OwnedRest>;
+  own(owned: OwnedRun): Promise<OwnerOutcome>;
   /** Waits until `isOver` or until the time is over. */
   wait(isOver: () => boolean, timeoutMs: number): Promise<unknown>;
   /** Whether the history is so long that the workflow should continue as a new one. */
@@ -58,18 +58,18 @@ export async function carryRun(
       dispatch = inbox.take();
       continue;
     }
-    const rest = await calls.own({ tenant, run, dispatch, attempts });
-    if (rest.kind === "ended") return undefined;
-    attempts = rest.attempts;
+    const outcome = await calls.own({ tenant, run, dispatch, attempts });
+    if (outcome.kind === "ended") return undefined;
+    attempts = outcome.attempts;
     if (calls.isFull()) {
       const next = inbox.take();
       return { tenant, run, dispatch, attempts, ...(next && { pending: next }) };
     }
-    await calls.wait(() => !inbox.isEmpty, pauseMs(rest));
+    await calls.wait(() => !inbox.isEmpty, pauseMs(outcome));
     const next = inbox.take();
     // Its own message came again: its relay did not learn that Temporal has it.
     if (next === undefined || next.sequence === dispatch.sequence) continue;
-    if (rest.kind === "again") {
+    if (outcome.kind === "again") {
       const afterSequence = Math.max(dispatch.afterSequence, next.afterSequence);
       dispatch = { ...dispatch, afterSequence };
     } else {
@@ -79,12 +79,12 @@ export async function carryRun(
   }
 }
 
-function pauseMs(rest: OwnedRest): number {
-  switch (rest.kind) {
+function pauseMs(outcome: OwnerOutcome): number {
+  switch (outcome.kind) {
     case "parked":
-      return Math.min(rest.checkMs ?? maxParkedMs, maxParkedMs);
+      return Math.min(outcome.checkMs ?? maxParkedMs, maxParkedMs);
     case "again":
-      return rest.delayMs;
+      return outcome.delayMs;
     default:
       return elsewhereMs;
   }

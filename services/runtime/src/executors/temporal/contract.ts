@@ -1,5 +1,5 @@
 /**
- * What the workflow of a run and its activities tell each other. Temporal stores it, and other versions read it: fields are only
+ * What the workflow of a run and its activities exchange. Temporal stores it, and other versions read it: fields are only
  * added. It has no content of the run: that is in the run's log only.
  */
 
@@ -38,14 +38,16 @@ export interface OwnedRun {
 }
 
 /**
- * What an owner leaves. `ended`: nothing remains to do. `parked`: the run waits for a dispatch, and is checked after `checkMs`;
+ * How an owner leaves its run. `ended`: nothing remains to do. `parked`: the run waits for a dispatch, and is checked after `checkMs`;
  * undefined: no time limits its wait. `again`: the run can continue after `delayMs`. `elsewhere`: another worker has the run.
  */
-export type OwnedRest = { readonly attempts: number } & (
+export type OwnerExit =
   | { readonly kind: "ended" | "elsewhere" }
   | { readonly kind: "parked"; readonly checkMs?: number }
-  | { readonly kind: "again"; readonly delayMs: number }
-);
+  | { readonly kind: "again"; readonly delayMs: number };
+
+/** The result of the activity that owned a run. `attempts` counts how often workers had the run for its dispatch. */
+export type OwnerOutcome = OwnerExit & { readonly attempts: number };
 
 /** The input of the activity that cancels a run because its workflow was cancelled. */
 interface CancelledRun {
@@ -55,6 +57,6 @@ interface CancelledRun {
 
 /** The activities, by the names under which Temporal knows them. */
 export interface RunActivities {
-  ownRun(owned: OwnedRun): Promise<OwnedRest>;
+  ownRun(owned: OwnedRun): Promise<OwnerOutcome>;
   cancelRun(cancelled: CancelledRun): Promise<void>;
 }

@@ -30,7 +30,7 @@ test("a dispatch stays in the queue until Temporal has taken it, and is sent aga
     },
     end.signal,
   );
-  await expect(relaying).rejects.toThrow();
+  await expect(relaying).rejects.toThrow("aborted");
   const dispatch = { sequence: 1, afterSequence: 4, traceparent: "" };
   expect(sent).toEqual(Array.from({ length: 3 }, () => ["run_1", dispatch, 1]));
   expect(queue.unacknowledged).toBe(0);

@@ -84,17 +84,17 @@ test("an activity reports what its run waits for by the end of the log", async (
     [[created, { case: "status", value: { status: RunStatus.COMPLETED } }], { kind: "ended" }],
     [[], { kind: "ended" }],
   ];
-  for (const [events, rest] of cases) {
+  for (const [events, outcome] of cases) {
     const { activities } = await bench(events);
-    expect(await activities.ownRun(owned)).toEqual({ ...rest, attempts: 5 });
+    expect(await activities.ownRun(owned)).toEqual({ ...outcome, attempts: 5 });
   }
 });
 
 test("an activity dispatches a run whose time to wake has come, and has it checked again", async () => {
   const { activities, dispatch } = await bench([created, parkedUntil(99_000)]);
-  const rest = { kind: "parked", checkMs: 30_000, attempts: 5 };
-  expect(await activities.ownRun(owned)).toEqual(rest);
-  expect(await activities.ownRun(owned)).toEqual(rest);
+  const outcome = { kind: "parked", checkMs: 30_000, attempts: 5 };
+  expect(await activities.ownRun(owned)).toEqual(outcome);
+  expect(await activities.ownRun(owned)).toEqual(outcome);
   expect(dispatch.length).toBe(1);
 });
 

@@ -4,8 +4,8 @@ import { every } from "@reeve/platform/async/every";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import type { RuntimePorts } from "../port.ts";
 import { ActivityDelivery } from "./activity-delivery.ts";
-import type { OwnedRest, OwnedRun, RunActivities } from "./contract.ts";
-import { restOfRun } from "./rest-of-run.ts";
+import type { OwnerOutcome, OwnedRun, RunActivities } from "./contract.ts";
+import { outcomeOf } from "./owner-outcome.ts";
 import type { ActivityContext } from "./sdk.ts";
 
 /** The person in the log for a cancellation in Temporal, who is known only there. */
@@ -30,10 +30,10 @@ export interface ActivityOptions {
 
 /** Returns the activities of workflows. An owner reports only how it has left the run: everything else is in the run's log. */
 export function runActivities({ ports, context, offer }: ActivityOptions): RunActivities {
-  const restOf = async (
+  const outcomeAfter = async (
     { tenant, run }: OwnedRun,
     delivery: ActivityDelivery,
-  ): Promise<OwnedRest> => {
+  ): Promise<OwnerOutcome> => {
     const attempts = delivery.attempt;
     const settlement = await delivery.settled;
     switch (settlement.kind) {
@@ -42,7 +42,7 @@ export function runActivities({ ports, context, offer }: ActivityOptions): RunAc
       case "abandoned":
         return { kind: "elsewhere", attempts };
       case "acknowledged":
-        return { ...(await restOfRun(ports, { tenant, run }, timeLimit())), attempts };
+        return { ...(await outcomeOf(ports, { tenant, run }, timeLimit())), attempts };
     }
   };
   return {
@@ -52,7 +52,7 @@ export function runActivities({ ports, context, offer }: ActivityOptions): RunAc
       using _ = every(ports.heartbeatMs, () => activity.heartbeat());
       const delivery = new ActivityDelivery(owned, activity.info.attempt);
       if (!offer(delivery)) delivery.returnToQueue(0);
-      return await restOf(owned, delivery);
+      return await outcomeAfter(owned, delivery);
     },
     async cancelRun({ tenant, run }) {
       await cancelRun(ports, { tenant, run }, canceller, timeLimit());

@@ -12,9 +12,9 @@ import {
 import { foldRun } from "@reeve/run/commands/fold-run";
 import { wakeRun } from "@reeve/run/commands/wake-run";
 import type { RuntimePorts } from "../port.ts";
-import type { OwnedRest } from "./contract.ts";
+import type { OwnerExit } from "./contract.ts";
 
-interface RestPorts extends Pick<RuntimePorts, "log" | "logEnds"> {
+interface OutcomePorts extends Pick<RuntimePorts, "log" | "logEnds"> {
   readonly dispatch: Pick<RuntimePorts["dispatch"], "publish">;
   readonly clock: Pick<RuntimePorts["clock"], "now">;
 }
@@ -22,22 +22,15 @@ interface RestPorts extends Pick<RuntimePorts, "log" | "logEnds"> {
 /** Interval between checks of a run whose time to wake has come, until its dispatch arrives. */
 const repeatMs = 30_000;
 
-/** What remains of a run, without the count of attempts. */
-export type RunRemainder = OwnedRest extends infer Rest
-  ? Rest extends unknown
-    ? Omit<Rest, "attempts">
-    : never
-  : never;
-
 /**
- * Returns what remains of a run that an owner has settled, by the end of its log. Dispatches a run whose time to wake has come, as
+ * Returns how an owner that has settled its run has left it, by the end of the log. Dispatches a run whose time to wake has come, as
  * gateways do: the dispatch returns through Temporal.
  */
-export async function restOfRun(
-  ports: RestPorts,
+export async function outcomeOf(
+  ports: OutcomePorts,
   key: RunKey,
   signal: AbortSignal,
-): Promise<RunRemainder> {
+): Promise<OwnerExit> {
   const owned = await ownershipOf(ports, key, signal);
   if (owned === undefined) return { kind: "ended" };
   if (!owned.isCreated || owned.endSequence !== undefined) return { kind: "ended" };
