@@ -5,12 +5,23 @@ import { docxMediaType } from "../parse/formats.ts";
 const headBytes = 4_096;
 const charsetInHtml = /<meta[^>]+charset=["']?([\w-]+)/i;
 const html = /^\s*(?:<!doctype html|<html[\s>])/i;
+const textual = /^$|^text\/|[/+](?:html|xhtml|json|xml|yaml)\b/;
+const archive = "PK\u0003\u0004";
+/** Longer text is not converted, which would block other requests, and take several times its size. */
+const maxConvertedBytes = 8 * 1_048_576;
+const byteOrderMark = /^(?:\u00FE\u00FF|\u00FF\u00FE|\u00EF\u00BB\u00BF)/;
+/** Servers that do not know what they store say so by these types. */
+const unknownTypes: ReadonlySet<string> = new Set([
+  "",
+  "application/octet-stream",
+  "binary/octet-stream",
+]);
 
 /** What a document is, and in which charset. */
 interface ContentType {
   /** Empty: neither its bytes nor its server say so. */
   readonly mediaType: string;
-  /** Undefined: not known. */
+  /** Undefined: not known, or it is no text. */
   readonly charset: string | undefined;
 }
 
@@ -19,20 +30,25 @@ interface ContentType {
  * nothing, those of HTML count, too.
  */
 export function contentTypeOf(bytes: Uint8Array, header: string | undefined): ContentType {
-  const head = Buffer.from(bytes.subarray(0, headBytes)).toString("latin1");
+  const head = headOf(bytes);
   const declared = mediaTypeOf(header);
-  const isHtml = declared.type === "" && html.test(head);
-  const type = isHtml ? "text/html" : declared.type;
-  const isText = /html|^text\//.test(type);
-  return {
-    mediaType: binaryTypeOf(head) ?? type,
-    charset: declared.charset ?? (isText ? charsetInHtml.exec(head)?.[1] : undefined),
-  };
+  const isUnknown = unknownTypes.has(declared.type);
+  const textType = isUnknown && html.test(head) ? "text/html" : isUnknown ? "" : declared.type;
+  const mediaType = binaryTypeOf(head) ?? textType;
+  // Servers name a charset of files without text, too.
+  const isText = textual.test(mediaType) && !head.startsWith(archive);
+  // Text other than HTML may quote such an element.
+  const inHead = mediaType.includes("html") ? charsetInHtml.exec(head)?.[1] : undefined;
+  return { mediaType, charset: isText ? (declared.charset ?? inHead) : undefined };
 }
 
-/** Returns text in another charset as UTF-8, which is what is read. Returns the bytes as they are if the charset is UTF, or unknown. */
+/**
+ * Returns text in another charset as UTF-8. Returns the bytes as they are if they have a byte order mark or more than 8 MiB, or if the
+ * charset is UTF-8 or unknown.
+ */
 export function inUtf8(bytes: Uint8Array, charset: string | undefined): Uint8Array {
-  if (charset === undefined || /^utf-?(?:8|16)/i.test(charset)) return bytes;
+  const isUtf8 = charset === undefined || /^utf-?8$/i.test(charset);
+  if (isUtf8 || bytes.length > maxConvertedBytes || byteOrderMark.test(headOf(bytes))) return bytes;
   try {
     return Buffer.from(new TextDecoder(charset).decode(bytes));
   } catch {
@@ -40,8 +56,12 @@ export function inUtf8(bytes: Uint8Array, charset: string | undefined): Uint8Arr
   }
 }
 
+function headOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.subarray(0, headBytes)).toString("latin1");
+}
+
 function binaryTypeOf(head: string): string | undefined {
   if (head.startsWith("%PDF-")) return "application/pdf";
-  const isWord = head.startsWith("PK\u0003\u0004") && head.includes("word/");
+  const isWord = head.startsWith(archive) && head.includes("word/");
   return isWord ? docxMediaType : undefined;
 }

@@ -161,8 +161,7 @@ function secureUrl(text: string): URL {
 
 /** Returns the media type of a document whose server says nothing of it: that of the ending of its path. */
 function typeOf(mediaType: string, { pathname }: URL): string {
-  const isUnknown = mediaType === "" || mediaType === "application/octet-stream";
-  return isUnknown ? mediaTypeOfName(pathname) : mediaType;
+  return mediaType === "" ? mediaTypeOfName(pathname) : mediaType;
 }
 
 function shortened(header: string | undefined = ""): string {
