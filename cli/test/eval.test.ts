@@ -2,6 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
+import type { Agent } from "@reeve/contracts/agent";
+import { AgentSchema, AgentSpecSchema } from "@reeve/contracts/agent";
 import type { StartRunRequest } from "@reeve/contracts/run";
 import { ErrorReason } from "@reeve/contracts/error";
 import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
@@ -16,8 +18,8 @@ import { serveRuns } from "./support/small-server.ts";
 const answers = new Map<string, string>();
 /** What the code of graders answers, by its Python: its verdict as JSON, or why it failed. */
 const verdicts = new Map<string, string | { readonly problem: string }>();
-/** The agents that were created. */
-const created: string[] = [];
+/** The agents that were created, by id. */
+const created = new Map<string, Agent>();
 /** The requests of the runs, by id. */
 const requests = new Map<string, StartRunRequest>();
 /** The ids of the runs that are listed. */
@@ -79,12 +81,14 @@ beforeAll(async () => {
     end.signal,
     {
       getAgent: ({ agentId }) => {
-        if (created.includes(agentId)) return { agent: { spec: { id: agentId } } };
+        const agent = created.get(agentId);
+        if (agent !== undefined) return { agent };
         throw new Failure("not_found", ErrorReason.AGENT_NOT_FOUND, `agent ${agentId} not found`);
       },
       createAgent: ({ spec }) => {
-        created.push(spec?.id ?? "");
-        return { agent: { ...(spec && { spec }) } };
+        const agent = create(AgentSchema, { ...(spec && { spec }), revision: 1, createdBy: "ann" });
+        created.set(spec?.id ?? "", agent);
+        return { agent };
       },
     },
   );
@@ -105,7 +109,8 @@ afterAll(async () => {
 });
 
 function labelsOf(runId: string) {
-  return { labels: requests.get(runId)?.labels ?? {} };
+  const { labels = {}, agentId = "" } = requests.get(runId) ?? {};
+  return { labels, agentId };
 }
 
 /** Records a run of a person. */
@@ -220,7 +225,7 @@ test.each([
       answer: "Within 30 days.",
       expected: { days: 30 },
     });
-    expect(created).toEqual(["eval-code-grader-1"]);
+    expect([...created.keys()]).toEqual(["eval-code-grader-1"]);
   },
 );
 
@@ -239,6 +244,19 @@ test("code that crashes is an error of its case, with its exception", async () =
   expect(late.stdout).toMatch(/ERROR .*code days: its code failed: took longer than 60 seconds/);
 });
 
+// Requirement: TRIG-7
+test("an agent of somebody else with the id of the code grader gets no answer", async () => {
+  const own = created.get("eval-code-grader-1") ?? create(AgentSchema);
+  const spec = { ...(own.spec ?? create(AgentSpecSchema)), hitlTools: ["execute_code"] };
+  created.set("eval-code-grader-1", { ...own, spec, revision: 2, createdBy: "eve" });
+  const before = requests.size;
+  const { code, stderr } = await evalRun(write("coded.yaml", withCode("True")));
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/eval-code-grader-1 \(revision 2 by eve\) is not the one that grades/);
+  expect(requests.size).toBe(before);
+  created.set("eval-code-grader-1", own);
+});
+
 test("a run that fails is a failed case, and the others go on", async () => {
   answers.set("How do I get a refund?", "");
   answers.set("Order 7 as JSON", '{"id":7}');
@@ -250,6 +268,26 @@ test("a run that fails is a failed case, and the others go on", async () => {
 
 test("no more runs are open than the file permits", () => {
   expect(open.max).toBeLessThanOrEqual(2);
+});
+
+// Requirement: TRIG-7
+test("the runs of an eval are cases of another one without those that grade by code", async () => {
+  answers.set("c", "30 days");
+  const labels = { eval: "coded", eval_case: "c" };
+  const grading = create(StartRunRequestSchema, {
+    agentId: "eval-code-grader-1",
+    input: "{}",
+    labels,
+  });
+  requests.set("run_grading", grading);
+  requests.set("run_c", create(StartRunRequestSchema, { agentId: "helper", input: "c", labels }));
+  recorded = ["run_grading", "run_c"];
+  const text = ofRuns.replace("agent: helper, limit", "labels: { eval: coded }, limit");
+  const { code, stdout } = await evalRun(write("again.yaml", text));
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("1 of 1 passed"),
+  });
 });
 
 const ofRuns = `name: recorded

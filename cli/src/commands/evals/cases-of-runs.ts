@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Client, Run } from "@reeve/client";
 import { EventFamily, ReeveError, RunStatus } from "@reeve/client";
+import { codeGraderId } from "./code-grader-agent.ts";
 import type { EvalCase, SelectedRuns } from "./eval-file.ts";
 
 /** How many runs are listed. */
@@ -36,6 +37,8 @@ export async function casesOfRuns(
   let runsRead = 0;
   for await (const run of reeve.listRuns(options)) {
     if (isOfEval(run) && !Object.hasOwn(labels, "eval")) continue;
+    // Graders have the labels of the eval, too.
+    if (run.agentId === codeGraderId) continue;
     runsRead += 1;
     const input = (await inputOf(reeve, run.runId, signal)) ?? "";
     // A run without a text has files or messages only.

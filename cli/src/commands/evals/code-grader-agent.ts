@@ -1,7 +1,9 @@
-import { fromJson } from "@bufbuild/protobuf";
-import type { Client } from "@reeve/client";
+import { equals, fromJson } from "@bufbuild/protobuf";
+import type { Agent, Client } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
 import { AgentSpecSchema } from "@reeve/contracts/agent";
+import { ErrorReason } from "@reeve/contracts/error";
+import { Failure } from "@reeve/platform/failure";
 
 /** The id has a version: what the agent does never changes. */
 export const codeGraderId = "eval-code-grader-1";
@@ -37,15 +39,28 @@ const spec = fromJson(AgentSpecSchema, {
   },
 });
 
-/** Creates the agent that runs the code of graders, if the tenant does not have it. Throws if the caller may not. */
+/**
+ * Creates the agent that runs the code of graders, if the tenant does not have it. Throws if the caller may not, or if the tenant has
+ * another agent with its id, which would get the code and the answers, and decide what passes.
+ */
 export async function ensureCodeGrader(reeve: Client, signal: AbortSignal): Promise<void> {
   try {
-    await reeve.agents.get(codeGraderId, { signal });
+    assertCodeGrader(await reeve.agents.get(codeGraderId, { signal }));
   } catch (error) {
     if (!(error instanceof ReeveError) || error.reason !== "AGENT_NOT_FOUND") throw error;
-    await reeve.agents.create(spec, { signal }).catch((refusal: unknown) => {
-      // Another eval was faster.
+    await reeve.agents.create(spec, { signal }).catch(async (refusal: unknown) => {
       if (!(refusal instanceof ReeveError) || refusal.reason !== "AGENT_EXISTS") throw refusal;
+      // Somebody else was faster.
+      assertCodeGrader(await reeve.agents.get(codeGraderId, { signal }));
     });
   }
+}
+
+function assertCodeGrader({ spec: found, revision, createdBy }: Agent): void {
+  if (found !== undefined && equals(AgentSpecSchema, found, spec)) return;
+  const whose = createdBy === "" ? "" : ` by ${createdBy}`;
+  const message = `agent ${codeGraderId} (revision ${revision}${whose}) is not the one that grades by code; delete it, and run the eval again as an author, which creates the right one`;
+  throw new Failure("exists", ErrorReason.AGENT_EXISTS, message, {
+    metadata: { agent_id: codeGraderId },
+  });
 }
