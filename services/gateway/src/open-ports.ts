@@ -49,7 +49,7 @@ import { openThreadLists } from "./app/threads/list-threads.ts";
 import { GatewayPresence } from "./app/presence/gateway-presence.ts";
 import { passkeySiteOf } from "@reeve/agent/deciders/passkey-site";
 import type { GatewayConfig } from "./config.ts";
-import { DocumentQuotas, documentsOfOwners } from "./quotas/document-quotas.ts";
+import { DocumentQuotas, documentsIn } from "./quotas/document-quotas.ts";
 import { bytesOfArtifacts, openArtifactIndex } from "./quotas/artifact-index.ts";
 import { ArtifactQuotas } from "./quotas/artifact-quotas.ts";
 import type { Owners, Quota } from "./quotas/quota.ts";
@@ -111,7 +111,7 @@ export async function openPorts(
     bytesOf,
   };
   const collections = await openTable(nats, CollectionRecordSchema);
-  const documentsOf = (of: Owners, until: AbortSignal) => documentsOfOwners(collections, of, until);
+  const documentsOf = documentsIn(collections);
   const room = new DocumentQuotas({ quotas, usage, clock: systemClock, documentsOf });
   const assertRoom = () => {
     if (reserveState(nats.connection).isSpent) throw reserveInUse();

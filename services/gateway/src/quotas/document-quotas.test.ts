@@ -10,8 +10,9 @@ import { draftOf, parseText } from "@reeve/knowledge/test/text-parser";
 import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { VectorRefresher } from "@reeve/knowledge/vectors/vector-refresher";
 import { expect, test } from "vitest";
-import { DocumentQuotas, documentsOfOwners } from "./document-quotas.ts";
+import { DocumentQuotas, documentsIn } from "./document-quotas.ts";
 import type { Quota } from "./quota.ts";
+import { RunQuotas } from "./run-quotas.ts";
 
 const never = new AbortController().signal;
 const ann = { tenant: "acme", subject: "ann" };
@@ -36,7 +37,7 @@ async function world(...given: readonly Partial<Quota>[]) {
       quotas: () => quotas,
       usage,
       clock,
-      documentsOf: (of, signal) => documentsOfOwners(table, of, signal),
+      documentsOf: documentsIn(table),
     });
   const gateway = (embedder?: Embedder) =>
     new CollectionEditor(
@@ -130,6 +131,27 @@ test("embeddings without room are left out with a warning, also later, and are m
   expect(await refresh()).toBe(0);
   await add(ann, "a.md", "smaller");
   expect(await refresh()).toBe(2);
+});
+
+// Requirement: KNOW-9
+test("a document is stored while runs change the count of the same quota all the time", async () => {
+  const usage = new MemoryTable<QuotaUsage>();
+  const clock = { now: () => 0 };
+  const quotas = () => [quota({ documents: 1, runsPerDay: 1_000 })];
+  const ports = { quotas, usage, clock };
+  const none = async () => 0;
+  const countOpen = async () => ({ open: 0, queued: 0, missing: [] });
+  const exists = async () => true;
+  const runs = new RunQuotas({ ...ports, exists, countOpen, costOf: none, bytesOf: none });
+  let started = 0;
+  const stored = { documents: 0, bytes: 0 };
+  const documentsOf = async () => {
+    await runs.admit(ann, `run_${(started += 1)}`, never);
+    return stored;
+  };
+  const room = new DocumentQuotas({ ...ports, documentsOf });
+  await using held = await room.hold(ann, { documents: 1, bytes: 0 }, never);
+  expect(await held.extend(1, never)).toBe(true);
 });
 
 test("room of a gateway that died is given back after ten minutes", async () => {

@@ -6,6 +6,7 @@ import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
 import type { AdmittedDocument, QuotaUsage } from "@reeve/contracts/quota";
 import { AdmittedDocumentSchema, QuotaUsageSchema } from "@reeve/contracts/quota";
 import type { Table } from "@reeve/jetstream/table/port";
+import { busy } from "@reeve/knowledge/documents/document-intake";
 import type {
   CollectionOwner,
   DocumentRoom,
@@ -13,6 +14,7 @@ import type {
   HeldRoom,
 } from "@reeve/knowledge/documents/document-room";
 import { useOf } from "@reeve/knowledge/documents/document-room";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { Failure } from "@reeve/platform/failure";
 import type { Owners, Quota } from "./quota.ts";
 import { appliesTo, counterOf, ownersOf } from "./quota.ts";
@@ -34,17 +36,23 @@ export interface DocumentQuotaPorts extends QuotaCountsOptions {
 
 const { key: usageKey } = bucketOf(QuotaUsageSchema);
 
-/** Returns what the collections take that a tenant, or some subjects of it, created. */
-export async function documentsOfOwners(
+/**
+ * Returns a function that returns what the collections take that a tenant, or some subjects of it, created. Two calls read at a time,
+ * one of each tenant: each has the records of all documents of the tenant.
+ */
+export function documentsIn(
   collections: Pick<Table<CollectionRecord>, "list">,
-  { tenant, subjects }: Owners,
-  signal: AbortSignal,
-): Promise<DocumentUse> {
-  const rows = await collections.list(tenant, signal);
-  const counted = rows.filter(
-    ({ record }) => subjects?.has(record.collection?.createdBy ?? "") !== false,
-  );
-  return useOf(counted.flatMap(({ record }) => record.documents));
+): DocumentQuotaPorts["documentsOf"] {
+  const permits = new KeyedSemaphore({ permits: 2, permitsPerKey: 1, maxWaitingPerKey: 1_000 });
+  return async ({ tenant, subjects }, signal) => {
+    using permit = await permits.acquire(tenant, signal);
+    if (permit === undefined) throw busy("a quota of documents waits for too many others");
+    const rows = await collections.list(tenant, signal);
+    const counted = rows.filter(
+      ({ record }) => subjects?.has(record.collection?.createdBy ?? "") !== false,
+    );
+    return useOf(counted.flatMap(({ record }) => record.documents));
+  };
 }
 
 /**
@@ -140,8 +148,9 @@ function limitsDocuments(quota: Quota, owner: CollectionOwner): boolean {
   return (collectionBytes ?? documents) !== undefined && appliesTo(quota, owner);
 }
 
+/** Runs change their own count: it would hardly ever stay the same while the collections of a tenant are read. */
 function keyOf(quota: Quota, owner: CollectionOwner): string {
-  return usageKey({ tenant: owner.tenant, counter: counterOf(quota, owner) });
+  return usageKey({ tenant: owner.tenant, counter: `${counterOf(quota, owner)}=documents` });
 }
 
 function isRecent({ time }: AdmittedDocument, nowMs: number): boolean {
