@@ -1,5 +1,7 @@
+import { create, toBinary } from "@bufbuild/protobuf";
 import { ErrorReason } from "@reeve/contracts/error";
 import type { CollectionRecord } from "@reeve/contracts/extensions/knowledge";
+import { CollectionRecordSchema } from "@reeve/contracts/extensions/knowledge";
 import { Failure } from "@reeve/platform/failure";
 import { bytesOf } from "../index/index-size.ts";
 import { textBytesOf } from "./collection-record.ts";
@@ -11,6 +13,8 @@ export const maxTextObjectBytes = 64 * 1_048_576;
 const maxDocuments = 500;
 const maxTextBytes = 16n * 1_048_576n;
 const maxPassages = 40_000;
+/** Leaves room in a message of the store, for the collection itself and for what later embeddings replace. */
+const maxRecordBytes = 768 * 1_024;
 
 const maxCollections = 100;
 /** The memory of the index of a collection: one with as much text as it may have, and without vectors, fits. */
@@ -55,10 +59,16 @@ export function assertRoom(collectionId: string, documents: CollectionRecord["do
         : documents.reduce((sum, { document }) => sum + (document?.passageCount ?? 0), 0) >
             maxPassages
           ? `${maxPassages} passages`
-          : undefined;
+          : recordBytesOf(documents) > maxRecordBytes
+            ? `${maxRecordBytes} bytes of names and URLs of documents`
+            : undefined;
   if (problem === undefined) return;
   const message = `collection ${collectionId} would have more than ${problem}, the maximum; delete documents, or create another collection`;
   throw new Failure("exhausted", ErrorReason.COLLECTION_FULL, message, {
     metadata: { collection_id: collectionId },
   });
+}
+
+function recordBytesOf(documents: CollectionRecord["documents"]): number {
+  return toBinary(CollectionRecordSchema, create(CollectionRecordSchema, { documents })).length;
 }
