@@ -23,7 +23,7 @@ import {
 } from "./records/change-collection.ts";
 import { keyOf, objectsOf, shown, shownDocument } from "./records/collection-record.ts";
 import { documentNotFound, revisionConflict } from "./records/editor-failures.ts";
-import { assertRoomForCollection } from "./records/knowledge-limits.ts";
+import { assertRoomForCollections, isNearlyFull } from "./records/knowledge-limits.ts";
 import type { KnowledgeUser } from "./records/knowledge-user.ts";
 import { maySee } from "./records/knowledge-user.ts";
 import type { VectorRefresher } from "./vectors/vector-refresher.ts";
@@ -77,12 +77,16 @@ export class CollectionEditor extends Collections {
     const now = timestampFromMs(this.#options.now());
     const { collectionId } = draft;
     const key = keyOf(tenant, collectionId);
-    const listed = await this.#listed(tenant, signal);
-    if (!listed.some((each) => each.key === key)) assertRoomForCollection(listed.length);
     const collection = { ...draft, createdBy: subject, createdAt: now, updatedAt: now };
     const record = create(CollectionRecordSchema, { collection });
+    using _ = await this.#listPermit(tenant, signal);
+    const listed = await this.table.list(tenant, signal);
+    if (!listed.some((each) => each.key === key)) assertRoomForCollections(listed.length + 1);
     const row = await this.table.create(key, record, signal);
-    if (row !== undefined) return shown(row.record);
+    if (row !== undefined) {
+      if (isNearlyFull(listed.length)) await this.#assertStillRoom(tenant, row, signal);
+      return shown(row.record);
+    }
     const message = `collection ${collectionId} exists already; add documents to it, or choose another id`;
     throw new Failure("exists", ErrorReason.COLLECTION_EXISTS, message, {
       metadata: { collection_id: collectionId },
@@ -202,9 +206,29 @@ export class CollectionEditor extends Collections {
     this.#options.refresher?.notice(row, dimensions);
   }
 
+  /** Takes a collection back that was created while other gateways filled the tenant: then neither may have room. */
+  async #assertStillRoom(
+    tenant: string,
+    { key, revision }: Row<CollectionRecord>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { length } = await this.table.list(tenant, signal);
+    try {
+      assertRoomForCollections(length);
+    } catch (error) {
+      await this.table.deleteVersion(key, revision, signal);
+      throw error;
+    }
+  }
+
   async #listed(tenant: string, signal: AbortSignal): Promise<readonly Row<CollectionRecord>[]> {
-    using permit = await this.#lists.acquire(tenant, signal);
-    if (permit === undefined) throw busy("the list of collections waits for too many others");
+    using _ = await this.#listPermit(tenant, signal);
     return await this.table.list(tenant, signal);
+  }
+
+  async #listPermit(tenant: string, signal: AbortSignal): Promise<Disposable> {
+    const permit = await this.#lists.acquire(tenant, signal);
+    if (permit === undefined) throw busy("the list of collections waits for too many others");
+    return permit;
   }
 }

@@ -78,3 +78,24 @@ test("a result has as many passages as fit", async () => {
   expect(content).toBe(renderPassages(citations));
   expect(Buffer.byteLength(content)).toBeLessThanOrEqual(2_000);
 });
+
+test("creations at the same time stop at the maximum of a tenant", async () => {
+  const { table, objects } = {
+    table: new MemoryTable<CollectionRecord>(),
+    objects: stores.objects,
+  };
+  const gateway = () =>
+    new CollectionEditor({ table, objects }, { parse: parseText, now: () => 0 });
+  const create = async (by: CollectionEditor, collectionId: string) =>
+    await by.create(ann, { collectionId, title: "", readers: [] }, never);
+  const one = gateway();
+  const many = Array.from({ length: 110 }, (_, index) => create(one, `one-${index}`));
+  const settled = await Promise.allSettled(many);
+  expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(100);
+  await one.delete(ann, "one-0", never);
+  await one.delete(ann, "one-1", never);
+  const gateways = Array.from({ length: 5 }, gateway);
+  await Promise.allSettled(gateways.map((each, index) => create(each, `more-${index}`)));
+  expect((await one.list(ann, never)).length).toBeLessThanOrEqual(100);
+  await expect(create(one, "one-2")).rejects.toMatchObject({ kind: "exists" });
+});

@@ -17,13 +17,20 @@ const maxPassages = 40_000;
 const maxRecordBytes = 768 * 1_024;
 
 const maxCollections = 100;
+/** More gateways than a deployment has. */
+const maxGateways = 20;
 /** The memory of the index of a collection: one with as much text as it may have, and without vectors, fits. */
 export const maxIndexBytes = 128 * 1_048_576;
 
-/** Throws a Failure if a tenant has as many collections as it may have. */
-export function assertRoomForCollection(collections: number): void {
-  if (collections < maxCollections) return;
-  const message = `the tenant has ${collections} collections, and ${maxCollections} is the maximum; delete one, or add documents to it`;
+/** Whether other gateways may fill the rest of a tenant at the same time: each creates one collection of a tenant at a time. */
+export function isNearlyFull(collections: number): boolean {
+  return collections > maxCollections - maxGateways;
+}
+
+/** Throws a Failure if a tenant has more collections than it may have. */
+export function assertRoomForCollections(collections: number): void {
+  if (collections <= maxCollections) return;
+  const message = `the tenant has ${collections - 1} collections, and ${maxCollections} is the maximum; delete one, or add documents to it`;
   throw new Failure("exhausted", ErrorReason.COLLECTION_FULL, message);
 }
 
