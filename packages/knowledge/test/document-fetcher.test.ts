@@ -31,6 +31,17 @@ const serve: RequestListener = (request, response) => {
   const to = URL.parse(path, "https://a.test")?.searchParams.get("to");
   if (typeof to === "string") return void response.writeHead(302, { location: to }).end();
   if (path === "/slow") return;
+  if (path === "/slow-body") return void response.writeHead(200, { etag: "x" }).write("a");
+  if (path === "/broken") {
+    response.writeHead(200, { "content-length": "10" }).write("a");
+    return void setImmediate(() => response.destroy());
+  }
+  if (path === "/loop") return void response.writeHead(302, { location: "/loop" }).end();
+  if (path === "/headers")
+    return void response.writeHead(200, { "x-long": "a".repeat(40_000) }).end();
+  if (path === "/garbled") {
+    return void response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip");
+  }
   if (path === "/bomb") {
     const headers = { "content-type": "text/plain", "content-encoding": "gzip" };
     return void response.writeHead(200, headers).end(gzipSync(Buffer.alloc(34_000_000)));
@@ -140,6 +151,13 @@ describe("a document at a URL", () => {
     expect(await problemOf(url("/bomb"))).toMatch(/has more than 33554432 bytes/);
     const hasty = new DocumentFetcher({ egress, maxDurationMs: 50 });
     expect(await problemOf(url("/slow"), hasty)).toMatch(/it took longer than 0.05 seconds/);
+    expect(
+      await problemOf(url("/slow-body"), new DocumentFetcher({ egress, maxDurationMs: 500 })),
+    ).toMatch(/it took longer than 0.5 seconds/);
+    expect(await problemOf(url("/broken"))).toMatch(/the response broke off: aborted/);
+    expect(await problemOf(url("/garbled"))).toMatch(/the response broke off: incorrect header/);
+    expect(await problemOf(url("/loop"))).toMatch(/has more than 5 redirects/);
+    expect(await problemOf(url("/headers"))).toMatch(/Header overflow/);
     for (const at of ["http://a.test/page", "https://ann:secret@a.test/page", "page"]) {
       expect(await problemOf(at)).toMatch(/^url is no URL of https/);
     }
