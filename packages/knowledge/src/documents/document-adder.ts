@@ -77,8 +77,10 @@ export class DocumentAdder {
     assertPlainName(draft.name);
     const { mediaType } = documentFormat(draft.name, draft.mediaType);
     // Nobody parses for a collection that they cannot change.
-    const { record } = await changeableRow(this.#stores.table, of, signal);
+    await changeableRow(this.#stores.table, of, signal);
     const { parsed, ...read } = await this.#intake.read(tenant, draft, signal);
+    // As it is now: what was removed meanwhile has no room to give.
+    const { record } = await changeableRow(this.#stores.table, of, signal);
     const { passages, pageCount } = parsed;
     const documentId = documentIdOf(tenant, of.collectionId, draft.name);
     const document = create(DocumentSchema, {

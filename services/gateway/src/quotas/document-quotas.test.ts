@@ -5,6 +5,7 @@ import { MemoryObjects } from "@reeve/jetstream/objects/memory";
 import { MemoryTable } from "@reeve/jetstream/table/memory";
 import { CollectionEditor } from "@reeve/knowledge/collection-editor";
 import { maxTextObjectBytes } from "@reeve/knowledge/records/knowledge-limits";
+import type { ParseDocument } from "@reeve/knowledge/parse/parse-document";
 import { SynonymEmbedder } from "@reeve/knowledge/test/synonym-embedder";
 import { draftOf, parseText } from "@reeve/knowledge/test/text-parser";
 import type { Embedder } from "@reeve/knowledge/vectors/embedder";
@@ -39,11 +40,8 @@ async function world(...given: readonly Partial<Quota>[]) {
       clock,
       documentsOf: documentsIn(table),
     });
-  const gateway = (embedder?: Embedder) =>
-    new CollectionEditor(
-      { table, objects },
-      { parse: parseText, now: clock.now, embedder, room: room() },
-    );
+  const gateway = (embedder?: Embedder, parse: ParseDocument = parseText) =>
+    new CollectionEditor({ table, objects }, { parse, now: clock.now, embedder, room: room() });
   for (const user of [ann, bob, eve]) {
     const draft = { collectionId: user.subject, title: "", readers: [] };
     await gateway().create(user, draft, never);
@@ -106,6 +104,19 @@ test("gateways that race store exactly what a quota allows", async () => {
   const settled = await Promise.allSettled(racing);
   expect(settled.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
   expect((await gateway().get(ann, "ann", never)).documents).toHaveLength(3);
+});
+
+// Requirement: KNOW-9
+test("a document that is removed while its successor is read gives its room to one document only", async () => {
+  const { add, gateway, stored } = await world({ documents: 1 });
+  const { document } = await add(ann, "a.md");
+  const reading = gateway(undefined, async (...given) => {
+    await gateway().deleteDocument(ann, "ann", document.documentId, never);
+    await add(bob, "b.md");
+    return await parseText(...given);
+  });
+  await expect(add(ann, "a.md", "replaced", reading)).rejects.toMatchObject(exceeded);
+  expect(await stored()).toBe(1);
 });
 
 // Requirement: KNOW-9
