@@ -239,6 +239,10 @@ test("code that crashes is an error of its case, with its exception", async () =
   const { code, stdout } = await evalRun(write("coded.yaml", withCode("crash")));
   expect(code).toBe(1);
   expect(stdout).toMatch(/ERROR .*code days: its code failed: ZeroDivisionError: division by zero/);
+  const raised = { problem: problem.replace("division by zero", "division\\nby zero") };
+  verdicts.set("lines", raised);
+  const lines = await evalRun(write("coded.yaml", withCode("lines")));
+  expect(lines.stdout).toMatch(/its code failed: ZeroDivisionError: division /);
   verdicts.set("late", { problem: "took longer than 60 seconds" });
   const late = await evalRun(write("coded.yaml", withCode("late")));
   expect(late.stdout).toMatch(/ERROR .*code days: its code failed: took longer than 60 seconds/);

@@ -60,11 +60,14 @@ function failed(detail: string): Omit<Grade, "name"> {
   return { passed: false, error: true, detail };
 }
 
-/** Returns the exception of Python that a problem of the run ends with, or the problem. */
+/** Returns the first line of the exception of Python that a problem of the run ends with, or the problem. */
 function exceptionIn(problem: string): string {
   const report = failure.safeParse(parsedOr(problem.slice(problem.indexOf("{"))));
   const lines = report.data?.stderr.split("\n").filter((line) => line !== "") ?? [];
-  return lines.findLast((line) => !line.startsWith("[") && !line.startsWith(" ")) ?? problem;
+  const isMessage = (line: string) => !line.startsWith("[") && !line.startsWith(" ");
+  // It follows the indented lines of the traceback, and may have more lines itself.
+  const start = lines.findLastIndex((line) => line.startsWith(" ")) + 1;
+  return lines.slice(start).find(isMessage) ?? lines.findLast(isMessage) ?? problem;
 }
 
 function parsedOr(text: string): unknown {

@@ -21,6 +21,8 @@ const ofDocument: ReadonlySet<string> = new Set([
   "DOCUMENT_UNREACHABLE",
   "DOCUMENT_NOT_FOUND",
   "REVISION_CONFLICT",
+  "COLLECTION_FULL",
+  "QUOTA_EXCEEDED",
 ]);
 
 /** Returns the command that fetches documents again. */
