@@ -37,6 +37,6 @@ export function namesAfter(before: StoredVectors | undefined): string[] {
 
 function isNameOf(name: string, { model, dimensions }: EmbeddingModel): boolean {
   return dimensions === undefined
-    ? name.startsWith(`${model}/`)
+    ? name.slice(0, name.lastIndexOf("/")) === model
     : name === `${model}/${dimensions}`;
 }
