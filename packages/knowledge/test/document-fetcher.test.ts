@@ -148,6 +148,7 @@ describe("a document at a URL", () => {
   // Requirement: KNOW-8
   test("is refused by name when it is no document, too large, or too slow", async () => {
     expect(await problemOf(url("/missing"))).toMatch(/a\.test:\d+ answers 404/);
+    expect(await problemOf(url("/missing?key=secret"))).not.toContain("secret");
     expect(await problemOf(url("/bomb"))).toMatch(/has more than 33554432 bytes/);
     const hasty = new DocumentFetcher({ egress, maxDurationMs: 50 });
     expect(await problemOf(url("/slow"), hasty)).toMatch(/it took longer than 0.05 seconds/);

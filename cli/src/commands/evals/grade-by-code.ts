@@ -64,10 +64,14 @@ function failed(detail: string): Omit<Grade, "name"> {
 function exceptionIn(problem: string): string {
   const report = failure.safeParse(parsedOr(problem.slice(problem.indexOf("{"))));
   const lines = report.data?.stderr.split("\n").filter((line) => line !== "") ?? [];
-  const isMessage = (line: string) => !line.startsWith("[") && !line.startsWith(" ");
   // It follows the indented lines of the traceback, and may have more lines itself.
   const start = lines.findLastIndex((line) => line.startsWith(" ")) + 1;
   return lines.slice(start).find(isMessage) ?? lines.findLast(isMessage) ?? problem;
+}
+
+/** Whether a line is neither one of the traceback, nor a remark of the sandbox. */
+function isMessage(line: string): boolean {
+  return !line.startsWith("[") && !line.startsWith(" ");
 }
 
 function parsedOr(text: string): unknown {

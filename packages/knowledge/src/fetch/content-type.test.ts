@@ -4,11 +4,11 @@ import { contentTypeOf, inUtf8 } from "./content-type.ts";
 const pdf = Buffer.from("%PDF-1.4\n\u00E2\u00E3", "latin1");
 const archive = Buffer.from("PK\u0003\u0004......[Content_Types].xml\u00E2", "latin1");
 
+const read = (bytes: Uint8Array, header: string) =>
+  Buffer.from(inUtf8(bytes, contentTypeOf(bytes, header).charset));
+
 // Requirement: KNOW-8
 describe("a document whose server names a charset", () => {
-  const read = (bytes: Uint8Array, header?: string) =>
-    Buffer.from(inUtf8(bytes, contentTypeOf(bytes, header).charset));
-
   test("keeps its bytes if it is no text", () => {
     for (const type of ["application/pdf", "text/plain", "application/octet-stream"]) {
       expect(read(pdf, `${type};charset=ISO-8859-1`)).toEqual(pdf);

@@ -168,12 +168,17 @@ function shortened(header: string | undefined = ""): string {
   return header.length > maxValidatorCharacters ? "" : header;
 }
 
-function unreachable({ href }: URL, problem: string): Failure {
-  const message = `the document at ${href.slice(0, 300)} was not fetched: ${problem}`;
+function unreachable(url: URL, problem: string): Failure {
+  const message = `the document at ${shownUrl(url)} was not fetched: ${problem}`;
   return new Failure("precondition", ErrorReason.DOCUMENT_UNREACHABLE, message);
 }
 
-function tooLarge({ href }: URL): Failure {
-  const message = `the document at ${href.slice(0, 300)} has more than ${maxDocumentBytes} bytes; divide it into smaller ones`;
+function tooLarge(url: URL): Failure {
+  const message = `the document at ${shownUrl(url)} has more than ${maxDocumentBytes} bytes; divide it into smaller ones`;
   return new Failure("exhausted", ErrorReason.DOCUMENT_TOO_LARGE, message);
+}
+
+/** Returns a URL for messages, which are often logged: without its query, which may have a secret. */
+function shownUrl({ origin, pathname }: URL): string {
+  return `${origin}${pathname}`.slice(0, 300);
 }

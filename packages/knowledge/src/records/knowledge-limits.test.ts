@@ -17,14 +17,15 @@ test("a collection that is full fits into memory without its vectors, and not wi
   expect(hasRoomForVectors(full({ dimensions: 1_024 }))).toBe(false);
 });
 
+/** Returns as many documents as a collection may have, with long names, from a URL. */
+function fetchedFrom(url: string) {
+  const document = { name: "n".repeat(255), sha256: "0".repeat(64), origin: { url } };
+  return Array.from({ length: 500 }, () => create(StoredDocumentSchema, { document }));
+}
+
 test("a collection is full before its record is larger than a message of the store", () => {
-  const of = (url: string) =>
-    Array.from({ length: 500 }, () => {
-      const document = { name: "n".repeat(255), sha256: "0".repeat(64), origin: { url } };
-      return create(StoredDocumentSchema, { document });
-    });
-  expect(() => assertRoom("c", of("u".repeat(200)))).not.toThrow();
-  expect(() => assertRoom("c", of("u".repeat(2_048)))).toThrow(
+  expect(() => assertRoom("c", fetchedFrom("u".repeat(200)))).not.toThrow();
+  expect(() => assertRoom("c", fetchedFrom("u".repeat(2_048)))).toThrow(
     /collection c would have more than 786432 bytes of names and URLs of documents/,
   );
 });

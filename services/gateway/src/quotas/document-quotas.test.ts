@@ -147,13 +147,18 @@ test("embeddings without room are left out with a warning, also later, and are m
 // Requirement: KNOW-9
 test("a document is stored while runs change the count of the same quota all the time", async () => {
   const usage = new MemoryTable<QuotaUsage>();
-  const clock = { now: () => 0 };
-  const quotas = () => [quota({ documents: 1, runsPerDay: 1_000 })];
-  const ports = { quotas, usage, clock };
-  const none = async () => 0;
-  const countOpen = async () => ({ open: 0, queued: 0, missing: [] });
-  const exists = async () => true;
-  const runs = new RunQuotas({ ...ports, exists, countOpen, costOf: none, bytesOf: none });
+  const ports = {
+    quotas: () => [quota({ documents: 1, runsPerDay: 1_000 })],
+    usage,
+    clock: { now: () => 0 },
+  };
+  const runs = new RunQuotas({
+    ...ports,
+    exists: async () => true,
+    countOpen: async () => ({ open: 0, queued: 0, missing: [] }),
+    costOf: async () => 0,
+    bytesOf: async () => 0,
+  });
   let started = 0;
   const stored = { documents: 0, bytes: 0 };
   const documentsOf = async () => {
