@@ -1,6 +1,9 @@
 /** The token of this tab. It is kept for the tab only, and never in a place that outlives it. */
 const key = "reeve.token";
 
+/** What else a tab keeps for who has signed in begins so. It is forgotten with the session: the next person has not chosen it. */
+export const keptPrefix = "reeve.kept.";
+
 type Listener = () => void;
 const listeners = new Set<Listener>();
 let problem: string | undefined;
@@ -31,6 +34,7 @@ export function onSessionChange(listener: Listener): () => void {
 }
 
 export function signIn(token: string): void {
+  forgetKept();
   sessionStorage.setItem(key, token);
   offered = undefined;
   renewing = undefined;
@@ -57,6 +61,7 @@ export async function replaceToken(refused: string): Promise<string | undefined>
 }
 
 export function signOut(reason?: string): void {
+  forgetKept();
   sessionStorage.removeItem(key);
   renewing = undefined;
   change(reason);
@@ -79,6 +84,12 @@ export function takeTokenFromAddress(location: Location, history: History): void
   if (token === "" || token === session.token) return;
   offered = token;
   change(problem);
+}
+
+function forgetKept(): void {
+  for (const name of Object.keys(sessionStorage)) {
+    if (name.startsWith(keptPrefix)) sessionStorage.removeItem(name);
+  }
 }
 
 function change(reason: string | undefined): void {

@@ -11,7 +11,12 @@ import { Icon } from "../../ui/icons.tsx";
 import { MessageBox } from "../../ui/message-box.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { useLeaving } from "../../ui/use-leaving.ts";
-import { pageManifest, useChoiceOfPageTools, usePageTools } from "./page-tools/use-page-tools.ts";
+import {
+  offerPageToolsTo,
+  pageManifest,
+  useChoiceOfPageTools,
+  usePageTools,
+} from "./page-tools/use-page-tools.ts";
 import { FilePicker } from "../start/file-picker.tsx";
 import type { Uploads } from "../start/upload-files.ts";
 import { uploadFiles } from "../start/upload-files.ts";
@@ -63,13 +68,15 @@ export function ChatComposer(props: ChatComposerProps) {
         part: { case: "file", value: { artifactId } } as const,
       }));
       const chatContext = { kind: ChatContextKind.EDITOR, workflowId: workflowId ?? "" };
-      return await runs.startRun({
+      const started = await runs.startRun({
         ...turn,
         input: text,
         parts,
         ...(isEditor && { chatContext }),
         ...(hasPageTools && { clientTools: pageManifest() }),
       });
+      if (hasPageTools) offerPageToolsTo(started.run?.runId ?? "");
+      return started;
     },
   });
   const cancel = useMutation(RunService.method.cancelRun);

@@ -69,3 +69,32 @@ test("stops when another tab offers the tools, or the server refuses them", asyn
   const refused = await served([new ConnectError("no such run", Code.NotFound)]);
   expect(refused.outcome).toBe("no such run");
 });
+
+test("executes a call again that the server repeats after its answer could not be sent", async () => {
+  const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>();
+  const sent: unknown[] = [];
+  let opened = 0;
+  let failing = 6;
+  const outcome = await servePageTools(
+    {
+      async *open() {
+        if (opened++ > 1) throw ended;
+        yield call("c1", "get_selection");
+        await givenUp;
+        throw new ConnectError("lost", Code.Unavailable);
+      },
+      answer: async ({ callId }) => {
+        if (failing-- > 0) throw new ConnectError("down", Code.Unavailable);
+        sent.push(callId);
+      },
+      wait: async () => {
+        if (failing === 0) giveUp();
+      },
+    },
+    "page-1",
+    pageTools({ selection: () => "Lisbon", setTheme: () => undefined }),
+    new AbortController().signal,
+  );
+  expect(outcome).toBeUndefined();
+  expect(sent).toEqual(["c1"]);
+});

@@ -20,7 +20,7 @@ export interface PageToolPorts {
 
 const firstDelayMs = 250;
 const maxDelayMs = 5_000;
-/** How often an answer is sent until the server has it. The call then waits until its deadline. */
+/** How often an answer is sent until the server has it. It is sent again if the server then repeats the call on a new stream. */
 const maxSends = 6;
 
 /**
@@ -40,7 +40,10 @@ export async function servePageTools(
         failures = 0;
         if (event.case !== "call" || answered.has(event.value.callId)) continue;
         answered.add(event.value.callId);
-        void answerCall(ports, { clientId, tools, call: event.value }, signal);
+        const { callId } = event.value;
+        void answerCall(ports, { clientId, tools, call: event.value }, signal).then(
+          (isKnown) => isKnown || answered.delete(callId),
+        );
       }
     } catch (error) {
       if (signal.aborted) return undefined;
@@ -60,23 +63,25 @@ interface Answering {
   readonly call: OfferedCall;
 }
 
+/** Returns whether the server has the answer, or refused it for good. */
 async function answerCall(
   { answer, wait }: PageToolPorts,
   { clientId, tools, call }: Answering,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { runId, callId } = call;
   const request = { runId, callId, clientId, answer: executed(tools, call) };
   for (let sends = 0; sends < maxSends && !signal.aborted; sends++) {
     try {
       await answer(request, signal);
-      return;
+      return true;
     } catch (error) {
       // What is refused for good, such as after the deadline, is in the log of the run.
-      if (!isTransient(error)) return;
+      if (!isTransient(error)) return true;
       await wait(Math.min(firstDelayMs * 2 ** sends, maxDelayMs), signal);
     }
   }
+  return false;
 }
 
 function executed(tools: readonly PageTool[], { name, arguments: args = {} }: OfferedCall) {

@@ -2,13 +2,16 @@ import { createClient } from "@connectrpc/connect";
 import { ClientToolService } from "@reeve/contracts/tool";
 import { useEffect, useState } from "react";
 import { newId } from "../../../api/new-id.ts";
+import { keptPrefix } from "../../../api/session.ts";
 import { transport } from "../../../api/transport.ts";
 import { applyTheme, isTheme } from "../../../ui/theme.ts";
 import { manifestOf, pageTools } from "./page-tools.ts";
+import { runsAfter, runsOf } from "./runs-of-tab.ts";
 import { servePageTools } from "./serve-page-tools.ts";
 
-const chosenKey = "reeve.page-tools";
-const clientKey = "reeve.page-client";
+const chosenKey = `${keptPrefix}page-tools`;
+const clientKey = `${keptPrefix}page-client`;
+const runsKey = `${keptPrefix}page-runs`;
 
 const clientTools = createClient(ClientToolService, transport);
 
@@ -31,6 +34,11 @@ export function pageManifest() {
   return manifestOf(clientIdOfTab(), tools);
 }
 
+/** Remembers that this tab started a run with its tools, also after the page is loaded again. */
+export function offerPageToolsTo(runId: string): void {
+  sessionStorage.setItem(runsKey, runsAfter(sessionStorage.getItem(runsKey), runId));
+}
+
 /** Whether the person lets agents use the page. The choice is kept for the tab. */
 export function useChoiceOfPageTools(): readonly [boolean, (isChosen: boolean) => void] {
   const [isChosen, setChosen] = useState(() => sessionStorage.getItem(chosenKey) === "yes");
@@ -41,8 +49,13 @@ export function useChoiceOfPageTools(): readonly [boolean, (isChosen: boolean) =
   return [isChosen, choose];
 }
 
-/** Answers the calls of the active run while the person lets it. Returns why it does not. Undefined: it does, or need not. */
-export function usePageTools(isChosen: boolean, runId: string): string | undefined {
+/**
+ * Answers the calls of the active run while the person lets it, if this tab started the run with its tools: a run of another person in the
+ * thread must not read what this one selects. Returns why it does not. Undefined: it does, or need not.
+ */
+export function usePageTools(isChosen: boolean, activeRunId: string): string | undefined {
+  const isOwn = activeRunId !== "" && runsOf(sessionStorage.getItem(runsKey)).includes(activeRunId);
+  const runId = isOwn ? activeRunId : "";
   const [failed, setFailed] = useState<{ readonly runId: string; readonly why: string }>();
   useEffect(() => {
     if (!isChosen || runId === "") return undefined;
