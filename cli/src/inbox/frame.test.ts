@@ -98,6 +98,7 @@ test("before a grant is made, its whole rule and what it leaves free are shown",
   expect(exact).toContain(long);
   expect(exact).toContain("it leaves free: copy");
   expect(grantText('send(to = "ann")')).toContain("it leaves free: text, copy");
+  expect(grantText('send(to ~ "*")')).toContain("it leaves free: text, copy, to in part");
   expect(grantText("send")).toContain("all calls of the tool");
   expect(grantText("send(*)")).toContain("all calls of the tool");
   expect(grantText("send(")).toContain("the rule has");

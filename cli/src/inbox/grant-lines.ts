@@ -2,7 +2,7 @@ import type { JsonObject } from "@bufbuild/protobuf";
 import { freedomOf } from "@reeve/agent/permission/rule-freedom";
 import type { PermissionClass, ToolCall } from "@reeve/contracts/tool";
 import { oneLine } from "../render/plain-text.ts";
-import { shownExactly } from "../render/shown-exactly.ts";
+import { shownExactly } from "@reeve/contracts/content/shown-exactly";
 import type { ScreenLine } from "./screen-line.ts";
 
 /** What is shown of a tool that the deployment lists. */
@@ -34,9 +34,10 @@ function freedom(rule: string, args: JsonObject, inputSchema: JsonObject | undef
     case "all":
       return "it matches all calls of the tool, with any arguments";
     case "all but primary":
-      return "it leaves free: all arguments except the primary one";
+      return `it leaves free: all arguments except the primary one${freedom.isExact ? "" : ", and that one in part"}`;
     case "some": {
       const free = freedom.names.map((name) => oneLine(name, 64));
+      free.push(...freedom.inPart.map((name) => `${oneLine(name, 64)} in part`));
       if (freedom.hasOthers) free.push("any argument that the call leaves out");
       return free.length === 0
         ? "it leaves no argument free"

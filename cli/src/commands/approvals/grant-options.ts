@@ -9,7 +9,7 @@ import type { Command } from "commander";
 import { Option } from "commander";
 import { UsageError } from "../../exit-code.ts";
 import { oneLine } from "../../render/plain-text.ts";
-import { shellQuoted } from "../../render/shown-exactly.ts";
+import { shellQuoted } from "../../render/shell-quoted.ts";
 import { parseLimit, parseSeconds } from "../parse-option.ts";
 
 const scopes = {

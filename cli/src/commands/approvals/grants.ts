@@ -5,7 +5,7 @@ import { Command } from "commander";
 import type { Context } from "../../context.ts";
 import { withClient } from "../../context.ts";
 import { oneLine } from "../../render/plain-text.ts";
-import { shownExactly } from "../../render/shown-exactly.ts";
+import { shownExactly } from "@reeve/contracts/content/shown-exactly";
 import { printList } from "../print-list.ts";
 
 /** Lists and revokes the decisions of people about further calls. */

@@ -14,7 +14,7 @@ import { renderProgress } from "../approvals/approval-progress.ts";
 import { renderTimes } from "../approvals/approval-times.ts";
 import { renderPermission } from "../permission.ts";
 import { oneLine } from "../plain-text.ts";
-import { shownExactly } from "../shown-exactly.ts";
+import { shownExactly } from "@reeve/contracts/content/shown-exactly";
 
 /** The width of the names of the lines. */
 const labelWidth = 11;

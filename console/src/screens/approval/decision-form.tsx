@@ -40,8 +40,9 @@ export function DecisionForm(props: DecisionFormProps) {
   const { isEmergencyOnly = false } = props;
   const { question } = approval;
   const [reason, setReason] = useState("");
-  // A rule cannot change arguments, answer a question, or replace a passkey.
-  const mayGrant = question === undefined && !isEditing && !approval.needsPasskey;
+  // A rule cannot change arguments, answer a question, replace a passkey, or be about a delegate.
+  const mayGrant =
+    question === undefined && !isEditing && !approval.needsPasskey && approval.delegateId === "";
   const isBlocked = isPending || (isEditing && !isValid);
   const reasonField = (
     <label className="field">

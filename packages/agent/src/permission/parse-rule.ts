@@ -40,10 +40,9 @@ function ruleOf(scanner: RuleScanner): CallPattern {
   if (inner.trim() === "*") return { tool, conditions: [] };
   if (inner.trim() === "") throw new RuleSyntaxError("has nothing in parentheses; leave them out");
   if (!startsCondition(inner)) {
-    return {
-      tool,
-      conditions: [{ path: undefined, isNegated: false, matcher: valid(globMatcher(inner)) }],
-    };
+    const matcher = valid(globMatcher(inner));
+    const isExact = !inner.includes("*");
+    return { tool, conditions: [{ path: undefined, isNegated: false, isExact, matcher }] };
   }
   return { tool, conditions: conditionsOf(new RuleScanner(inner)) };
 }
@@ -84,7 +83,8 @@ function conditionOf(scanner: RuleScanner): ArgumentCondition {
   const operator = scanner.take("=~") ? "=~" : scanner.take("~") ? "~" : scanner.take("=") && "=";
   if (operator === false) throw scanner.unexpected("one of ~ = =~ !~ != !=~");
   scanner.skipSpaces();
-  return { path, isNegated, matcher: valid(matcherOf(scanner, operator)) };
+  const isExact = operator === "=" && !isNegated;
+  return { path, isNegated, isExact, matcher: valid(matcherOf(scanner, operator)) };
 }
 
 function matcherOf(scanner: RuleScanner, operator: "~" | "=" | "=~"): MatcherOrProblem {

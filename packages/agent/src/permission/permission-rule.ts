@@ -24,6 +24,8 @@ export interface ArgumentCondition {
   /** Undefined: the primary argument of the tool. */
   readonly path: readonly PathStep[] | undefined;
   readonly isNegated: boolean;
+  /** Whether one text fits only. */
+  readonly isExact: boolean;
   readonly matcher: TextMatcher;
 }
 

@@ -4,6 +4,7 @@ import type { RuleFreedom } from "@reeve/agent/permission/rule-freedom";
 import { freedomOf } from "@reeve/agent/permission/rule-freedom";
 import type { Approval } from "@reeve/contracts/approval";
 import { GrantScope } from "@reeve/contracts/approval";
+import { shownExactly } from "@reeve/contracts/content/shown-exactly";
 import { useState } from "react";
 import { nameOfAgent } from "../../../format/names.ts";
 import type { GrantDraft } from "./grant-draft.ts";
@@ -26,6 +27,7 @@ export function GrantForm({ approval, schema, isDisabled, onGrant }: GrantFormPr
   const [uses, setUses] = useState("10");
   const [hours, setHours] = useState("1");
   const freedom = freedomOf(rule.trim(), args, schema);
+  const exactly = shownExactly(rule.trim());
   const grant = readGrantDraft({ rule, scope, uses, hours });
   const isReadable = freedom.kind !== "unreadable" && grant !== undefined;
   const scopes = [
@@ -41,12 +43,19 @@ export function GrantForm({ approval, schema, isDisabled, onGrant }: GrantFormPr
       </p>
       <label className="field">
         <span>Rule</span>
-        <input
+        <textarea
           className="input mono"
+          rows={Math.min(8, 1 + Math.ceil(rule.length / 60))}
+          spellCheck={false}
           value={rule}
           onChange={({ target }) => setRule(target.value)}
         />
       </label>
+      {exactly !== rule.trim() && (
+        <p className="hint">
+          It has characters that cannot be seen. As JSON: <code>{exactly}</code>
+        </p>
+      )}
       <p className="hint">{rule.trim() === "" ? noExactRule : textOf(freedom)}</p>
       <div className="row">
         <label className="field">
@@ -112,10 +121,11 @@ function textOf(freedom: RuleFreedom): string {
     case "all":
       return "It matches all calls of the tool, with any arguments.";
     case "all but primary":
-      return "It leaves free: all arguments except the primary one.";
+      return `It leaves free: all arguments except the primary one${freedom.isExact ? "" : ", and that one in part"}.`;
     case "some": {
       const others = freedom.hasOthers ? ["any argument that the call leaves out"] : [];
-      const free = [...freedom.names, ...others];
+      const inPart = freedom.inPart.map((name) => `${name} in part`);
+      const free = [...freedom.names, ...inPart, ...others].map(shownExactly);
       return free.length === 0
         ? "It leaves no argument free."
         : `It leaves free: ${free.join(", ")}.`;

@@ -1,15 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { shellQuoted, shownExactly } from "./shown-exactly.ts";
+import { shellQuoted } from "./shell-quoted.ts";
 
 const odd = "a\u00a0\\ 'b'  \"c\"\n\t\u202e\u{e0041}\u200b";
-
-test("a text is shown as it is, or as JSON that stands for the same text", () => {
-  expect(shownExactly('run(a = "b  c")')).toBe('run(a = "b  c")');
-  const shown = shownExactly(odd);
-  expect(shown).toMatch(/^[\x20-\x7e]+$/);
-  expect(JSON.parse(shown)).toBe(odd);
-});
 
 test("a quoted text is one word of a shell", () => {
   for (const text of [odd, "it's", "", "$(id) `id`"]) {
