@@ -84,6 +84,8 @@ export function describeWorkflows(fixture: () => ConsoleFixture): void {
     await node(/^check, Approval, waiting for a decision/).waitFor();
     await node(/^yes, Output, waiting/).waitFor();
     await expectAccessible(page);
+    // A rule cannot decide in place of a node that asks.
+    expect(await page.getByRole("button", { name: "Approve further calls, too" }).count()).toBe(0);
     await page.getByRole("button", { name: "Approve" }).click();
     await node(/^check, Approval, approved/).waitFor();
     await node(/^yes, Output, done/).waitFor();

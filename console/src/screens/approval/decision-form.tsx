@@ -9,6 +9,7 @@ import { ProblemView } from "../../ui/problem-view.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { BreakGlass } from "./break-glass.tsx";
 import type { GrantDraft } from "./grant/grant-draft.ts";
+import { mayGrant } from "./grant/may-grant.ts";
 
 /** The language of rules is large, and loaded when a rule is made. */
 const loadGrantForm = retried(() => import("./grant/grant-form.tsx"));
@@ -40,9 +41,6 @@ export function DecisionForm(props: DecisionFormProps) {
   const { isEmergencyOnly = false } = props;
   const { question } = approval;
   const [reason, setReason] = useState("");
-  // A rule cannot change arguments, answer a question, replace a passkey, or be about a delegate.
-  const mayGrant =
-    question === undefined && !isEditing && !approval.needsPasskey && approval.delegateId === "";
   const isBlocked = isPending || (isEditing && !isValid);
   const reasonField = (
     <label className="field">
@@ -104,7 +102,7 @@ export function DecisionForm(props: DecisionFormProps) {
           </Choice>
         )}
       </div>
-      {mayGrant && (
+      {!isEditing && mayGrant(approval) && (
         <Disclosure summary="Approve further calls, too" name="grant">
           <Suspense fallback={<p className="loading">Loading the form …</p>}>
             <GrantForm
