@@ -11,17 +11,24 @@ interface Begun {
 
 let begun: Begun | undefined;
 
-/** Requests the events of a run for the feed that takes the stream. */
+/** Requests the events of a run for the feed that follows them. */
 export function beginWatch(runId: string): void {
   const { token } = currentSession();
   const request = watchRequest(runId, { afterSequence: 0, resumeToken: "" });
-  begun = { runId, token, watch: new BegunWatch((signal) => runs.watchRun(request, { signal })) };
+  const watch = new BegunWatch(
+    (signal) => runs.watchRun(request, { signal }),
+    () => {
+      if (begun?.watch === watch) begun = undefined;
+    },
+  );
+  begun?.watch.giveUp();
+  begun = { runId, token, watch };
 }
 
-/** Returns the stream of a run if one was begun in the same session. Each is returned once. */
-export function takeBegunWatch(runId: string): BegunWatch | undefined {
-  if (begun?.runId !== runId || begun.token !== currentSession().token) return undefined;
-  const { watch } = begun;
-  begun = undefined;
-  return watch;
+/** Returns the stream of a run if one was begun in the same session, and nobody has followed it. */
+export function begunWatch(runId: string): BegunWatch | undefined {
+  if (begun === undefined || begun.runId !== runId) return undefined;
+  if (begun.token === currentSession().token) return begun.watch;
+  begun.watch.giveUp();
+  return undefined;
 }

@@ -5,7 +5,7 @@ import type { RunEventSchema, WatchRunResponse } from "@reeve/contracts/run";
 import { RunStatus, WatchRunResponseSchema } from "@reeve/contracts/run";
 import { expect, test } from "vitest";
 import type { OpenWatch, RunSnapshot } from "./run-feed.ts";
-import { BegunWatch } from "./begun-watch.ts";
+import { BegunWatch, watchRequest } from "./begun-watch.ts";
 import { RunFeed } from "./run-feed.ts";
 
 const text = (sequence: number, text: string): MessageInitShape<typeof RunEventSchema> => ({
@@ -158,3 +158,45 @@ test("a watch that began before and failed is opened again", async () => {
   await ended;
   expect(feed.snapshot().run.root.items).toMatchObject([{ text: "one" }]);
 });
+
+test("a rendering that is discarded takes no stream from the one that is shown", async () => {
+  let opened = 0;
+  const begun = new BegunWatch(async function* () {
+    opened++;
+    yield message({ events: [text(1, "one ")], throughSequence: 1 });
+    yield message({ events: [text(2, "two")], throughSequence: 2, endStatus: RunStatus.COMPLETED });
+  });
+  await begun.arrived;
+  const discarded = new RunFeed("run_1", { ...still, open: refuse }, begun);
+  const shown = new RunFeed("run_1", { ...still, open: refuse }, begun);
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  shown.subscribe(() => {
+    if (shown.snapshot().state === "ended") resolve();
+  });
+  shown.follow();
+  await ended;
+  expect(opened).toBe(1);
+  expect(shown.snapshot().run.events.map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect(discarded.snapshot().run.events).toHaveLength(1);
+});
+
+test.each(["before", "after"])(
+  "a begun watch of a run that has ended is closed if it arrives %s the run is shown",
+  async (order) => {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+    let taken = 0;
+    const begun = new BegunWatch(
+      async function* (signal) {
+        signal.addEventListener("abort", () => close());
+        yield* openOne(watchRequest("run_1", { afterSequence: 0, resumeToken: "" }), signal);
+      },
+      () => void taken++,
+    );
+    if (order === "before") await begun.arrived;
+    const feed = new RunFeed("run_1", { ...still, open: refuse }, begun);
+    feed.follow();
+    await closed;
+    expect(taken).toBe(1);
+    expect(feed.snapshot()).toMatchObject({ state: "ended", run: { events: [{ sequence: 1 }] } });
+  },
+);

@@ -61,8 +61,7 @@ export class RunFeed {
     this.#run = emptyRun(runId);
     this.#snapshot = { run: this.#run, state: "connecting", problem: undefined };
     this.#begun = begun;
-    const first = begun?.takeFirst();
-    if (first !== undefined) this.#receive(first);
+    if (begun?.first !== undefined) this.#receive(begun.first);
   }
 
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -74,7 +73,10 @@ export class RunFeed {
 
   /** Follows the run until the returned function is called, or the run has ended. */
   follow(): () => void {
-    if (this.#snapshot.state === "ended") return () => undefined;
+    if (this.#snapshot.state === "ended") {
+      this.#begun?.giveUp();
+      return () => undefined;
+    }
     const following = new AbortController();
     this.#following?.abort();
     this.#following = following;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { runs } from "../../api/transport.ts";
-import { takeBegunWatch } from "./begin-watch.ts";
+import { begunWatch } from "./begin-watch.ts";
 import type { FeedParts, RunSnapshot } from "./run-feed.ts";
 import { RunFeed } from "./run-feed.ts";
 
@@ -52,7 +52,7 @@ async function drawn(): Promise<void> {
 
 /** Follows a run as long as the component is shown, and the tab is visible. */
 export function useRunFeed(runId: string): RunSnapshot {
-  const feed = useMemo(() => new RunFeed(runId, parts, takeBegunWatch(runId)), [runId]);
+  const feed = useMemo(() => new RunFeed(runId, parts, begunWatch(runId)), [runId]);
   useEffect(() => followWhileVisible(feed), [feed]);
   return useSyncExternalStore(feed.subscribe, feed.snapshot);
 }
