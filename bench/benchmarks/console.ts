@@ -24,6 +24,9 @@ const events = runs * 10;
 const views = 10;
 /** How many rows of the list are certainly on the screen. */
 const shownRows = 10;
+/** How long the frame with the content of a screen is waited for, and how often it is asked for. */
+const maxViewMs = 60_000;
+const viewCheckMs = 20;
 const bigRun = "run_big0000000000000000000000";
 const log = createLogger("bench", "silent");
 
@@ -38,12 +41,17 @@ export const consoleScreens: Benchmark = {
     await writeRuns(cluster, signal);
     await writeEvents(cluster, signal);
     const browser = await openBrowser();
+    // What waits for a page fails when the page is gone; a page that hangs answers nothing.
+    const close = () => void browser.close();
+    signal.addEventListener("abort", close, { once: true });
     try {
+      signal.throwIfAborted();
       yield await firstViews(browser, cluster, "/runs", ".row-link");
       yield* listOfRuns(browser, cluster);
       yield await firstViews(browser, cluster, `/runs/${bigRun}`, ".message.user");
       yield* viewsOfRun(browser, cluster);
     } finally {
+      signal.removeEventListener("abort", close);
       await browser.close();
     }
   },
@@ -163,12 +171,13 @@ function observe(token: string, content: string): string {
 }
 
 async function firstViewOf(page: Page): Promise<number> {
-  for (;;) {
+  for (let left = maxViewMs / viewCheckMs; left > 0; left--) {
     // Evaluated by the debugger: the policy of the page refuses a text that the page itself would evaluate.
     const viewMs = await page.evaluate("observed.firstViewMs");
     if (viewMs !== undefined) return Number(viewMs);
-    await setTimeout(20);
+    await setTimeout(viewCheckMs);
   }
+  throw new Error(`the browser drew no frame of ${page.url()} within ${maxViewMs} ms`);
 }
 
 /** What the page has measured. */
