@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { Link } from "@tanstack/react-router";
 import type { ThreadMessage } from "@reeve/contracts/thread";
 import { Role, ThreadService } from "@reeve/contracts/thread";
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { problemOf } from "../../api/problem.ts";
 import { plural } from "../../format/amounts.ts";
 import { Markdown } from "../../ui/content/markdown.tsx";
@@ -10,13 +10,11 @@ import { MessageParts } from "../../ui/content/message-parts.tsx";
 import { Disclosure } from "../../ui/disclosure.tsx";
 import { ProblemView } from "../../ui/problem-view.tsx";
 import { buildWorkflowName } from "../workflows/plan/read-plan.ts";
+import { keepTurns } from "./keep-turns.ts";
 import { LiveTurn } from "./live-turn.tsx";
 import { PastPlan } from "./past-plan.tsx";
 import { placeTurns } from "./place-turns.ts";
 import { StoredTree } from "./stored-tree.tsx";
-
-/** How many turns that have ended stay as they were shown live. The oldest are shown as they are stored then. */
-const maxWatched = 20;
 
 interface TurnsProps {
   readonly threadId: string;
@@ -32,9 +30,14 @@ interface TurnsProps {
  */
 export function Turns({ threadId, turns, activeRunId }: TurnsProps) {
   const [watched, setWatched] = useState<readonly string[]>([]);
+  const [eventsOf, setEventsOf] = useState<ReadonlyMap<string, number>>(new Map());
   if (activeRunId !== "" && !watched.includes(activeRunId)) {
-    setWatched([...watched, activeRunId].slice(-maxWatched));
+    setWatched(keepTurns(watched, activeRunId, eventsOf));
   }
+  const onEnded = useCallback(
+    (runId: string, events: number) => setEventsOf((before) => new Map(before).set(runId, events)),
+    [],
+  );
   const { data, error, refetch } = useQuery(ThreadService.method.listThreadMessages, {
     threadId,
     pageSize: 1_000,
@@ -50,7 +53,7 @@ export function Turns({ threadId, turns, activeRunId }: TurnsProps) {
         {placeTurns(messages, watched).map((part) => (
           <li key={part.key}>
             {part.kind === "live" ? (
-              <LiveTurn runId={part.runId} />
+              <LiveTurn runId={part.runId} onEnded={onEnded} />
             ) : (
               <Message message={part.message} isLast={part.message === messages.at(-1)} />
             )}

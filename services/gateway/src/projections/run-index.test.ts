@@ -57,6 +57,19 @@ const batches: readonly (readonly (ExternalFact & {
   ],
   [approval(ApprovalState.APPROVED)],
   [{ case: "runClaimed", value: { worker: "v" } }],
+  // A delegate and a subtask below it fail, and one succeeds.
+  [{ case: "subtask", value: { subtaskId: "s", agentId: "helper" } }],
+  [
+    {
+      case: "subtask",
+      value: { subtaskId: "s/1", ended: true, isError: true },
+      at: { parentId: "s" },
+    },
+  ],
+  [
+    { case: "subtask", value: { subtaskId: "s", agentId: "helper", ended: true, isError: true } },
+    { case: "subtask", value: { subtaskId: "t", ended: true } },
+  ],
   // An event of a newer version.
   [{ case: undefined }],
   [
@@ -132,7 +145,9 @@ test("batches in order build the row without a read of the log", async () => {
   const { feed, acknowledged } = feedOf(runs.batches.filter(isWanted));
   await indexRuns(feed, { runs: table, log: { read }, logEnds: runs }, log, never);
   expect(acknowledged).toHaveLength(runs.batches.filter(isWanted).length);
-  expect(await rowIn({ runs: table })).toEqual(await truth(runs));
+  const row = await rowIn({ runs: table });
+  expect(row).toEqual(await truth(runs));
+  expect(row?.failedSubtasks).toBe(2);
 });
 
 test("batches of a run that arrive together are one write of its row", async () => {
