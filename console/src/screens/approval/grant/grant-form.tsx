@@ -45,6 +45,7 @@ export function GrantForm({ approval, schema, isDisabled, onGrant }: GrantFormPr
         <span>Rule</span>
         <textarea
           className="input mono"
+          aria-label="Rule"
           rows={Math.min(8, 1 + Math.ceil(rule.length / 60))}
           spellCheck={false}
           value={rule}
