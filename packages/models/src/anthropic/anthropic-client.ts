@@ -21,19 +21,27 @@ export function anthropicErrors(): SdkErrors | undefined {
   return loaded;
 }
 
-/** Returns a function that returns a client of the API of Anthropic, which makes no retries. The first call loads the SDK. */
+/**
+ * Returns a function that returns a client of the API of Anthropic, which makes no retries. The first call loads the SDK; if that
+ * fails, the next call loads it again.
+ */
 export function anthropicClient(options: ProviderOptions): () => Promise<Anthropic> {
-  let client: Promise<Anthropic> | undefined;
-  return () => (client ??= openClient(options));
+  let client: Anthropic | undefined;
+  return async () => {
+    const sdk = await loadAnthropic();
+    return (client ??= newClient(sdk, options));
+  };
 }
 
-async function openClient({
-  apiKey,
-  baseUrl = anthropicAddress,
-  idleTimeoutMs = defaultIdleTimeoutMs,
-  ignoresEnvironment = false,
-}: ProviderOptions): Promise<Anthropic> {
-  const { Anthropic } = await loadAnthropic();
+function newClient(
+  { Anthropic }: typeof Sdk,
+  {
+    apiKey,
+    baseUrl = anthropicAddress,
+    idleTimeoutMs = defaultIdleTimeoutMs,
+    ignoresEnvironment = false,
+  }: ProviderOptions,
+): Anthropic {
   const client = new Anthropic({
     apiKey,
     baseURL: baseUrl,

@@ -21,19 +21,27 @@ export function openaiErrors(): SdkErrors | undefined {
   return loaded;
 }
 
-/** Returns a function that returns a client of the OpenAI API, which makes no retries. The first call loads the SDK. */
+/**
+ * Returns a function that returns a client of the OpenAI API, which makes no retries. The first call loads the SDK; if that fails, the
+ * next call loads it again.
+ */
 export function openaiClient(options: ProviderOptions): () => Promise<OpenAI> {
-  let client: Promise<OpenAI> | undefined;
-  return () => (client ??= openClient(options));
+  let client: OpenAI | undefined;
+  return async () => {
+    const sdk = await loadOpenai();
+    return (client ??= newClient(sdk, options));
+  };
 }
 
-async function openClient({
-  apiKey,
-  baseUrl = openaiAddress,
-  idleTimeoutMs = defaultIdleTimeoutMs,
-  ignoresEnvironment = false,
-}: ProviderOptions): Promise<OpenAI> {
-  const { OpenAI } = await loadOpenai();
+function newClient(
+  { OpenAI }: typeof Sdk,
+  {
+    apiKey,
+    baseUrl = openaiAddress,
+    idleTimeoutMs = defaultIdleTimeoutMs,
+    ignoresEnvironment = false,
+  }: ProviderOptions,
+): OpenAI {
   const client = new OpenAI({
     apiKey,
     baseURL: baseUrl,
