@@ -14,7 +14,9 @@ for (const service of services) {
 }
 execFileSync(process.execPath, ["programs/reeve.mjs", "--version"], { stdio: "inherit" });
 
-const programs = new Set([...services, "reeve"].map((name) => `${name}.mjs`));
+// They are started with arguments by others, and act as soon as they are loaded.
+const others = ["document-reader", "page-reader", "keys"];
+const programs = new Set([...services, "reeve", ...others].map((name) => `${name}.mjs`));
 const parts = readdirSync("programs").filter(
   (name) => name.endsWith(".mjs") && !programs.has(name),
 );
