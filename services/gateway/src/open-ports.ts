@@ -34,7 +34,7 @@ import type { Embedder } from "@reeve/knowledge/vectors/embedder";
 import { LongTermMemory } from "@reeve/memory/long-term-memory";
 import { bootClock } from "@reeve/platform/async/boot-clock";
 import { Failure } from "@reeve/platform/failure";
-import { steadyClock, systemClock } from "@reeve/platform/async/clock";
+import { systemClock } from "@reeve/platform/async/clock";
 import type { Nats } from "@reeve/platform/nats/connect-nats";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import type { GatewayPorts } from "./app/gateway-ports.ts";
@@ -98,7 +98,7 @@ export async function openPorts(
   const runLog = await openRunLog(nats);
   const confirmed = confirmAbsence(runLog);
   const journal = await openCallJournal(nats);
-  const presence = new GatewayPresence(await openTable(nats, SweeperPresenceSchema), steadyClock);
+  const presence = new GatewayPresence(await openTable(nats, SweeperPresenceSchema), bootClock);
   const usage = await openTable(nats, QuotaUsageSchema);
   const artifactIndex = openArtifactIndex(await openTable(nats, ArtifactSchema), home, signal);
   const bytesOf = (of: Owners, until: AbortSignal) => bytesOfArtifacts(artifactIndex, of, until);

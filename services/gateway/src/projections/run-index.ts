@@ -42,8 +42,8 @@ export interface IndexPorts {
 }
 
 /**
- * Maintains the index of runs: a projection of their logs that can be discarded and rebuilt. Several gateways share the
- * work, so the batches of a run may arrive in any order and more than once. A row never becomes older, and is rebuilt from
+ * Maintains the index of runs: a projection of their logs that can be discarded and rebuilt. Two gateways may read
+ * at the same time, so the batches of a run may arrive in any order and more than once. A row never becomes older, and is rebuilt from
  * the log whenever a batch does not follow it. It shows at once that a run begins, waits, and has ended; anything else a moment later.
  */
 export async function indexRuns(

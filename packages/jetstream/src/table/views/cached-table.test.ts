@@ -214,4 +214,21 @@ describe("a table that other processes may write", () => {
     await writing;
     expect(await text()).toBe("two");
   });
+
+  test("has changed when no process relies on what was there before the change", async () => {
+    const { others, opened } = openShared();
+    const { table, text } = await opened;
+    const free = Promise.withResolvers<void>();
+    let waits = 0;
+    Object.defineProperty(others, "sole", {
+      get: () => (++waits === 1 ? Promise.resolve() : free.promise),
+    });
+    let hasReturned = false;
+    const writing = table.put(key, { text: "two" }, never).then(() => (hasReturned = true));
+    await expect.poll(() => text(), { interval: 1 }).toBe("two");
+    await expect.poll(() => waits, { interval: 1 }).toBe(2);
+    expect(hasReturned).toBe(false);
+    free.reject(new Error("this process ends"));
+    await writing;
+  });
 });

@@ -101,7 +101,11 @@ export function cachedTable<Record>(
     change: () => Promise<Result>,
   ): Promise<Result> => {
     await writers.untilNoOtherIsSole(signal);
-    return await creating(key, change);
+    const result = await creating(key, change);
+    // This process may have stood still before the change, for so long that another one has become the only writer, and holds the row as
+    // it was. The change is made, whatever becomes of the wait.
+    await writers.untilNoOtherIsSole(signal).catch(() => undefined);
+    return result;
   };
 
   const follow = async (signal: AbortSignal) => {

@@ -52,7 +52,7 @@ export class GatewayPresence {
   #periods = 0;
   #hasLeft = false;
 
-  /** `clock` is monotonic. `since` orders the gateways. Default: now. */
+  /** `clock` never jumps back, and counts the time for which the machine was suspended. `since` orders the gateways. Default: now. */
   constructor(table: PresenceTable, clock: Pick<Clock, "now">, since = timestampNow()) {
     this.#table = table;
     this.#clock = clock;
