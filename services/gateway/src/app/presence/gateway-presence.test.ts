@@ -106,6 +106,18 @@ describe("a gateway", () => {
     await free;
   });
 
+  test("waits for 25 seconds at most, as while the store does not answer", async () => {
+    const sweepers: Sweepers = new MemoryTable();
+    await row(sweepers, "killed", { isSole: true });
+    const a = present(sweepers);
+    const waiting = a.presence.untilNoOtherIsSole(never);
+    const refused = expect(waiting).rejects.toMatchObject({ kind: "unavailable" });
+    await expect.poll(() => a.presence.owned.length, { interval: 1 }).toBeGreaterThan(0);
+    a.clock.nowMs += 25_000;
+    await row(sweepers, "another");
+    await refused;
+  });
+
   test("that has left refuses what needs its presence", async () => {
     const a = present(new MemoryTable());
     await isSole(a);
@@ -127,6 +139,20 @@ describe("the logs of a store", () => {
     await expect.poll(reading, { interval: 1 }).toEqual([false, true]);
     await b.leave();
     await expect.poll(reading, { interval: 1 }).toEqual([true, false]);
+  });
+
+  test("are read by another gateway once the last one writes its presence no more", async () => {
+    const sweepers: Sweepers = new MemoryTable();
+    const since = timestampFromMs(2);
+    await row(sweepers, "killed", { since });
+    const a = present(sweepers, 1);
+    await a.presence.untilNoOtherIsSole(never);
+    a.clock.nowMs += 7_999;
+    expect(a.presence.reads(0)).toBe(false);
+    a.clock.nowMs += 1;
+    expect(a.presence.reads(0)).toBe(true);
+    await row(sweepers, "killed", { since });
+    await expect.poll(() => a.presence.reads(0), { interval: 1 }).toBe(false);
   });
 
   test("are shared shard by shard", async () => {

@@ -9,6 +9,7 @@ import type { Row, Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
 import { Notifier } from "@reeve/platform/async/coordination/notifier";
 import { Wakeup } from "@reeve/platform/async/coordination/wakeup";
+import { sleep } from "@reeve/platform/async/sleep";
 import { runTogether } from "@reeve/platform/async/run-together";
 import { Failure } from "@reeve/platform/failure";
 import { shardsOf } from "./shards-of.ts";
@@ -17,6 +18,12 @@ import { shardsOf } from "./shards-of.ts";
 const heartbeatMs = 5_000;
 /** For how long after the beginning of a write others certainly see the presence: shorter than until it expires. */
 const leaseMs = 8_000;
+/** After this time without a write of its presence, another gateway is taken for dead by those that would read logs instead of it. */
+const silentMs = 8_000;
+/** Interval between two looks for gateways that have become silent. */
+const silenceCheckMs = 1_000;
+/** How long to wait for one that acts alone: longer than its row can exist after its end, so only while the store does not answer. */
+const maxWaitMs = 25_000;
 /** Time limit for removing the presence at the end. */
 const removeTimeoutMs = 2_000;
 
@@ -47,6 +54,8 @@ export class GatewayPresence {
   #owned: readonly number[] = [];
   /** As of the last heartbeat. Undefined: there was none, or this gateway has left. */
   #others: readonly Row<SweeperPresence>[] | undefined;
+  /** When this gateway has last seen the presence of each other one written. */
+  readonly #heardMs = new Map<string, number>();
   #joinedUntilMs = -Infinity;
   #sole: Sole | undefined;
   #periods = 0;
@@ -73,25 +82,32 @@ export class GatewayPresence {
     return sole !== undefined && this.#clock.now() < sole.untilMs ? sole.period : undefined;
   }
 
-  /** Resolves when no other gateway acts alone. Throws a Failure of kind `unavailable` after this gateway has left. */
+  /**
+   * Resolves when no other gateway acts alone. Throws a Failure of kind `unavailable` after this gateway has left, and after 25
+   * seconds.
+   */
   async untilNoOtherIsSole(signal: AbortSignal): Promise<void> {
     using changes = this.#changed.subscribe();
+    const endMs = this.#clock.now() + maxWaitMs;
     while (!this.#seesNoOtherSole()) {
       if (this.#hasLeft) throw hasLeft();
-      await changes.wait(signal);
+      const leftMs = endMs - this.#clock.now();
+      if (leftMs <= 0) throw mayBeInUse();
+      await changes.waitFor(leftMs, signal);
     }
   }
 
   /**
    * Whether this gateway reads a shard of the store's logs for the indexes: the gateways that came last, in turns. So the successor
-   * of one that was killed does not wait until its presence expires. Two may read a shard for some seconds.
+   * of one that was killed does not wait until its presence expires, and without a successor another one reads after eight seconds. Two may
+   * read a shard for some seconds.
    */
   reads(shard: number): boolean {
     if (this.#others === undefined) return false;
     const readers = [
       { name: this.#self, since: this.#since },
       ...this.#others.flatMap(({ key, record: { since } }) =>
-        since ? [{ name: key, since }] : [],
+        since && !this.#isSilent(key) ? [{ name: key, since }] : [],
       ),
     ].toSorted(newestFirst);
     return readers[shard % readers.length]?.name === this.#self;
@@ -105,7 +121,11 @@ export class GatewayPresence {
   /** Is present until `signal` aborts. Throws when the store does not answer; this gateway then keeps its shards. */
   async share(signal: AbortSignal): Promise<void> {
     try {
-      await runTogether([(until) => this.#follow(until), (until) => this.#beats(until)], signal);
+      const jobs = [this.#follow, this.#beats, this.#noticesSilence];
+      await runTogether(
+        jobs.map((job) => (until) => job.call(this, until)),
+        signal,
+      );
     } finally {
       if (signal.aborted) await this.#leave();
     }
@@ -134,6 +154,7 @@ export class GatewayPresence {
     this.#owned = shardsOf(this.#self, names);
     const others = present.filter(({ key }) => key !== this.#self);
     this.#others = others;
+    this.#hear(others.map(({ key }) => key));
     this.#joinedUntilMs = beganMs + leaseMs;
     this.#sole =
       isSole && others.length === 0
@@ -148,12 +169,32 @@ export class GatewayPresence {
       if (change.kind === "current") continue;
       const key = change.kind === "written" ? change.row.key : change.key;
       if (key === this.#self) continue;
+      if (change.kind === "written") this.#heardMs.set(key, this.#clock.now());
       const known = this.#others?.find((other) => other.key === key);
       const isNews =
         change.kind === "written"
           ? known?.record.isSole !== change.row.record.isSole
           : known !== undefined;
       if (isNews) this.#beat.notify();
+    }
+  }
+
+  /** Those that were not heard before may have written their presence just now. */
+  #hear(others: readonly string[]): void {
+    const now = this.#clock.now();
+    const heard = others.map((key) => [key, this.#heardMs.get(key) ?? now] as const);
+    this.#heardMs.clear();
+    for (const [key, atMs] of heard) this.#heardMs.set(key, atMs);
+  }
+
+  #isSilent(key: string): boolean {
+    return this.#clock.now() >= (this.#heardMs.get(key) ?? Infinity) + silentMs;
+  }
+
+  async #noticesSilence(signal: AbortSignal): Promise<never> {
+    for (;;) {
+      await sleep(silenceCheckMs, signal);
+      if (this.#heardMs.size > 0) this.#changed.notify();
     }
   }
 
@@ -185,4 +226,10 @@ function newestFirst(a: Reader, b: Reader): number {
 function hasLeft(): Failure {
   const problem = "this gateway is shutting down; ask another one, or this one again later";
   return new Failure("unavailable", ErrorReason.DRAINING, problem);
+}
+
+function mayBeInUse(): Failure {
+  const problem =
+    "nothing was changed: another gateway may still use what was there before, or the store does not answer; try again in a few seconds";
+  return new Failure("unavailable", ErrorReason.UNAVAILABLE, problem);
 }
