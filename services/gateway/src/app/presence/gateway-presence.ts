@@ -54,8 +54,8 @@ export class GatewayPresence {
   #owned: readonly number[] = [];
   /** As of the last heartbeat. Undefined: there was none, or this gateway has left. */
   #others: readonly Row<SweeperPresence>[] | undefined;
-  /** When this gateway has last seen the presence of each other one written. */
-  readonly #heardMs = new Map<string, number>();
+  /** When this gateway has first seen the present revision of the row of each other one. */
+  readonly #heard = new Map<string, { readonly revision: number; readonly atMs: number }>();
   #joinedUntilMs = -Infinity;
   #sole: Sole | undefined;
   #periods = 0;
@@ -154,7 +154,8 @@ export class GatewayPresence {
     this.#owned = shardsOf(this.#self, names);
     const others = present.filter(({ key }) => key !== this.#self);
     this.#others = others;
-    this.#hear(others.map(({ key }) => key));
+    for (const other of others) this.#hear(other);
+    for (const key of this.#heard.keys()) if (!names.includes(key)) this.#heard.delete(key);
     this.#joinedUntilMs = beganMs + leaseMs;
     this.#sole =
       isSole && others.length === 0
@@ -169,7 +170,7 @@ export class GatewayPresence {
       if (change.kind === "current") continue;
       const key = change.kind === "written" ? change.row.key : change.key;
       if (key === this.#self) continue;
-      if (change.kind === "written") this.#heardMs.set(key, this.#clock.now());
+      if (change.kind === "written") this.#hear(change.row);
       const known = this.#others?.find((other) => other.key === key);
       const isNews =
         change.kind === "written"
@@ -179,22 +180,19 @@ export class GatewayPresence {
     }
   }
 
-  /** Those that were not heard before may have written their presence just now. */
-  #hear(others: readonly string[]): void {
-    const now = this.#clock.now();
-    const heard = others.map((key) => [key, this.#heardMs.get(key) ?? now] as const);
-    this.#heardMs.clear();
-    for (const [key, atMs] of heard) this.#heardMs.set(key, atMs);
+  #hear({ key, revision }: Row<unknown>): void {
+    if (this.#heard.get(key)?.revision === revision) return;
+    this.#heard.set(key, { revision, atMs: this.#clock.now() });
   }
 
   #isSilent(key: string): boolean {
-    return this.#clock.now() >= (this.#heardMs.get(key) ?? Infinity) + silentMs;
+    return this.#clock.now() >= (this.#heard.get(key)?.atMs ?? Infinity) + silentMs;
   }
 
   async #noticesSilence(signal: AbortSignal): Promise<never> {
     for (;;) {
       await sleep(silenceCheckMs, signal);
-      if (this.#heardMs.size > 0) this.#changed.notify();
+      if (this.#heard.size > 0) this.#changed.notify();
     }
   }
 
