@@ -33,6 +33,23 @@ export function importsOf(root: string, file: string): readonly Import[] {
   });
 }
 
+/**
+ * Returns what is loaded as soon as a file is: the sources, relative to the repository, and the specifiers of external modules. Dynamic
+ * imports and types are loaded later, or never.
+ */
+export function loadedWith(root: string, file: string): ReadonlySet<string> {
+  const loaded = new Set([file]);
+  for (const each of loaded) {
+    if (!/\.tsx?$/.test(each)) continue;
+    const source = readFileSync(join(root, each), "utf8");
+    const found = source.matchAll(
+      /^(?:import|export)\b(?!\s+type\b)[^"';]*?\bfrom\s+"([^"]+)"|^import\s+"([^"]+)"/gm,
+    );
+    for (const [, from, bare] of found) loaded.add(resolve(root, each, from ?? bare ?? ""));
+  }
+  return loaded;
+}
+
 function resolve(root: string, file: string, specifier: string): string {
   if (specifier.startsWith(".")) return normalize(join(dirname(file), specifier));
   const [, name = "", path = ""] = /^@reeve\/([a-z]+)\/(.+)$/.exec(specifier) ?? [];
