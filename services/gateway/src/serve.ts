@@ -74,8 +74,8 @@ interface GatewayDependencies {
   /** The open port of the process. Default: the gateway opens REEVE_LISTEN. */
   readonly listener?: Listener;
   /**
-   * Whether this process is the only gateway of its store, as it does not have to find out. A second gateway does little harm: the two
-   * repeat each other's work, and see each other's agents a moment later. Default: false, gateways share their work.
+   * Whether this process is known to be the only gateway of its store. A second gateway does little harm: the two repeat each
+   * other's work, and see each other's agents a moment later. Default: false, gateways share their work.
    */
   readonly isOnlyGateway?: boolean;
 }

@@ -40,9 +40,9 @@ interface Sole {
  * The presence of this gateway among the gateways of its store, and what follows from it: which shards of runs it sweeps, which logs it
  * reads for the indexes, and whether it is alone.
  *
- * Alone means: no other gateway changes an agent. Before a gateway acts alone, it says so in its row, and then finds no other row. A gateway
- * that finds such a row changes no agent until the row says otherwise, or has expired. The clock of each only measures how
- * long its own row is certainly there.
+ * A gateway that is alone knows that no other gateway changes an agent. Before it acts on that, it says so in its row and then finds no other
+ * row. A gateway that sees such a row changes no agent until the row says otherwise, or has expired. Each gateway uses its clock only to
+ * measure for how long its own row certainly exists.
  */
 export class GatewayPresence {
   readonly #table: PresenceTable;
