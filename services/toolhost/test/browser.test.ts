@@ -40,6 +40,12 @@ const pages: Readonly<Record<string, string>> = {
     const leave = (size) => location.href = location.href.replace(/a.test(.*)/, "b.test$1?#") + "x".repeat(size);</script>`,
   "/swapping": `<title>Cart</title><button id="a" onclick="document.title = 'Paid'">Cancel</button>
     <button onclick="document.querySelector('#a').textContent = 'Pay'">Swap</button>`,
+  "/waiting": `<title>Cart</title><button id="a" onclick="document.title = 'Paid'">Cancel</button><input id="b" aria-label="Note">
+    <button onclick="change(a, 'Pay')">Swap</button><button onclick="change(b, 'Password')">Switch</button><script>
+    const change = (element, name) => {
+      element.disabled = true;
+      setTimeout(() => { element.ariaLabel = name; element.disabled = false; }, 1_500);
+    };</script>`,
   "/titled": `<p>a<script>document.title = "t".repeat(8e6)</script>`,
   "/local": `<title>Local</title><a href="file:///etc/passwd">file</a><a href="data:text/html,a">data</a>
     <a href="chrome://version">chrome</a><a href="/download">download</a>`,
@@ -191,6 +197,20 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     const swapped = await called("browser_click", cancel);
     expect(swapped).toMatchObject({ isError: true });
     expect((await called("browser_read")).content).toMatch(/^Cart\n[^]*button "Pay"/);
+  });
+
+  // Requirement: HITL-2
+  test("does not use an element that changes while it cannot be used", async () => {
+    const { content } = await opened("/waiting");
+    await called("browser_click", elementOf(content, "Swap"));
+    const clicked = await called("browser_click", elementOf(content, "Cancel"));
+    expect(clicked).toMatchObject({ isError: true });
+    await called("browser_click", elementOf(content, "Switch"));
+    const typed = { ...elementOf(content, "Note"), text: "secret" };
+    expect(await called("browser_type", typed)).toMatchObject({ isError: true });
+    const read = await called("browser_read");
+    expect(read.content).toMatch(/^Cart\n[^]*button "Pay"[^]*textbox "Password"/);
+    expect(read.content).not.toContain("secret");
   });
 
   test("shows the address of a document with it, however long it is, or neither", async () => {

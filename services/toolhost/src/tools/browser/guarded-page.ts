@@ -90,6 +90,8 @@ export class GuardedPage implements AsyncDisposable {
   /** Clicks an element, if the page shows it as it was read, and returns what the page shows then. */
   async click(named: NamedElement, signal: AbortSignal): Promise<PageOutcome<PageView>> {
     return await this.#perform(signal, async () => {
+      // The page may change the element while this waits until it can be clicked.
+      await (await this.#element(named)).click({ trial: true });
       await (await this.#element(named)).click();
       return await this.#settledView(signal);
     });
@@ -101,6 +103,8 @@ export class GuardedPage implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<PageOutcome<PageView>> {
     return await this.#perform(signal, async () => {
+      const found = await (await this.#element(named)).elementHandle();
+      await found?.waitForElementState("editable");
       const target = await this.#element(named);
       await target.fill(text);
       if (submit) await target.press("Enter");
