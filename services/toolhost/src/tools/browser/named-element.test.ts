@@ -32,10 +32,21 @@ test.each([
   expect(elementProblem(view, { element, role, name, page })).toMatch(problem);
 });
 
-test.each(["https://bank.test/cart", "http://shop.test/cart", "https://shop.test/orders", ""])(
-  "refuses an element of the page %j, which is not shown",
-  (other) => {
-    const cancel = { element: "e2", role: "button", name: "Cancel", page: other };
-    expect(elementProblem(view, cancel)).toMatch(/^the page is https:\/\/shop\.test\/cart now/);
-  },
-);
+test.each([page, `${page}?step=2`, `${page}?step=2#total`])("knows the address %s", (shown) => {
+  const cancel = { element: "e2", role: "button", name: "Cancel", page: shown };
+  expect(elementProblem({ url: `${page}?step=2#total`, text: outline }, cancel)).toBeUndefined();
+});
+
+test.each([
+  "https://bank.test/cart",
+  "http://shop.test/cart",
+  "https://shop.test/orders",
+  "https://shop.test/cart?step=1",
+  "https://bank.test@shop.test/cart",
+  "",
+])("refuses an element of the page %j, which is not shown", (other) => {
+  const cancel = { element: "e2", role: "button", name: "Cancel", page: other };
+  expect(elementProblem(view, cancel)).toMatch(
+    /^the page is https:\/\/shop\.test\/cart\?step=2 now/,
+  );
+});

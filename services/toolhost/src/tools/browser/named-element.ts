@@ -8,7 +8,7 @@ export interface NamedElement {
   readonly role: string;
   /** Accessible name, or the text of an element that has none. */
   readonly name: string;
-  /** Address of the page. Its query and fragment may change. */
+  /** Address of the page, perhaps without its query and fragment. */
   readonly page: string;
 }
 
@@ -17,8 +17,8 @@ export function elementProblem(
   { url, text }: Pick<PageView, "url" | "text">,
   { element, role, name, page }: NamedElement,
 ): string | undefined {
-  if (placeOf(url) !== placeOf(page)) {
-    return `the page is ${placeOf(url)} now, and not ${placeOf(page).slice(0, maxChars)}; nothing was done: read it again`;
+  if (!isAddressOf(page, url)) {
+    return `the page is ${url.slice(0, maxChars)} now, and not ${page.slice(0, maxChars)}; nothing was done: read it again`;
   }
   const found = elementAt(text, element);
   if (found === undefined) return `the page has no element ${element} now; read it again`;
@@ -32,11 +32,16 @@ export function elementProblem(
 /** How much of an address or a name a message has. */
 const maxChars = 300;
 
-/** Returns the origin and the path of an address. */
-function placeOf(address: string): string {
+/**
+ * Whether a text is the address of a page, perhaps without its query and fragment. Compares texts: an address that is only parsed to the
+ * same origin and path can show a person another one, such as by a user name or by letters that look alike.
+ */
+function isAddressOf(text: string, url: string): boolean {
   // The model has read no more of it.
-  const url = URL.parse(address.slice(0, maxUrlChars));
-  return url === null ? address : `${url.origin}${url.pathname}`;
+  const address = url.slice(0, maxUrlChars);
+  const [path = ""] = address.split(/[?#]/);
+  const [withQuery = ""] = address.split("#");
+  return [address, withQuery, path, path.replace(/\/$/, "")].includes(text.trim());
 }
 
 function isSameText(one: string, other: string): boolean {
