@@ -100,6 +100,11 @@ const shouted = {
   required: ["said"],
 };
 
+/** More properties than a validator is compiled for. */
+const many = Object.fromEntries(
+  Array.from({ length: 1_000 }, (_, index) => [`p${index}`, { type: "string" }]),
+);
+
 // Requirement: WF-1
 describe("a tool with an output schema", () => {
   const typed = { ...echo, title: "Echo", outputSchema: shouted, costHint: "model" };
@@ -108,6 +113,7 @@ describe("a tool with an output schema", () => {
     const tools = [
       typed,
       { ...echo, name: "list", outputSchema: { type: "array" } },
+      { ...echo, name: "costly", outputSchema: { type: "object", properties: many } },
       { ...echo, name: "dear", costHint: "gold" },
     ];
     await using acme = await provided(answering(""), {}, { tools });

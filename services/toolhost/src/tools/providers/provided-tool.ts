@@ -1,4 +1,6 @@
+import type { JsonObject } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { compileSchema } from "@reeve/agent/schema/compile-schema";
 import { permissionClassOf } from "@reeve/agent/tools/permission-classes";
 import { isStorable } from "@reeve/contracts/rules/nesting";
 import type { ToolDescriptor } from "@reeve/contracts/tool";
@@ -39,12 +41,8 @@ export function describedTool(
     return refused("its input_schema is not a valid JSON Schema of an object");
   }
   const { outputSchema } = tool;
-  if (outputSchema !== undefined && !isStorable(outputSchema)) {
-    return refused("its output_schema is nested too deeply");
-  }
-  if (outputSchema !== undefined && !isObjectSchema(outputSchema)) {
-    return refused("its output_schema is not a valid JSON Schema of an object");
-  }
+  const outputProblem = outputSchema && problemOfOutput(outputSchema);
+  if (outputProblem !== undefined) return refused(`its output_schema ${outputProblem}`);
   if (tool.costHint !== "" && !costHints.has(tool.costHint)) {
     return refused(`"${tool.costHint.slice(0, 64)}" is no cost_hint: use tool, model, or agent`);
   }
@@ -63,6 +61,15 @@ export function describedTool(
     costHint: tool.costHint,
   });
   return { kind: "tool", descriptor };
+}
+
+/** Returns why no result can be checked against a schema. Undefined: results can. */
+function problemOfOutput(schema: JsonObject): string | undefined {
+  if (!isStorable(schema)) return "is nested too deeply";
+  const redacted = processRedaction.json(schema);
+  if (!isObjectSchema(redacted)) return "is not a valid JSON Schema of an object";
+  const compiled = compileSchema(redacted);
+  return compiled.kind === "invalid" ? `cannot be checked: ${compiled.problem}` : undefined;
 }
 
 function refused(reason: string): DescribedTool {
