@@ -46,7 +46,7 @@ export function inheritedCalls(state: RunState, failed: RunState): readonly (rea
     const { name, arguments: args = {} } = approvedCall(call);
     const position = positions.get(nodeId) ?? 0;
     const start = { nodeId, position, item: itemIndex, tool: name, args };
-    const { runId } = failed.head;
+    const runId = call.call.inheritedFrom || failed.head.runId;
     return [factsOf(scopeOf(root), callOfStart(state, root, start), { runId, result })];
   });
 }
