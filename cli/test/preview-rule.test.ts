@@ -13,9 +13,13 @@ const call = (name: string, ...command: string[]) => ({
   event: { case: "toolCall" as const, value: { callId: name, name, arguments: { command } } },
 });
 
+const push = call("run_command", "git", "push");
+/** A call that the run did not make itself. */
+const inherited = { event: { ...push.event, value: { ...push.event.value, inheritedFrom: "r" } } };
+
 /** The logs of two runs, by run id. */
 const logs: Readonly<Record<string, readonly ReturnType<typeof call>[]>> = {
-  run_new: [call("run_command", "git", "push"), call("search"), call("nothing")],
+  run_new: [inherited, push, call("search"), call("nothing")],
   run_old: [call("run_command", "git", "pull"), call("run_command", "ls")],
 };
 

@@ -106,9 +106,9 @@ function callsOf(runId: string, events: readonly RunEvent[]): readonly PastCall[
     if (event.case === "runPrepared") {
       for (const tool of event.value.tools) tools.set(tool.name, tool);
     }
-    const tool = event.case === "toolCall" ? tools.get(event.value.name) : undefined;
-    return event.case === "toolCall" && tool !== undefined
-      ? [{ runId, call: event.value, tool }]
-      : [];
+    // An inherited call is that of another run.
+    if (event.case !== "toolCall" || event.value.inheritedFrom !== "") return [];
+    const tool = tools.get(event.value.name);
+    return tool === undefined ? [] : [{ runId, call: event.value, tool }];
   });
 }
