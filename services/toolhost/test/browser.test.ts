@@ -46,6 +46,9 @@ const pages: Readonly<Record<string, string>> = {
       element.disabled = true;
       setTimeout(() => { element.ariaLabel = name; element.disabled = false; }, 1_500);
     };</script>`,
+  "/framing": `<title>Shop</title><iframe src="/framed"></iframe><button onclick="fetch('/held').then(far)">Arm</button><script>
+    const far = () => document.querySelector("iframe").src = location.href.replace(/a.test(.*)framing/, "b.test$1framed?far");</script>`,
+  "/framed": `<button onclick="fetch('/used')">Confirm</button><script>fetch("/shown" + location.search)</script>`,
   "/titled": `<p>a<script>document.title = "t".repeat(8e6)</script>`,
   "/local": `<title>Local</title><a href="file:///etc/passwd">file</a><a href="data:text/html,a">data</a>
     <a href="chrome://version">chrome</a><a href="/download">download</a>`,
@@ -55,8 +58,16 @@ const pages: Readonly<Record<string, string>> = {
   "/memory": `<title>Memory</title><p>a<script>const kept = []; for (;;) kept.push(new Uint8Array(1e8).fill(1));</script>`,
 };
 
+/** The requests of pages, one that a test waits for, and one that waits for a test. */
+const requested: string[] = [];
+const shownFar = Promise.withResolvers<void>();
+const held = Promise.withResolvers<void>();
+
 function serve({ url = "" }: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(url, "http://a.test");
+  requested.push(url);
+  if (url === "/shown?far") shownFar.resolve();
+  if (url === "/held") return void held.promise.then(() => response.end());
   const to = searchParams.get("to");
   if (to !== null) return void response.writeHead(302, { location: to }).end();
   if (pathname === "/download") {
@@ -211,6 +222,21 @@ describe.skipIf(missing !== "")(`the browser of a run${missing}`, () => {
     const read = await called("browser_read");
     expect(read.content).toMatch(/^Cart\n[^]*button "Pay"[^]*textbox "Password"/);
     expect(read.content).not.toContain("secret");
+  });
+
+  // Requirement: HITL-2
+  test("does not use an element of a frame that shows another origin than was read", async () => {
+    await opened("/framing");
+    const { content } = await called("browser_read");
+    await called("browser_click", elementOf(content, "Arm"));
+    held.resolve();
+    await shownFar.promise;
+    const clicked = await called("browser_click", elementOf(content, "Confirm"));
+    expect(clicked).toMatchObject({ isError: true });
+    const far = elementOf((await called("browser_read")).content, "Confirm");
+    expect(requested).not.toContain("/used");
+    expect(await called("browser_click", far)).toMatchObject({ isError: false });
+    expect(requested).toContain("/used");
   });
 
   test("shows the address of a document with it, however long it is, or neither", async () => {

@@ -7,6 +7,7 @@ import type { NamedElement } from "./named-element.ts";
 import { elementProblem } from "./named-element.ts";
 import type { PageView } from "./page-view.ts";
 import { withDocument } from "./shown-document.ts";
+import { originOfElement, originsOf } from "./shown-origins.ts";
 
 const connectMs = 20_000;
 
@@ -57,6 +58,8 @@ export class GuardedPage implements AsyncDisposable {
   readonly #devtools: CDPSession;
   readonly #times: PageTimes;
   readonly #lost: Promise<string>;
+  /** The origins of the page and its frames when it was last read. */
+  #origins: ReadonlySet<string> = new Set();
 
   constructor(
     { browser, page, devtools }: PageParts,
@@ -79,12 +82,12 @@ export class GuardedPage implements AsyncDisposable {
   async open(url: string, signal: AbortSignal): Promise<PageOutcome<PageView & StatusOf>> {
     return await this.#perform(signal, async () => {
       const response = await this.#page.goto(url, { waitUntil: "domcontentloaded" });
-      return { status: response?.status() ?? 0, ...(await this.#view()) };
+      return { status: response?.status() ?? 0, ...(await this.#shownView()) };
     });
   }
 
   async read(signal: AbortSignal): Promise<PageOutcome<PageView>> {
-    return await this.#perform(signal, () => this.#view());
+    return await this.#perform(signal, () => this.#shownView());
   }
 
   /** Clicks an element, if the page shows it as it was read, and returns what the page shows then. */
@@ -134,8 +137,23 @@ export class GuardedPage implements AsyncDisposable {
     const problem = elementProblem(await this.#view(), named);
     if (problem !== undefined) throw new Error(problem);
     const found = this.#page.getByRef(named.element);
-    if ((await found.count()) > 0) return found;
-    throw new Error(`the page has no element ${named.element} now; read it again`);
+    if ((await found.count()) === 0) {
+      throw new Error(`the page has no element ${named.element} now; read it again`);
+    }
+    // The address of the page, which is checked, has the origin of its own elements.
+    if (!named.element.startsWith("f")) return found;
+    const origin = await originOfElement(found);
+    if (this.#origins.has(origin)) return found;
+    throw new Error(
+      `the element ${named.element} is in a frame of ${origin} now; nothing was done: read the page again`,
+    );
+  }
+
+  /** Returns what is shown to the model, which names the elements of it. */
+  async #shownView(): Promise<PageView> {
+    const view = await this.#view();
+    this.#origins = originsOf(this.#page);
+    return view;
   }
 
   async #view(): Promise<PageView> {
@@ -147,7 +165,7 @@ export class GuardedPage implements AsyncDisposable {
   async #settledView(signal: AbortSignal): Promise<PageView> {
     await sleep(settleMs, signal);
     await this.#page.waitForLoadState("domcontentloaded");
-    return await this.#view();
+    return await this.#shownView();
   }
 
   async #perform<Value extends PageView>(
