@@ -1,11 +1,20 @@
-import type { AgentCard, AgentSkill } from "@a2a-js/sdk";
+import type { AgentCard, AgentExtension, AgentSkill } from "@a2a-js/sdk";
 import { A2A_PROTOCOL_VERSION } from "@a2a-js/sdk";
+import { usageExtension } from "@reeve/agent/resolve/remote-usage";
 import type { Agent, A2aSkill } from "@reeve/contracts/agent";
 
 /** How this gateway speaks the protocol, in the order of preference. */
 const bindings = ["JSONRPC", "HTTP+JSON"] as const;
 const inputModes = ["text/plain", "application/json", "image/png", "image/jpeg", "application/pdf"];
 const outputModes = ["text/plain", "application/json"];
+
+/** Clients need not ask for it: it only adds metadata. */
+const usage: AgentExtension = {
+  uri: usageExtension,
+  description: "Tasks report in their metadata what they have used so far.",
+  required: false,
+  params: undefined,
+};
 
 /** Where an agent is served, and how. */
 interface CardPlace {
@@ -36,7 +45,7 @@ export function agentCardOf(
       streaming: true,
       pushNotifications,
       extendedAgentCard: false,
-      extensions: [],
+      extensions: [usage],
     },
     securitySchemes: {
       bearer: {

@@ -1,6 +1,7 @@
 import type { Message, Part } from "@a2a-js/sdk";
 import { Role } from "@a2a-js/sdk";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { RemoteUsage } from "@reeve/agent/resolve/remote-usage";
 import type { ModelRequest, PromptMessage, RemoteTurn } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 
@@ -18,6 +19,8 @@ export interface RecordedTurn {
   readonly request?: JsonObject;
   /** Id of the message with which the agent asked. */
   readonly askedId?: string;
+  /** What the task had used until then, if the agent reports it. */
+  readonly used?: { readonly taskId: string; readonly usage: RemoteUsage };
 }
 
 /** Returns the message of a step: what users said since the agent's last answer, after the answer to what the agent asked. */
@@ -104,7 +107,7 @@ export function answeredId(request: ModelRequest): string {
 }
 
 /** Returns the last turn of the remote agent, of this run or of an earlier one of its thread. */
-function lastTurn({ messages, model }: ModelRequest): RecordedTurn | undefined {
+export function lastTurn({ messages, model }: ModelRequest): RecordedTurn | undefined {
   for (const message of messages.toReversed()) {
     if (message.role !== "verbatim" || (message.format ?? remoteFormat) !== remoteFormat) continue;
     // This provider wrote it.

@@ -4,6 +4,7 @@ import { A2AError } from "@a2a-js/sdk/errors";
 import { create } from "@bufbuild/protobuf";
 import type { JsonObject } from "@bufbuild/protobuf";
 import { remoteProvider } from "@reeve/agent/resolve/remote-endpoint";
+import { noRemoteUsage, usageSince } from "@reeve/agent/resolve/remote-usage";
 import { askUserName } from "@reeve/agent/tools/runtime-tools";
 import { ProviderDescriptorSchema } from "@reeve/contracts/agent";
 import { allModalities } from "@reeve/contracts/content/media";
@@ -12,12 +13,13 @@ import type {
   ModelProvider,
   ModelRequest,
   ModelTurn,
+  ModelUsage,
 } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import { sleep } from "@reeve/platform/async/sleep";
 import { remoteFailure } from "./remote-failure.ts";
 import type { RecordedTurn } from "./remote-message.ts";
-import { answeredId, remoteFormat, remoteMessage } from "./remote-message.ts";
+import { answeredId, lastTurn, remoteFormat, remoteMessage } from "./remote-message.ts";
 import type { RemoteEnd, RemoteQuestion } from "./remote-turn.ts";
 import { RemoteTurn } from "./remote-turn.ts";
 import { takeFiles } from "./remote-files.ts";
@@ -152,22 +154,28 @@ async function* pollTask(
       throw new ModelFailure("unavailable", "the remote agent ended its stream without a task");
     await sleep(delayMs, signal);
     delayMs = Math.min(delayMs * 2, longestPollMs);
-    turn.takeTask(await client.getTask({ tenant: "", id: turn.taskId }, { signal }));
+    yield* turn.takeTask(await client.getTask({ tenant: "", id: turn.taskId }, { signal }));
   }
-  yield* [];
 }
 
-function modelTurn(
-  end: RemoteEnd,
-  { contextId, taskId }: RemoteTurn,
-  { model }: ModelRequest,
-): ModelTurn {
+/** Returns what a task has used since the last turn. Undefined: the agent does not report it. */
+function usageOf({ taskId, usage }: RemoteTurn, request: ModelRequest): ModelUsage | undefined {
+  if (usage === undefined) return undefined;
+  const before = lastTurn(request)?.used;
+  const counted = before?.taskId === taskId ? before.usage : noRemoteUsage;
+  return { ...usageSince(counted, usage), reasoningTokens: 0 };
+}
+
+function modelTurn(end: RemoteEnd, turn: RemoteTurn, sent: ModelRequest): ModelTurn {
+  const { contextId, taskId, usage } = turn;
+  const { model } = sent;
   const { request, messageId: askedId = "" } = end.kind === "question" ? end.question : {};
   const recorded: RecordedTurn = {
     url: model.upstreamName,
     contextId,
     ...(request && { request }),
     ...(askedId !== "" && { askedId }),
+    ...(usage && { used: { taskId, usage } }),
   };
   const isQuestion = end.kind === "question";
   return {
@@ -182,7 +190,7 @@ function modelTurn(
           },
         ]
       : [],
-    usage: undefined,
+    usage: usageOf(turn, sent),
     model: model.upstreamName,
   };
 }

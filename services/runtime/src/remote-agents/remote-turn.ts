@@ -1,6 +1,8 @@
 import type { Artifact, Message, Part, StreamResponse, Task, TaskStatus } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import type { RemoteUsage } from "@reeve/agent/resolve/remote-usage";
+import { usageIn } from "@reeve/agent/resolve/remote-usage";
 import type { ModelPart } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
 import type { RemoteFile } from "./remote-files.ts";
@@ -50,6 +52,7 @@ export class RemoteTurn {
   #events = 0;
   #reasoning = 0;
   #lastSaid = "";
+  #usage: RemoteUsage | undefined;
   #isAnnounced = false;
 
   /**
@@ -78,6 +81,11 @@ export class RemoteTurn {
   /** How the work ended. Undefined: it has not. */
   get end(): RemoteEnd | undefined {
     return this.#end;
+  }
+
+  /** What the task has used since it began. Undefined: the agent does not report it. */
+  get usage(): RemoteUsage | undefined {
+    return this.#usage;
   }
 
   /** The files of the answer. */
@@ -175,6 +183,7 @@ export class RemoteTurn {
 
   #takeStatus(status: TaskStatus | undefined, metadata: Task["metadata"]): readonly ModelPart[] {
     const said = status?.message === undefined ? "" : textOf(status.message.parts);
+    this.#usage = usageIn(metadata) ?? this.#usage;
     switch (status?.state) {
       case TaskState.TASK_STATE_SUBMITTED:
       case TaskState.TASK_STATE_WORKING:

@@ -76,21 +76,27 @@ export function chargedUsage(
   taken: Pick<ReceivedTurn, "turn" | "model"> & {
     readonly call: Pick<ModelCall, "inputTokens" | "maxOutputTokens">;
   },
-): ModelUsage & { readonly costUsd: number | undefined } {
+): ModelUsage {
   const usage = usageOf(taken);
-  const { pricing } = taken.model;
-  return { ...usage, costUsd: pricing === undefined ? undefined : costOf(usage, pricing) };
+  return { ...usage, costUsd: chargedCost(usage, taken.model) };
+}
+
+/** A cost that the provider reports is what it bills. Undefined: it reports none, and the model has no price. */
+function chargedCost(usage: ModelUsage, { pricing }: ModelSpec): number | undefined {
+  if (usage.costUsd !== undefined) return usage.costUsd;
+  return pricing === undefined ? undefined : costOf(usage, pricing);
 }
 
 function usageFact(scope: Scope, { turn, model }: ReceivedTurn, usage: ModelUsage): Fact {
-  const { pricing } = model;
+  const { costUsd: _, ...tokens } = usage;
+  const costUsd = chargedCost(usage, model);
   return fact(scope, {
     case: "usage",
     value: {
-      ...usage,
+      ...tokens,
       model: turn.model,
       estimated: reportedUsage(turn) === undefined,
-      ...(pricing !== undefined && { costUsd: costOf(usage, pricing) }),
+      ...(costUsd !== undefined && { costUsd }),
     },
   });
 }
@@ -115,6 +121,7 @@ function usageOf({
 
 /** No model reads or writes more in one call. A larger number is an error of the provider. */
 const maxTokens = 1e9;
+const maxCostUsd = 1e6;
 
 /**
  * Returns the usage that the provider reported, unless it is no usage: then the runtime's own count applies. Tokens of the
@@ -126,10 +133,17 @@ function reportedUsage({ usage }: ModelTurn): ModelUsage | undefined {
   const { cachedInputTokens, cacheWriteInputTokens } = usage;
   const cached = [cachedInputTokens, cacheWriteInputTokens];
   if (![inputTokens, outputTokens, reasoningTokens, ...cached].every(isCount)) return undefined;
+  const { costUsd, ...tokens } = usage;
   return {
-    ...usage,
+    ...tokens,
+    ...(isCost(costUsd) && { costUsd }),
     inputTokens: Math.max(inputTokens, cachedInputTokens + cacheWriteInputTokens),
   };
+}
+
+/** No call costs more, and none reduces the cost of others. */
+function isCost(costUsd: number | undefined): boolean {
+  return costUsd !== undefined && costUsd >= 0 && costUsd <= maxCostUsd;
 }
 
 function isCount(count: number): boolean {

@@ -91,4 +91,6 @@ export interface ModelUsage {
   /** Input tokens that were written to the provider's cache. */
   readonly cacheWriteInputTokens: number;
   readonly reasoningTokens: number;
+  /** The cost in US dollars, if the provider reports it. Undefined: the price of the model decides. */
+  readonly costUsd?: number | undefined;
 }

@@ -83,3 +83,17 @@ test("each count of a provider above the bound raises the bound as far", () => {
   const counted = countedTokens(run.state, unmeasured);
   expect(promptTokens(run.state, unmeasured)).toBe(4 * counted);
 });
+
+// Requirement: RES-7
+test.each([
+  [0.25, 0.25],
+  [0, 0],
+  [-1, 0.000_2],
+  [NaN, 0.000_2],
+  [Infinity, 0.000_2],
+])("a cost of %d that a provider reports is charged as %d dollars", (costUsd, charged) => {
+  const usage = { inputTokens: 100, outputTokens: 100, costUsd };
+  const [first] = reporting(usage, {}).all("usage");
+  expect(first).toMatchObject({ estimated: false });
+  expect(first?.costUsd).toBeCloseTo(charged, 9);
+});

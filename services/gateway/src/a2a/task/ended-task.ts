@@ -1,5 +1,6 @@
 import type { Artifact as TaskArtifact, Message, Part } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
+import { usageMetadata } from "@reeve/agent/resolve/remote-usage";
 import type { Artifact } from "@reeve/contracts/artifact";
 import type { Run } from "@reeve/contracts/run";
 import { IncompleteReason, RunStatus } from "@reeve/contracts/run";
@@ -35,7 +36,7 @@ export function endedTask(before: TaskView, { run, files, urlOf }: RunOutcome): 
     waiting: new Map(),
     message: endMessage(before, run),
     artifacts,
-    metadata: incompleteOf(run),
+    metadata: { ...incompleteOf(run), ...(run.cost && usageMetadata(run.cost)) },
   };
   const isComplete = answer === undefined || isKnown(before, answer);
   const shown = isComplete ? artifacts.filter((each) => each !== answer) : artifacts;

@@ -2,6 +2,7 @@ import type { StreamResponse } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
+import { usageExtension } from "@reeve/agent/resolve/remote-usage";
 import { ApprovalState } from "@reeve/contracts/approval";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import { Phase, RunEventSchema, RunSchema, RunStatus } from "@reeve/contracts/run";
@@ -173,6 +174,29 @@ describe("the end of a task", () => {
     const canceled = endedTask(view, outcome(RunStatus.CANCELLED)).view;
     expect(canceled.state).toBe(TaskState.TASK_STATE_CANCELED);
   });
+});
+
+// Requirement: RES-7
+test("a task says what it has used when it needs input, and in total when it has ended", () => {
+  const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, costUsd: 0.25 };
+  const used = (times: number) => ({
+    inputTokens: 100 * times,
+    outputTokens: 20 * times,
+    cachedInputTokens: 60 * times,
+    cacheWriteInputTokens: 0,
+    costUsd: 0.25 * times,
+  });
+  const call: Fact = { case: "usage", value: usage };
+  const asked = after([starting], [call], [call], [approval("one", ApprovalState.PENDING)]);
+  expect(asked.view.metadata).toEqual({ [usageExtension]: used(2) });
+  const answered = after(
+    [call],
+    [approval("one", ApprovalState.PENDING)],
+    [approval("one", ApprovalState.APPROVED)],
+  );
+  expect(answered.view.metadata).toBeUndefined();
+  const { view } = endedTask(asked.view, outcome(RunStatus.COMPLETED, { cost: used(3) }));
+  expect(renderTask(view, 0).metadata).toEqual({ [usageExtension]: used(3) });
 });
 
 test("a long answer costs as much for its last piece as for its first", () => {

@@ -1,9 +1,12 @@
 import type { Artifact, Message, Part, StreamResponse } from "@a2a-js/sdk";
 import { TaskState } from "@a2a-js/sdk";
+import type { JsonObject } from "@bufbuild/protobuf";
+import type { RemoteUsage } from "@reeve/agent/resolve/remote-usage";
+import { noRemoteUsage, usageMetadata } from "@reeve/agent/resolve/remote-usage";
 import type { Approval } from "@reeve/contracts/approval";
 import { ApprovalState } from "@reeve/contracts/approval";
 import type { ContentPart } from "@reeve/contracts/content/parts";
-import type { RunError, RunEvent } from "@reeve/contracts/run";
+import type { RunError, RunEvent, Usage } from "@reeve/contracts/run";
 import { EventFamily, Phase, RunStatus } from "@reeve/contracts/run";
 import { agentMessage, artifact, dataPart, textPart, userMessage } from "./parts.ts";
 import { requestParts, timeOf } from "./request-parts.ts";
@@ -17,6 +20,7 @@ export const taskFamilies: readonly EventFamily[] = [
   EventFamily.APPROVAL,
   EventFamily.MESSAGE_INJECTED,
   EventFamily.ERROR,
+  EventFamily.USAGE,
 ];
 
 /** The id of the artifact that has the answer. */
@@ -44,8 +48,10 @@ export interface TaskView {
   readonly error: RunError | undefined;
   /** The artifacts of a task that has ended. */
   readonly artifacts: readonly Artifact[];
-  /** What a task that has ended says besides its state: `incomplete`, if its answer is. */
-  readonly metadata: Readonly<Record<string, string>> | undefined;
+  /** What the models of the task have used so far. */
+  readonly used: RemoteUsage;
+  /** What the task says besides its state: what it has used, if it has stopped, and `incomplete`, if its answer is. */
+  readonly metadata: JsonObject | undefined;
 }
 
 /** A piece of an answer. The pieces are a list, so that one more costs the same however many there are. */
@@ -81,6 +87,7 @@ export function submittedTask(
     history: input.length === 0 ? [] : [message],
     error: undefined,
     artifacts: [],
+    used: noRemoteUsage,
     metadata: undefined,
   };
 }
@@ -114,11 +121,12 @@ export function applyToTask(before: TaskView, event: RunEvent): TaskChange {
     }
     case "error":
       return unchanged(event.parentId === "" ? { ...before, error: event.event.value } : before);
+    case "usage":
+      return unchanged({ ...before, used: withUsage(before.used, event.event.value) });
     case "reasoning":
     case "toolCall":
     case "mcpProgress":
     case "toolResult":
-    case "usage":
     case "step":
     case "context":
     case "plan":
@@ -201,6 +209,18 @@ function unchanged(view: TaskView): TaskChange {
   return { view, updates: [] };
 }
 
+function withUsage(before: RemoteUsage, usage: Usage): RemoteUsage {
+  const { costUsd } = usage;
+  const isPriced = before.costUsd !== undefined && costUsd !== undefined;
+  return {
+    inputTokens: before.inputTokens + usage.inputTokens,
+    outputTokens: before.outputTokens + usage.outputTokens,
+    cachedInputTokens: before.cachedInputTokens + usage.cachedInputTokens,
+    cacheWriteInputTokens: before.cacheWriteInputTokens + usage.cacheWriteInputTokens,
+    costUsd: isPriced ? (before.costUsd ?? 0) + costUsd : undefined,
+  };
+}
+
 function isAnswer({ parentId, phase }: RunEvent): boolean {
   return parentId === "" && phase !== Phase.PLANNER;
 }
@@ -208,7 +228,7 @@ function isAnswer({ parentId, phase }: RunEvent): boolean {
 function withState(before: TaskView, state: TaskState, event: RunEvent): TaskChange {
   if (before.state === state && before.message === undefined) return unchanged(before);
   const changedAt = event.time && timeOf(event.time);
-  const view = { ...before, state, changedAt, message: undefined };
+  const view = { ...before, state, changedAt, message: undefined, metadata: undefined };
   return { view, updates: [statusUpdate(view)] };
 }
 
@@ -251,6 +271,7 @@ function withApproval(before: TaskView, approval: Approval, event: RunEvent): Ta
     state: TaskState.TASK_STATE_INPUT_REQUIRED,
     changedAt: event.time && timeOf(event.time),
     message: agentMessage(idsOf(before), `${before.taskId}-${event.sequence}`, parts),
+    metadata: usageMetadata(before.used),
   };
-  return { view, updates: [statusUpdate(view)] };
+  return { view, updates: [statusUpdate(view, view.metadata)] };
 }

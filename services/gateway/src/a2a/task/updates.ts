@@ -1,4 +1,5 @@
 import type { Artifact, Message, StreamResponse, TaskState, TaskStatus } from "@a2a-js/sdk";
+import type { JsonObject } from "@bufbuild/protobuf";
 import type { TaskIds } from "./parts.ts";
 
 interface Status extends TaskIds {
@@ -12,10 +13,7 @@ export function statusOf({ state, message, changedAt: timestamp }: Status): Task
 }
 
 /** Returns the update for a client that has a task in an earlier state. */
-export function statusUpdate(
-  status: Status,
-  metadata?: Readonly<Record<string, string>>,
-): StreamResponse {
+export function statusUpdate(status: Status, metadata?: JsonObject): StreamResponse {
   const { taskId, contextId } = status;
   const value = { taskId, contextId, status: statusOf(status), metadata };
   return { payload: { $case: "statusUpdate", value } };
