@@ -16,6 +16,8 @@ const dispatched = defineSignal("dispatched");
 // A worker that falls silent is noticed by its heartbeats: a run may work for as long as it needs.
 const forever = "3650 days";
 const retry = { initialInterval: "1s", backoffCoefficient: 2, maximumInterval: "1 minute" };
+// Each death of an owner is an attempt, so a run that outlives many must not wait longer for each.
+const ownerRetry = { initialInterval: "500ms", backoffCoefficient: 2, maximumInterval: "5s" };
 
 /** Runs until the run has ended. Its name and its commands are recorded: a change that cannot be replayed gets a new name. */
 export async function reeveRun(start, { heartbeatTimeoutMs }) {
@@ -25,7 +27,7 @@ export async function reeveRun(start, { heartbeatTimeoutMs }) {
     priority: { fairnessKey: tenant.slice(0, 64) },
     startToCloseTimeout: forever,
     heartbeatTimeout: heartbeatTimeoutMs,
-    retry,
+    retry: ownerRetry,
   });
   // Needs no slot of a worker, which may have runs in all of them.
   const { cancelRun } = proxyLocalActivities({ startToCloseTimeout: "1 minute", retry });

@@ -44,8 +44,8 @@ export async function outcomeOf(
   return { kind: "parked", checkMs: repeatMs };
 }
 
-/** Undefined: the log can never be read again, because the key of its tenant was deleted. */
-async function ownershipOf(
+/** Returns who owns a run. Undefined: the log can never be read again, because the key of its tenant was deleted. */
+export async function ownershipOf(
   { log, logEnds }: Pick<RuntimePorts, "log" | "logEnds">,
   key: RunKey,
   signal: AbortSignal,

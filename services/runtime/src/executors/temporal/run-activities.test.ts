@@ -26,10 +26,18 @@ const parkedUntil = (ms: number): Event => ({
   value: { wakeAt: timestampFromMs(ms) },
 });
 
+interface OwnerOptions {
+  /** What became of every other worker. */
+  readonly fate?: "alive" | "crashed";
+  /** How long a silent owner keeps its run if it is alive. */
+  readonly graceMs?: number;
+}
+
 /** A worker that settles the run as `settle` says, with a log of these events. The time is 100 s. */
 async function bench(
   events: readonly Event[],
   settle: (delivery: Delivery<Dispatch>) => void = (delivery) => delivery.acknowledge(),
+  { fate = "alive", graceMs = 1 }: OwnerOptions = {},
 ) {
   const log = memoryRunLog();
   const dispatch = new MemoryWorkQueue<Dispatch>();
@@ -49,9 +57,15 @@ async function bench(
       dispatch,
       journal: memoryCallJournal(),
       clock: { now: () => 100_000 },
-      heartbeatMs: 5,
+      worker: "this",
+      ownerFate: async () => fate,
     },
-    context: () => ({ info: { attempt: 2 }, heartbeat: () => void heartbeats.push(1) }),
+    heartbeats: { intervalMs: 5, graceMs },
+    context: () => ({
+      info: { attempt: 2 },
+      cancellationSignal: never,
+      heartbeat: () => void heartbeats.push(1),
+    }),
     offer(delivery) {
       deliveries.push(delivery);
       settle(delivery);
@@ -116,6 +130,25 @@ test("an activity sends heartbeats by time until its worker has settled the run"
   await expect.poll(() => heartbeats.length).toBeGreaterThan(2);
   deliveries[0]?.acknowledge();
   await owning;
+});
+
+// Requirement: DUR-3, DUR-5
+test("a run of a dead owner is delivered at once, and one of a silent owner that is connected after its grace", async () => {
+  const claimed = (worker: string): Event => ({ case: "runClaimed", value: { worker, epoch: 1 } });
+  const cases: readonly (readonly [readonly Event[], OwnerOptions, boolean])[] = [
+    [[created, claimed("other")], { fate: "crashed", graceMs: Infinity }, true],
+    [[created, claimed("other")], { fate: "alive", graceMs: 20 }, true],
+    [[created, claimed("this")], { fate: "alive", graceMs: Infinity }, true],
+    [[created, claimed("other"), parkedUntil(1)], { fate: "alive", graceMs: Infinity }, true],
+    [[created, claimed("other")], { fate: "alive", graceMs: Infinity }, false],
+  ];
+  for (const [events, options, isDelivered] of cases) {
+    const silent = await bench(events, undefined, options);
+    const owning = silent.activities.ownRun(owned);
+    if (isDelivered) await owning;
+    else await expect.poll(() => silent.heartbeats.length).toBeGreaterThan(2);
+    expect(silent.deliveries).toHaveLength(isDelivered ? 1 : 0);
+  }
 });
 
 // Requirement: CAN-3

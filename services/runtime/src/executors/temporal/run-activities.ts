@@ -4,7 +4,10 @@ import { every } from "@reeve/platform/async/every";
 import { cancelRun } from "@reeve/run/commands/cancel-run";
 import type { RuntimePorts } from "../port.ts";
 import { ActivityDelivery } from "./activity-delivery.ts";
+import type { OwnerPorts } from "./await-owner.ts";
+import { awaitSilentOwner } from "./await-owner.ts";
 import type { OwnerOutcome, OwnedRun, RunActivities } from "./contract.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { outcomeOf } from "./owner-outcome.ts";
 import type { ActivityContext } from "./sdk.ts";
 
@@ -15,13 +18,15 @@ const canceller = { requestedBy: "temporal", reason: "the workflow of the run wa
 const requestMs = 30_000;
 
 /** What activities use of the ports of a runtime. */
-type ActivityPorts = Pick<RuntimePorts, "log" | "logEnds" | "journal" | "heartbeatMs"> & {
-  readonly dispatch: Pick<RuntimePorts["dispatch"], "publish">;
-  readonly clock: Pick<RuntimePorts["clock"], "now">;
-};
+type ActivityPorts = Pick<RuntimePorts, "journal"> &
+  OwnerPorts & {
+    readonly dispatch: Pick<RuntimePorts["dispatch"], "publish">;
+    readonly clock: Pick<RuntimePorts["clock"], "now">;
+  };
 
 export interface ActivityOptions {
   readonly ports: ActivityPorts;
+  readonly heartbeats: Pick<Heartbeats, "intervalMs" | "graceMs">;
   /** Returns the activity that calls. */
   readonly context: () => ActivityContext;
   /** Gives a run to this worker. Returns false if it takes no more. */
@@ -29,7 +34,12 @@ export interface ActivityOptions {
 }
 
 /** Returns the activities of workflows. An owner reports only how it has left the run: everything else is in the run's log. */
-export function runActivities({ ports, context, offer }: ActivityOptions): RunActivities {
+export function runActivities({
+  ports,
+  heartbeats,
+  context,
+  offer,
+}: ActivityOptions): RunActivities {
   const outcomeAfter = async (
     { tenant, run }: OwnedRun,
     delivery: ActivityDelivery,
@@ -49,7 +59,12 @@ export function runActivities({ ports, context, offer }: ActivityOptions): RunAc
     async ownRun(owned) {
       const activity = context();
       // By time, from before the worker has the run until it has left it: whatever the run does, it keeps its worker.
-      using _ = every(ports.heartbeatMs, () => activity.heartbeat());
+      using _ = every(heartbeats.intervalMs, () => activity.heartbeat());
+      if (activity.info.attempt > 1) {
+        const { tenant, run } = owned;
+        const { cancellationSignal: signal } = activity;
+        await awaitSilentOwner(ports, { tenant, run }, heartbeats.graceMs, signal);
+      }
       const delivery = new ActivityDelivery(owned, activity.info.attempt);
       if (!offer(delivery)) delivery.returnToQueue(0);
       return await outcomeAfter(owned, delivery);

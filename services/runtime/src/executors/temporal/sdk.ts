@@ -63,6 +63,8 @@ export interface TemporalLogger {
 /** The activity in which a function is called. */
 export interface ActivityContext {
   readonly info: { readonly attempt: number };
+  /** Aborts when the activity is cancelled, or its worker waits no longer for it. */
+  readonly cancellationSignal: AbortSignal;
   heartbeat(): void;
 }
 

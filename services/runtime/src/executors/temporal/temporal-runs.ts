@@ -3,6 +3,7 @@ import type { Delivery } from "@reeve/jetstream/queue/port";
 import { Mailbox } from "@reeve/platform/async/coordination/mailbox";
 import type { Semaphore } from "@reeve/platform/async/coordination/semaphore";
 import type { CarriedRuns, RuntimePorts } from "../port.ts";
+import type { Heartbeats } from "./heartbeats.ts";
 import { installRuntime } from "./install-runtime.ts";
 import type { DispatchRelay } from "./relay-dispatches.ts";
 import { relayDispatches } from "./relay-dispatches.ts";
@@ -30,8 +31,7 @@ export interface TemporalOptions {
   readonly connection: TemporalConnectionOptions;
   readonly namespace: string;
   readonly taskQueue: string;
-  /** The time without a heartbeat after which a run goes to another worker. */
-  readonly heartbeatTimeoutMs: number;
+  readonly heartbeats: Heartbeats;
   /** The time that runs have when this worker drains. */
   readonly drainMs: number;
 }
@@ -84,10 +84,11 @@ export class TemporalRuns implements CarriedRuns {
     permits: number | Semaphore,
     offer: (delivery: Delivery<Dispatch>) => boolean,
   ): Promise<TemporalWorker> {
-    const { namespace, taskQueue, drainMs } = this.#options;
+    const { namespace, taskQueue, drainMs, heartbeats } = this.#options;
     const { Context } = this.#sdk.activity;
     const activities = runActivities({
       ports: this.#ports,
+      heartbeats,
       context: () => Context.current(),
       offer,
     });
@@ -103,8 +104,8 @@ export class TemporalRuns implements CarriedRuns {
       // For that long a workflow waits for the worker that has it in its cache, and may be dead.
       stickyQueueScheduleToStartTimeout: stickyMs,
       // Each heartbeat reaches Temporal, as the time-out assumes.
-      maxHeartbeatThrottleInterval: this.#ports.heartbeatMs,
-      defaultHeartbeatThrottleInterval: this.#ports.heartbeatMs,
+      maxHeartbeatThrottleInterval: heartbeats.intervalMs,
+      defaultHeartbeatThrottleInterval: heartbeats.intervalMs,
       // Runs learn of the drain from this service, and are left in order.
       shutdownGraceTime: drainMs + reportMs,
       shutdownForceTime: drainMs + 2 * reportMs,
@@ -112,7 +113,8 @@ export class TemporalRuns implements CarriedRuns {
   }
 
   #sender(connection: TemporalConnection): DispatchRelay["send"] {
-    const { namespace, taskQueue, heartbeatTimeoutMs } = this.#options;
+    const { namespace, taskQueue, heartbeats } = this.#options;
+    const heartbeatTimeoutMs = heartbeats.timeoutMs;
     const client = new this.#sdk.client.Client({ connection, namespace });
     return async ({ tenant, runId: run }, dispatch) => {
       const request = () =>

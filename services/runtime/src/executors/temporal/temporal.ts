@@ -1,5 +1,6 @@
 import { temporalExecutor } from "@reeve/agent/executors/temporal";
 import type { DeployedExecutor } from "../port.ts";
+import { heartbeatsFor } from "./heartbeats.ts";
 import { loadTemporalSdk } from "./sdk.ts";
 import { TemporalRuns } from "./temporal-runs.ts";
 import { connectionOptions } from "./worker-options.ts";
@@ -13,7 +14,7 @@ export const temporalCarrier: DeployedExecutor = {
       connection: connectionOptions(config),
       namespace: config.REEVE_TEMPORAL_NAMESPACE,
       taskQueue: config.REEVE_TEMPORAL_TASK_QUEUE,
-      heartbeatTimeoutMs: config.REEVE_ACK_WAIT_MS,
+      heartbeats: heartbeatsFor(config.REEVE_ACK_WAIT_MS),
       drainMs: config.REEVE_DRAIN_MS,
     };
     return new TemporalRuns(sdk, options, ports);

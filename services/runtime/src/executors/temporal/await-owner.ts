@@ -1,0 +1,26 @@
+import type { RunKey } from "@reeve/jetstream/log/run-log";
+import { sleep } from "@reeve/platform/async/sleep";
+import { isParked } from "@reeve/run/head/ownership";
+import type { RuntimePorts } from "../port.ts";
+import { ownershipOf } from "./owner-outcome.ts";
+
+/** What is needed to find the owner of a run. */
+export type OwnerPorts = Pick<RuntimePorts, "log" | "logEnds" | "ownerFate" | "worker">;
+
+/**
+ * Resolves when this worker may claim a run from an owner that sent no heartbeats: at once if the owner is proven dead, and after
+ * `graceMs` if it is connected to NATS, and therefore alive, cut off from Temporal, or standing still.
+ */
+export async function awaitSilentOwner(
+  ports: OwnerPorts,
+  key: RunKey,
+  graceMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (graceMs <= 0) return;
+  const owned = await ownershipOf(ports, key, signal);
+  if (owned?.claim === undefined || owned.endSequence !== undefined || isParked(owned)) return;
+  const { worker } = owned.claim;
+  if (worker === ports.worker) return;
+  if ((await ports.ownerFate(worker, signal)) === "alive") await sleep(graceMs, signal);
+}
