@@ -224,24 +224,51 @@ test("apply stores models before the agents that name them, shows what differs, 
   const exported = await reeve("models", "export");
   expect(exported.stdout).toContain("context_window: 32000");
   write("registry", exported.stdout);
-  expect(await apply("--prune", "--dry-run", "--exit-code")).toMatchObject({ code: 0 });
+  expect(await apply("--prune-models", "--dry-run", "--exit-code")).toMatchObject({ code: 0 });
 
   registry("{ id: deep, provider: lab, context_window: 64000 }, { id: bad, provider: nobody }");
-  const refused = await apply("--prune", "--yes");
+  const refused = await apply("--prune-models", "--yes");
   expect(refused.code).toBe(1);
   expect(refused.stderr).toMatch(/registry\.yaml +models\[1\]\.provider +.*nobody/);
   expect((await reeve("models", "get", "deep")).stdout).toContain("32000");
 
   registry("{ id: deep, provider: lab, context_window: 64000 }");
   // The agent names a model that would be deleted.
-  expect((await apply("--prune", "--yes")).stderr).toMatch(/other\.yaml +model +/);
+  expect((await apply("--prune-models", "--yes")).stderr).toMatch(/other\.yaml +model +/);
   write("other", "id: other\nname: Other\nmodel: deep\n");
-  expect((await apply("--prune")).stderr).toContain("--prune would delete one entry");
-  const pruned = await apply("--prune", "--yes");
+  expect((await apply("--prune-models")).stderr).toContain("one entry would be deleted");
+  const pruned = await apply("--prune-models", "--yes");
   expect(pruned.stdout).toMatch(/~ update model deep {2}context_window\n- delete model old\n/);
   expect(pruned.stdout).toContain("agent other updated (revision 2)");
   expect((await reeve("models", "get", "old")).stderr).toContain("model old is not stored");
   expect((await reeve("models", "get", "deep")).stdout).toContain("64000");
+});
+
+async function isStored(model: string): Promise<boolean> {
+  return (await reeve("models", "get", model)).code === 0;
+}
+
+// Requirement: CFG-15
+test("apply deletes stored models only with --prune-models, and never all of them", async () => {
+  const shared = join(folder, "shared");
+  mkdirSync(shared);
+  const write = (text: string) => writeFileSync(join(shared, "registry.yaml"), text);
+  const apply = (...args: readonly string[]) => reeve("apply", "-f", shared, ...args);
+  const provider = 'providers: [{ name: shared, base_url: "https://models.example.org/v1" }]\n';
+  write(`${provider}models: [{ id: mine, provider: shared }, { id: theirs, provider: shared }]\n`);
+  expect(await apply()).toMatchObject({ code: 0 });
+  write(`${provider}models: [{ id: mine, provider: shared, context_window: 32000 }]\n`);
+  for (const args of [[], [], ["--set", "shared", "--prune", "--yes"]]) {
+    expect(await apply(...args)).toMatchObject({ code: 0 });
+    expect(await isStored("theirs")).toBe(true);
+  }
+
+  expect((await apply("--prune-models")).stderr).toMatch(/\d+ entries would be deleted/);
+  write("models: []\n");
+  const emptied = await apply("--prune-models", "--yes");
+  expect(emptied.code).toBe(2);
+  expect(emptied.stderr).toContain("these have none");
+  expect(await isStored("theirs")).toBe(true);
 });
 
 test("apply stops at an agent that was changed meanwhile, and names what is left", async () => {

@@ -11,6 +11,7 @@ import { listAgentFiles } from "./list-agent-files.ts";
 import type { MadeChange } from "./make-changes.ts";
 import { makeChanges } from "./make-changes.ts";
 import { readAgentFiles } from "./read-agent-files.ts";
+import type { RegistryFiles } from "./read-registry-files.ts";
 import { readRegistryFiles } from "./read-registry-files.ts";
 import { deleteEntries, fieldsOfChange, planRegistry, storeEntries } from "./registry-plan.ts";
 import { jsonOfChange, renderChanges, renderProblems, renderRegistry } from "./render-plan.ts";
@@ -21,6 +22,7 @@ interface Options {
   readonly recursive?: true;
   readonly set?: string;
   readonly prune?: true;
+  readonly pruneModels?: true;
   readonly dryRun?: true;
   readonly exitCode?: true;
   readonly yes?: true;
@@ -41,7 +43,11 @@ export function applyCommand(context: Context): Command {
     .option("--set <name>", "name of the set of agents that the files are", parseSet)
     .option(
       "--prune",
-      "delete the agents that an apply of the same --set created and no file has; with files of models, also all other stored models and providers",
+      "delete the agents that an apply of the same --set created and no file has",
+    )
+    .option(
+      "--prune-models",
+      "delete all stored models and providers of the deployment that no file has",
     )
     .option("--dry-run", "show what would change, and change nothing")
     .option("--exit-code", "with --dry-run: exit with 6 if something would change")
@@ -101,10 +107,9 @@ async function apply(context: Context, reeve: Client, options: Options): Promise
       made.push(each);
       if (json !== true) terminal.out(lineOf(each));
     }
-    if (registry !== undefined && revision !== undefined) {
+    if (registry !== undefined && revision !== undefined && registry.changes.length > 0) {
       await deleteEntries(reeve, registry, { revision, signal });
-      if (registry.changes.length > 0 && json !== true)
-        terminal.out("models and providers stored\n");
+      if (json !== true) terminal.out("models and providers stored\n");
     }
   } finally {
     if (json === true) printJson(context, plan, made);
@@ -119,13 +124,14 @@ async function apply(context: Context, reeve: Client, options: Options): Promise
 async function planOf(
   { terminal, signal }: Context,
   reeve: Client,
-  { file, recursive, set, prune }: Options,
+  { file, recursive, set, prune, pruneModels }: Options,
 ): Promise<ApplyPlan> {
   const paths = await listAgentFiles(file, { recursive: recursive === true });
   const found = await readRegistryFiles(paths);
+  if (pruneModels === true && found.problems.length === 0) assertEntries(found.registry);
   const registry =
     found.registry && found.problems.length === 0
-      ? await planRegistry(reeve, found.registry, { prune: prune === true, signal })
+      ? await planRegistry(reeve, found.registry, { prune: pruneModels === true, signal })
       : undefined;
   const { files, problems } = await readAgentFiles(found.others, terminal);
   const stored = await Array.fromAsync(reeve.agents.list({ signal }));
@@ -148,6 +154,15 @@ async function planOf(
   };
 }
 
+/** Files without entries would delete everything that is stored. */
+function assertEntries(registry: RegistryFiles | undefined): void {
+  const { providers = [], models = [] } = registry ?? {};
+  if (providers.length + models.length > 0) return;
+  throw new UsageError(
+    "--prune-models needs files with models or providers: these have none; delete the stored ones by name",
+  );
+}
+
 /** Asks a person. Without one, only deletions need `--yes`. */
 async function isConfirmed(
   { terminal, signal }: Context,
@@ -166,7 +181,7 @@ async function isConfirmed(
   }
   if (deletions === 0) return true;
   throw new UsageError(
-    `--prune would delete ${deletions === 1 ? "one entry" : `${deletions} entries`}, and nobody can be asked; nothing was changed: add --yes`,
+    `${deletions === 1 ? "one entry" : `${deletions} entries`} would be deleted, and nobody can be asked; nothing was changed: add --yes`,
   );
 }
 

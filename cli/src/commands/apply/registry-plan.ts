@@ -1,9 +1,4 @@
-import type {
-  ApplyModelRegistryResponse,
-  Client,
-  ModelRegistry,
-  RegistryChange,
-} from "@reeve/client";
+import type { Client, ModelRegistry, RegistryChange } from "@reeve/client";
 import { ReeveError } from "@reeve/client";
 import { sleep } from "@reeve/platform/async/sleep";
 import type { ChangedField } from "../agents/spec-diff.ts";
@@ -69,19 +64,25 @@ export async function storeEntries(
   const revision = before?.revision ?? 0n;
   const stored = changes.filter(({ action }) => action !== "delete");
   if (stored.length === 0) return revision;
-  const request = { ...requestOf(files), prune: false, revision };
+  // Also 0: what another client stored first was not shown.
+  const request = { ...requestOf(files), prune: false, revision, seenRevision: revision };
   const { registry } = await reeve.models.apply(request, { signal });
   await settled(reeve, stored, signal);
   return registry?.revision ?? revision;
 }
 
-/** Deletes what no file has, after the agents that named it were changed. */
+/**
+ * Makes the planned deletions, after the agents that named what is deleted were changed. Does nothing if the plan has none. Throws a
+ * ReeveError if the registry is not at the revision any more.
+ */
 export async function deleteEntries(
   reeve: Client,
-  { files }: RegistryPlan,
+  { files, changes }: RegistryPlan,
   { revision, signal }: { readonly revision: bigint; readonly signal: AbortSignal },
-): Promise<ApplyModelRegistryResponse> {
-  return await reeve.models.apply({ ...requestOf(files), prune: true, revision }, { signal });
+): Promise<void> {
+  if (!changes.some(({ action }) => action === "delete")) return;
+  const seen = { revision, seenRevision: revision };
+  await reeve.models.apply({ ...requestOf(files), prune: true, ...seen }, { signal });
 }
 
 function requestOf({ providers, models }: RegistryFiles) {
