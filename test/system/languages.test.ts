@@ -14,6 +14,7 @@ import {
   preparePython,
   preparePythonPlugin,
 } from "./support/language-providers.ts";
+import { HookFiles, testKilledPlugin } from "./parts/killed-plugin.ts";
 import { canonicalFamilies, traceOf } from "./support/traces.ts";
 import { eventOf } from "./support/watching.ts";
 
@@ -29,6 +30,7 @@ const resources = new AsyncDisposableStack();
 const running = new Map<string, LanguageProvider>();
 let deployment: Deployment;
 let plugin: LanguageProvider | undefined;
+const pluginFiles = resources.use(new HookFiles());
 
 beforeAll(async () => {
   const providers: Record<string, unknown> = {};
@@ -114,6 +116,40 @@ test.skipIf(pythonPlugin.kind === "missing")(
     expect(hooks).toHaveLength(2 + 2 * 4 + 3);
   },
 );
+
+describe("a plugin", () => {
+  const program = join(import.meta.dirname, "support/plugins/hanging_plugin.py");
+  let hanging: LanguageProvider | undefined;
+
+  async function start(): Promise<void> {
+    if (pythonPlugin.kind === "missing") return;
+    const { command, env } = pythonPlugin;
+    const [python = ""] = command;
+    const held = { command: [python, program], env: { ...env, ...pluginFiles.env } };
+    hanging = await LanguageProvider.start({ kind: "ready", ...held }, token, plugin?.address);
+    resources.use(hanging);
+  }
+
+  beforeAll(async () => {
+    await plugin?.[Symbol.asyncDispose]();
+    await start();
+  });
+
+  testKilledPlugin(
+    "Python",
+    {
+      deployment: () => deployment,
+      plugin: () => ({
+        pluginId: "call-limit-python",
+        model: "scripted:plugin-python",
+        files: pluginFiles,
+        kill: async () => hanging?.[Symbol.asyncDispose](),
+        start,
+      }),
+    },
+    pythonPlugin.kind === "missing",
+  );
+});
 
 function isStatistics(content: string): boolean {
   const found = JSON.parse(content) as Record<string, unknown>;

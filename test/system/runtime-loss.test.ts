@@ -14,17 +14,29 @@ import { programFile } from "@reeve/platform/test/support/program-file";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment } from "./support/deployment.ts";
 import { approve, eventOf, firstCall, started, watchToEnd } from "./support/watching.ts";
+import { HookFiles, testKilledPlugin } from "./parts/killed-plugin.ts";
 import { describeKilledWorkflow } from "./parts/killed-workflow.ts";
+import { LanguageProvider } from "./support/language-providers.ts";
 import { inheritedEnv } from "../support/inherited-env.ts";
 
 let deployment: Deployment;
 /** The folder of what the plugin records. */
 let journals: string;
+const pluginFiles = new HookFiles();
+const pluginServer = {
+  kind: "ready",
+  command: [process.execPath, join(import.meta.dirname, "support/plugins/plugin-server.ts")],
+  env: pluginFiles.env,
+} as const;
+let plugin: LanguageProvider;
 
 beforeAll(async () => {
-  deployment = await Deployment.start({
-    REEVE_PLUGINS: join(import.meta.dirname, "support/plugins/plugins.yaml"),
-  });
+  plugin = await LanguageProvider.start(pluginServer, "");
+  const plugins = {
+    hanging: { package: join(import.meta.dirname, "support/plugins/hanging.ts") },
+    "call-limit": { target: plugin.address },
+  };
+  deployment = await Deployment.start({}, { REEVE_PLUGINS: JSON.stringify({ plugins }) });
   journals = mkdtempSync(join(tmpdir(), "reeve-hooks-"));
   await deployment.agent("publish", {
     permissionClasses: ["execute"],
@@ -36,6 +48,8 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await deployment[Symbol.asyncDispose]();
+  await plugin[Symbol.asyncDispose]();
+  pluginFiles[Symbol.dispose]();
   rmSync(journals, { recursive: true });
 });
 
@@ -195,6 +209,21 @@ describe("a run whose runtime is killed and started again", () => {
   });
 
   describeKilledWorkflow(() => deployment);
+
+  describe("a plugin", () => {
+    testKilledPlugin("TypeScript", {
+      deployment: () => deployment,
+      plugin: () => ({
+        pluginId: "call-limit",
+        model: "scripted:plugin-typescript",
+        files: pluginFiles,
+        kill: () => plugin[Symbol.asyncDispose](),
+        async start() {
+          plugin = await LanguageProvider.start(pluginServer, "", plugin.address);
+        },
+      }),
+    });
+  });
 
   test("during the publication of its report, publishes it once", async () => {
     const runId = await startRun();

@@ -2,6 +2,8 @@ import type { DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf"
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type {
   DescribePluginsResponseSchema,
+  ExecutePluginToolRequestSchema,
+  ExecutePluginToolResponseSchema,
   RunHookRequestSchema,
   RunHookResponseSchema,
 } from "@reeve/contracts/extensions/plugin";
@@ -18,6 +20,10 @@ export interface PluginServerAnswers {
     request: MessageShape<typeof RunHookRequestSchema>,
     metadata: Metadata,
   ): Promise<MessageShape<typeof RunHookResponseSchema>>;
+  /** Absent: it has no tools. */
+  tool?(
+    request: MessageShape<typeof ExecutePluginToolRequestSchema>,
+  ): Promise<MessageShape<typeof ExecutePluginToolResponseSchema>>;
 }
 
 /** A gRPC server with plugins, on a free port. */
@@ -32,15 +38,19 @@ export class PluginServer implements AsyncDisposable {
 
   static async start(answers: PluginServerAnswers, port = 0): Promise<PluginServer> {
     const server = new Server();
-    const { describePlugins, runHook } = PluginService.method;
+    const { describePlugins, runHook, executePluginTool } = PluginService.method;
     server.addService(
       {
         DescribePlugins: definitionOf(describePlugins),
         RunHook: definitionOf(runHook),
+        ...(answers.tool && { ExecutePluginTool: definitionOf(executePluginTool) }),
       },
       {
         DescribePlugins: handlerOf(async () => answers.describe()),
         RunHook: handlerOf((request, metadata) => answers.hook(request as never, metadata)),
+        ...(answers.tool && {
+          ExecutePluginTool: handlerOf(async (request) => answers.tool?.(request as never)),
+        }),
       },
     );
     const bound = Promise.withResolvers<number>();
