@@ -28,3 +28,15 @@ export function makeSkillsMountPoint(workspaceDir: string, identity: Identity): 
   }
   if (identity.isDedicated) lchownSync(path, identity.uid, identity.gid);
 }
+
+/**
+ * Identifies the folder over which skills are mounted. A command without skills may replace it, and then the mount of sandboxes that run is
+ * gone, or elsewhere. Undefined: the workspace has no such folder.
+ */
+export function skillsMountPointOf(workspaceDir: string): string | undefined {
+  const path = join(workspaceDir, skillsFolder);
+  const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found?.isDirectory() !== true) return undefined;
+  // File systems use the numbers of deleted folders again.
+  return `${found.dev}:${found.ino}:${found.birthtimeNs}`;
+}

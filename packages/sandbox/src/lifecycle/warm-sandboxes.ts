@@ -8,6 +8,7 @@ import type {
 } from "../port.ts";
 import { TaskSet } from "@reeve/platform/async/task-set";
 import { SandboxGone } from "../agent/sandbox-gone.ts";
+import { skillsMountPointOf } from "../host/skills-mount.ts";
 import { measureStart } from "./sandbox-metrics.ts";
 
 /** Commands after which a sandbox is replaced, so that their leftovers cannot accumulate forever. */
@@ -37,6 +38,8 @@ export class WarmSandboxes implements AsyncDisposable {
   /** Oldest first. */
   readonly #idle = new Set<Idle>();
   readonly #commands = new WeakMap<SandboxSession, number>();
+  /** The folder over which a sandbox has skills. */
+  readonly #mountPoints = new WeakMap<SandboxSession, string>();
   readonly #ending = new TaskSet();
   #isDisposed = false;
 
@@ -97,7 +100,7 @@ export class WarmSandboxes implements AsyncDisposable {
     const began = performance.now();
     for (;;) {
       const startMs = performance.now();
-      const warm = await this.#takeWarm(key);
+      const warm = await this.#takeWarm(key, spec);
       const session = warm ?? (await this.#openCold(spec, signal));
       if (session !== undefined) {
         measureStart(warm === undefined ? "cold" : "warm", performance.now() - startMs);
@@ -126,7 +129,10 @@ export class WarmSandboxes implements AsyncDisposable {
   /** Starts a sandbox. Returns undefined if the signal aborts first. */
   async #openCold(spec: SessionSpec, signal: AbortSignal): Promise<SandboxSession | undefined> {
     try {
-      return await this.#driver.open(spec, signal);
+      const session = await this.#driver.open(spec, signal);
+      const mountPoint = mountPointOf(spec);
+      if (mountPoint !== undefined) this.#mountPoints.set(session, mountPoint);
+      return session;
     } catch (error) {
       if (signal.aborted) return undefined;
       throw error;
@@ -134,11 +140,13 @@ export class WarmSandboxes implements AsyncDisposable {
   }
 
   /** Takes an idle sandbox that can run another command. */
-  async #takeWarm(key: string): Promise<SandboxSession | undefined> {
+  async #takeWarm(key: string, spec: SessionSpec): Promise<SandboxSession | undefined> {
     for (const idle of [...this.#idle].toReversed()) {
       if (idle.key !== key || !this.#take(idle)) continue;
-      if (await idle.session.settled()) return idle.session;
-      void this.#end(idle.session);
+      const { session } = idle;
+      const isFit = await session.settled();
+      if (isFit && this.#mountPoints.get(session) === mountPointOf(spec)) return session;
+      void this.#end(session);
     }
     return undefined;
   }
@@ -168,4 +176,8 @@ export class WarmSandboxes implements AsyncDisposable {
   #end(session: SandboxSession): Promise<void> {
     return this.#ending.add(Promise.resolve(session[Symbol.asyncDispose]()).catch(() => undefined));
   }
+}
+
+function mountPointOf({ skillsDir, workspaceDir }: SessionSpec): string | undefined {
+  return skillsDir === undefined ? undefined : skillsMountPointOf(workspaceDir);
 }

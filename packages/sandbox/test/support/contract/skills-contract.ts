@@ -63,10 +63,19 @@ export function skillsContract(bench: () => SandboxBench): void {
       expect(Buffer.concat(chunks).toString("latin1")).not.toContain("drawn by a skill");
     });
 
+    test("has them also after a command without skills has replaced their folder", async () => {
+      const other = "mkdir -p tables && echo \"print('forged')\" > tables/draw.py";
+      for (const replace of ["mv skills away", "rmdir skills"]) {
+        expect(await sh("python3 skills/tables/draw.py")).toBe("drawn by a skill\n");
+        await bench().run(["/bin/sh", "-c", `${replace} && mkdir skills && cd skills && ${other}`]);
+        expect(await sh("python3 skills/tables/draw.py")).toBe("drawn by a skill\n");
+        await bench().run(["rm", "-rf", "skills/tables", "away"]);
+      }
+    });
+
     test("says what is in their way, if the workspace has an entry of that name", async () => {
       await bench().run(["/bin/sh", "-c", "rmdir skills; ln -s /etc skills"]);
-      // Other limits than before, so that no idle sandbox is used.
-      const command = { argv: ["true"], limits: limitsOf({ processes: 32 }), skillsDir };
+      const command = { argv: ["true"], limits: limitsOf(), skillsDir };
       await expect(collect(bench().box, command, signal)).rejects.toThrow(
         /has an entry "skills" that is no folder/,
       );
