@@ -38,6 +38,7 @@ export async function readFiles(
   return { notifications: collected(notifications).read, policy: collected(policy) };
 }
 
+/** Returns what notifications need, or undefined if there are no receivers. Throws a Failure if a file or a secret cannot be used. */
 async function readNotifications(
   config: ApprovalsConfig,
   environment: Environment,

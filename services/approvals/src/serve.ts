@@ -201,7 +201,6 @@ export async function startApprovals(
   };
 }
 
-/** Returns what notifications need, or undefined if there are no receivers. Throws a Failure if a file or a secret cannot be used. */
 /** Returns what records the acts of approvals, in the trail that it opens in the background. */
 function openRecordAct(
   mode: AuditMode | "off",
