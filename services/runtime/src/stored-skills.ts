@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import type { Skill } from "@reeve/agent/skills/skill";
-import { skillFileName } from "@reeve/agent/skills/skill";
+import { skillFileName, skillMediaType } from "@reeve/agent/skills/skill";
 import { SkillContentSchema } from "@reeve/contracts/agent";
 import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
@@ -34,7 +34,7 @@ export function withStoredSkills(
     async artifactOf(tenant, { name, digest }, signal) {
       const draft = {
         name: `${name}.skill`,
-        mediaType: "application/x-protobuf",
+        mediaType: skillMediaType,
         runId: "",
         idempotencyKey: `skill/${name}/${digest}`,
       };

@@ -1,4 +1,5 @@
 import type { SkillDescriptor } from "@reeve/contracts/agent";
+import type { Artifact } from "@reeve/contracts/artifact";
 
 /** A file of a skill. */
 export interface SkillFile {
@@ -16,6 +17,18 @@ export interface Skill {
   readonly document: Uint8Array;
   /** All files but `SKILL.md`, ordered by path. */
   readonly files: readonly SkillFile[];
+}
+
+/** Media type of the artifacts with the files of skills, which runtimes store for toolhosts. */
+export const skillMediaType = "application/vnd.reeve.skill";
+
+/** Whether an artifact is a skill that a runtime has stored. Files of clients and of runs are none, whatever their media type is. */
+export function isStoredSkill({
+  mediaType,
+  runId,
+  createdBy,
+}: Pick<Artifact, "mediaType" | "runId" | "createdBy">): boolean {
+  return mediaType === skillMediaType && runId === "" && createdBy === "";
 }
 
 /** The file of a skill with its name, description, and instructions. */

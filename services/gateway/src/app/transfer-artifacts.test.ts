@@ -7,6 +7,7 @@ import {
   UploadArtifactRequestSchema,
 } from "@reeve/contracts/artifact";
 import { ErrorReason } from "@reeve/contracts/error";
+import { skillMediaType } from "@reeve/agent/skills/skill";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { MemoryArtifactStore } from "@reeve/jetstream/objects/memory-artifact-store";
 import { describe, expect, test } from "vitest";
@@ -25,6 +26,10 @@ async function* requests(...parts: readonly Part[]) {
 async function* cut() {
   yield* requests(header, chunk("half"));
   throw new Error("the client disconnected");
+}
+
+async function* chunks() {
+  yield Buffer.from("files");
 }
 
 const emptyStore = () => new MemoryArtifactStore({ maxBytes: 1_000_000 });
@@ -116,6 +121,16 @@ describe("the list of artifacts", () => {
     }
     expect(seen).toEqual(all);
     expect(seen).toHaveLength(7);
+  });
+
+  // Requirement: CFG-17
+  test("has no skills that runtimes have stored, and all files of clients", async () => {
+    const store = emptyStore();
+    const draft = { name: "maps.skill", mediaType: skillMediaType, runId: "" };
+    await store.put("acme", draft, chunks(), never);
+    const own = { case: "header", value: { name: "maps.skill", mediaType: skillMediaType } } as const;
+    const { artifactId } = await uploadArtifact(portsOf(store), ann, requests(own), never);
+    expect((await listed(store)).ids).toEqual([artifactId]);
   });
 
   test("continues after the last one of the previous page, even if that one was deleted", async () => {

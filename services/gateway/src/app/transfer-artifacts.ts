@@ -9,6 +9,7 @@ import type {
 import { DownloadArtifactResponseSchema } from "@reeve/contracts/artifact";
 import { create } from "@bufbuild/protobuf";
 import { Failure } from "@reeve/platform/failure";
+import { isStoredSkill } from "@reeve/agent/skills/skill";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import type { Page } from "@reeve/jetstream/table/page";
 import { pageOf } from "@reeve/jetstream/table/page";
@@ -90,7 +91,7 @@ export async function* downloadArtifact(
   }
 }
 
-/** Returns a page of a tenant's artifacts, oldest first. */
+/** Returns a page of a tenant's artifacts, oldest first, without the skills that runtimes have stored. */
 export async function listArtifacts(
   artifacts: ArtifactStore,
   tenant: string,
@@ -98,7 +99,9 @@ export async function listArtifacts(
   signal: AbortSignal,
 ): Promise<Page<Artifact>> {
   const all = await artifacts.list(tenant, signal);
-  const matching = all.filter(({ runId }) => request.runId === "" || runId === request.runId);
+  const matching = all.filter(
+    (each) => !isStoredSkill(each) && (request.runId === "" || each.runId === request.runId),
+  );
   return pageOf(matching, request, keyOf, (key, previous) => key > previous);
 }
 

@@ -1,3 +1,4 @@
+import { isStoredSkill } from "@reeve/agent/skills/skill";
 import type { Artifact } from "@reeve/contracts/artifact";
 import { ArtifactSchema } from "@reeve/contracts/artifact";
 import type { IndexDefinition } from "@reeve/jetstream/local-index/indexed-rows";
@@ -11,13 +12,17 @@ type ArtifactIndex = TableIndex<typeof ArtifactSchema, "created_by">;
 
 const definition: IndexDefinition<Artifact, "created_by"> = {
   name: "artifacts",
-  version: 2,
+  version: 3,
   orderOf: ({ artifactId }) => artifactId,
   direction: "ascending",
   kindOf: () => 0,
   kinds: [0],
   fields: { created_by: ({ createdBy }) => createdBy },
-  measure: { at: () => 0, amount: ({ sizeBytes }) => countedBytesOf(sizeBytes) },
+  measure: {
+    at: () => 0,
+    // A tenant can neither choose nor list the skills of the deployment.
+    amount: (artifact) => (isStoredSkill(artifact) ? 0 : countedBytesOf(artifact.sizeBytes)),
+  },
 };
 
 /** Opens an index of the sizes of artifacts. It follows them from its first read until `signal` aborts. */
