@@ -58,3 +58,22 @@ test("agents are checked again when the catalog has changed, and only then", asy
   expect(ended).toBe(end.signal.reason);
   expect(warnings).toHaveLength(1);
 });
+
+test("requests are answered between the checks of two agents", async () => {
+  const ids = ["a1", "a2", "a3", "a4", "a5"];
+  const ports = await withAgents(...ids);
+  const checked: string[] = [];
+  const order: string[] = [];
+  const offer = () => {
+    checked.push("agent");
+    return { ...ports.offer(), models: other };
+  };
+  const turn = () => {
+    order.push(`request after ${checked.length}`);
+    if (checked.length < ids.length) immediate = setImmediate(turn);
+  };
+  let immediate = setImmediate(turn);
+  await checkStoredAgents({ ...ports, offer }, recorder().log, never);
+  clearImmediate(immediate);
+  expect(order).toEqual(expect.arrayContaining(ids.slice(1).map((_, n) => `request after ${n + 1}`)));
+});

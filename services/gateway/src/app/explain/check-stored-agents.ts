@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Agent, ModelCatalog } from "@reeve/contracts/agent";
 import type { Row } from "@reeve/jetstream/table/port";
 import { sleep } from "@reeve/platform/async/sleep";
@@ -69,6 +70,8 @@ export async function checkStoredAgents(
       log.warn({ maxAgents }, "further stored agents were not checked");
       break;
     }
+    // A check takes milliseconds: requests are answered in between.
+    await setImmediate();
     const problems = await problemsOf(change.row, ports, signal);
     if (problems.length === 0) continue;
     broken += 1;
