@@ -42,3 +42,25 @@ test("a runtime without a version uses what another runtime has stored, and noth
   const artifactId = await other.artifactOf?.("acme", { name, digest }, never);
   expect(await without.artifactOf?.("acme", { name, digest }, never)).toBe(artifactId);
 });
+
+test("a version that this runtime does not have yet is waited for, once in a while", async () => {
+  const artifacts = new MemoryArtifactStore({ maxBytes: 10_000 });
+  const store = new SkillStore([]);
+  let waits = 0;
+  let change: (() => void) | undefined;
+  const late = {
+    version: (...of: readonly [string, string]) => store.version(...of),
+    settle: () => {
+      waits += 1;
+      change?.();
+      return Promise.resolve();
+    },
+  };
+  const skills = withStoredSkills(late, artifacts, () => 0);
+  const find = () => skills.artifactOf?.("acme", { name, digest }, never);
+  expect([await find(), await find(), waits]).toEqual([undefined, undefined, 1]);
+  const other = withStoredSkills(late, artifacts, () => 0);
+  change = () => store.add([skill]);
+  expect(await other.artifactOf?.("acme", { name, digest }, never)).toMatch(/^art_/);
+  expect(await find()).toMatch(/^art_/);
+});

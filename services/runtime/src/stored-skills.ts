@@ -6,9 +6,9 @@ import type { SkillSource } from "@reeve/engine/ports/skill-source";
 import type { ArtifactStore } from "@reeve/jetstream/objects/artifact-store";
 import { artifactIdOf } from "@reeve/jetstream/objects/artifact-draft";
 
-/** How many stored versions are remembered, so that not each call of a tool asks the store. */
+/** How many versions are remembered, so that not each call of a tool asks the store. */
 const maxRemembered = 1_000;
-/** A version that was deleted is stored again after this. */
+/** A version that was deleted is stored again after this, and one that was missing is waited for again. */
 const rememberedMs = 60_000;
 
 /** Adds to the skills of a process that the versions which runs use are stored as artifacts, once for each tenant. */
@@ -17,17 +17,9 @@ export function withStoredSkills(
   artifacts: Pick<ArtifactStore, "get" | "put">,
   now: () => number,
 ): SkillSource {
-  /** When a version was seen in the store, by artifact, the oldest first. */
-  const seen = new Map<string, number>();
-  const remember = (artifactId: string) => {
-    seen.delete(artifactId);
-    seen.set(artifactId, now());
-    for (const oldest of seen.keys()) {
-      if (seen.size <= maxRemembered) break;
-      seen.delete(oldest);
-    }
-    return artifactId;
-  };
+  const stored = new RecentKeys(now);
+  /** Versions that neither this process nor the store had. */
+  const missing = new RecentKeys(now);
   return {
     version: (name, digest) => skills.version(name, digest),
     settle: async (hasAll, signal) => await skills.settle?.(hasAll, signal),
@@ -39,13 +31,45 @@ export function withStoredSkills(
         idempotencyKey: `skill/${name}/${digest}`,
       };
       const artifactId = artifactIdOf(tenant, draft);
-      if (now() - (seen.get(artifactId) ?? -Infinity) < rememberedMs) return artifactId;
-      const skill = skills.version(name, digest);
-      if (skill !== undefined) await artifacts.put(tenant, draft, contentOf(skill), signal);
-      else if ((await artifacts.get(tenant, artifactId, signal)) === undefined) return undefined;
-      return remember(artifactId);
+      if (stored.has(artifactId)) return artifactId;
+      const find = async () => {
+        const skill = skills.version(name, digest);
+        if (skill === undefined) return await artifacts.get(tenant, artifactId, signal);
+        return await artifacts.put(tenant, draft, contentOf(skill), signal);
+      };
+      let found = await find();
+      if (found === undefined && !missing.has(artifactId)) {
+        // The run may have been prepared by a process that saw a change of the skills earlier.
+        await skills.settle?.(() => skills.version(name, digest) !== undefined, signal);
+        found = await find();
+      }
+      (found === undefined ? missing : stored).add(artifactId);
+      return found?.artifactId;
     },
   };
+}
+
+/** The keys that were added lately, the oldest first. */
+class RecentKeys {
+  readonly #now: () => number;
+  readonly #addedMs = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  has(key: string): boolean {
+    return this.#now() - (this.#addedMs.get(key) ?? -Infinity) < rememberedMs;
+  }
+
+  add(key: string): void {
+    this.#addedMs.delete(key);
+    this.#addedMs.set(key, this.#now());
+    for (const oldest of this.#addedMs.keys()) {
+      if (this.#addedMs.size <= maxRemembered) break;
+      this.#addedMs.delete(oldest);
+    }
+  }
 }
 
 async function* contentOf({ document, files }: Skill): AsyncIterable<Uint8Array> {

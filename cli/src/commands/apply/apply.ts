@@ -41,10 +41,7 @@ export function applyCommand(context: Context): Command {
     )
     .option("-R, --recursive", "read the folders in folders too")
     .option("--set <name>", "name of the set of agents that the files are", parseSet)
-    .option(
-      "--prune",
-      "delete the agents that an apply of the same --set created and no file has",
-    )
+    .option("--prune", "delete the agents that an apply of the same --set created and no file has")
     .option(
       "--prune-models",
       "delete all stored models and providers of the deployment that no file has",

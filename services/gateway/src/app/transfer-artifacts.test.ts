@@ -128,7 +128,10 @@ describe("the list of artifacts", () => {
     const store = emptyStore();
     const draft = { name: "maps.skill", mediaType: skillMediaType, runId: "" };
     await store.put("acme", draft, chunks(), never);
-    const own = { case: "header", value: { name: "maps.skill", mediaType: skillMediaType } } as const;
+    const own = {
+      case: "header",
+      value: { name: "maps.skill", mediaType: skillMediaType },
+    } as const;
     const { artifactId } = await uploadArtifact(portsOf(store), ann, requests(own), never);
     expect((await listed(store)).ids).toEqual([artifactId]);
   });

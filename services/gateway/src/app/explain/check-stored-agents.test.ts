@@ -75,5 +75,7 @@ test("requests are answered between the checks of two agents", async () => {
   let immediate = setImmediate(turn);
   await checkStoredAgents({ ...ports, offer }, recorder().log, never);
   clearImmediate(immediate);
-  expect(order).toEqual(expect.arrayContaining(ids.slice(1).map((_, n) => `request after ${n + 1}`)));
+  expect(order).toEqual(
+    expect.arrayContaining(ids.slice(1).map((_, n) => `request after ${n + 1}`)),
+  );
 });
