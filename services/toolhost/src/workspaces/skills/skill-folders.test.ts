@@ -101,9 +101,10 @@ test.each([
 });
 
 test("folders that no call uses are deleted beyond the limit, the longest unused first", async () => {
-  const { cache, reads } = folders({ maxBytes: 1_500 });
+  // Two skills, each with two files of a block.
+  const { cache, reads } = folders({ maxBytes: 3 * 4_096 });
   await using _ = cache;
-  const text = "x".repeat(1_000);
+  const text = "small";
   const [first, second] = [await stored("first", { text }), await stored("second", { text })];
   const one = await cache.use("acme", [first], never);
   const two = await cache.use("acme", [second], never);

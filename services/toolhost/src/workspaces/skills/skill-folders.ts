@@ -10,8 +10,9 @@ import type { OwnedFolder } from "@reeve/sandbox/host/owned-folder";
 import { ownedFolder } from "@reeve/sandbox/host/owned-folder";
 import { readSkill } from "./read-skill.ts";
 
-/** How large the folders may be that no call uses. */
+/** How much of the disk the folders may take that no call uses. */
 const defaultMaxBytes = 256 * 2 ** 20;
+const blockBytes = 4_096;
 const fetchTimeoutMs = 60_000;
 
 export interface SkillFoldersOptions {
@@ -118,7 +119,7 @@ export class SkillFolders implements AsyncDisposable {
       for (const skill of skills) {
         const files = await readSkill(tenant, skill, artifacts, signal);
         await writeFiles(join(path, skill.name), files);
-        bytes += files.reduce((sum, { content }) => sum + content.length, 0);
+        bytes += files.reduce((sum, { content }) => sum + diskBytesOf(content), 0);
       }
     } catch (error) {
       await rm(path, { recursive: true, force: true });
@@ -142,6 +143,11 @@ export class SkillFolders implements AsyncDisposable {
         .catch(() => undefined);
     }
   }
+}
+
+/** Small files take a block of the disk, and a skill may have hundreds. */
+function diskBytesOf({ length }: Uint8Array): number {
+  return Math.max(1, Math.ceil(length / blockBytes)) * blockBytes;
 }
 
 function keyOf(tenant: string, skills: readonly MountedSkill[]): string {
