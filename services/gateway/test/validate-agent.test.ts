@@ -95,6 +95,15 @@ test("each mistake that does not prevent a run is a warning with its path", asyn
   expect(plan?.tools.map(({ name }) => name)).toEqual(["read_file", "retrieve_artifact"]);
 });
 
+test("a registry that could not be stored is refused, before a spec is checked against it", async () => {
+  const models = Array.from({ length: 501 }, (_, n) => ({ spec: { id: `m${n}`, provider: "p" } }));
+  const validating = bench.acme.agents.validateAgent({
+    spec: { id: "checked", name: "checked", model: "known" },
+    registry: { models },
+  });
+  await expect(validating).rejects.toThrow(/registry\.models.*more than 500 models/);
+});
+
 // Requirement: CFG-17
 test("the plan of an agent with skills has their digests, and the tool that opens them", async () => {
   const { violations, plan, warnings } = await validate({

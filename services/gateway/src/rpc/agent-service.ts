@@ -21,6 +21,7 @@ import { limitRevisionReads, listAgentRevisions } from "../app/agent-revisions.t
 import { explainAgentAccess } from "../app/explain/explain-agent.ts";
 import { planOfSpec } from "../app/explain/explain-plan.ts";
 import type { GatewayPorts } from "../app/gateway-ports.ts";
+import { assertProposable } from "../app/models/change-models.ts";
 
 /** How many warnings a response lists. */
 export const maxWarnings = 50;
@@ -88,8 +89,9 @@ export function agentService(
       };
     },
     validateAgent: async ({ spec, others, registry }, context) => {
-      const offered = registry && { offer: () => ports.offer(registry) };
-      const within = { ...ports, ...offered };
+      if (registry !== undefined) assertProposable(registry);
+      const offered = registry && ports.offer(registry);
+      const within = { ...ports, ...(offered && { offer: () => offered }) };
       const credential = credentialOf(context);
       const given = { ...sent(spec, context), others };
       const { tenant } = credential;

@@ -172,6 +172,12 @@ function sizeProblems(registry: ModelRegistry): readonly Violation[] {
   }));
 }
 
+/** Throws a Failure if a registry that a request proposes in `registry` is larger than what can be stored. */
+export function assertProposable(registry: ModelRegistry): void {
+  const problems = sizeProblems(registry);
+  assertValid(problems.map((each) => ({ ...each, field: `registry.${each.field}` })));
+}
+
 function assertValid(violations: readonly Violation[]): void {
   if (violations.length === 0) return;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, listViolations(violations), {
