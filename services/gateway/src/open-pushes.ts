@@ -1,4 +1,5 @@
 import { TaskPushesSchema } from "@reeve/contracts/a2a";
+import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import { openLiveView } from "@reeve/jetstream/table/live-view";
 import { openTable } from "@reeve/jetstream/table/nats";
 import { systemClock } from "@reeve/platform/async/clock";
@@ -12,6 +13,7 @@ import type { GatewayConfig } from "./config.ts";
 interface PushDependencies {
   readonly nats: Nats;
   readonly gateway: Pick<GatewayPorts, "runs">;
+  readonly recordAct: RecordAct;
   readonly log: Logger;
   /** Closes the connections to receivers. */
   readonly resources: AsyncDisposableStack;
@@ -23,7 +25,7 @@ export async function openPushes(
     REEVE_A2A_PUSH: prefixes,
     REEVE_A2A_PUSH_ADDRESSES: allowedAddresses,
   }: Pick<GatewayConfig, "REEVE_A2A_PUSH" | "REEVE_A2A_PUSH_ADDRESSES">,
-  { nats, gateway, log, resources }: PushDependencies,
+  { nats, gateway, recordAct, log, resources }: PushDependencies,
   signal: AbortSignal,
 ): Promise<PushPorts | undefined> {
   if (prefixes.length === 0) return undefined;
@@ -34,6 +36,7 @@ export async function openPushes(
     known: await openLiveView(records, log, signal),
     runs: gateway.runs,
     target: resources.use(openPushTarget({ prefixes, allowedAddresses })),
+    recordAct,
     clock: systemClock,
   };
 }

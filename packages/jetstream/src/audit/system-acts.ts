@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { Role } from "@reeve/contracts/access/role";
 import { AuditEventSchema } from "@reeve/contracts/audit";
 import type { Clock } from "@reeve/platform/async/clock";
 import type { AuditRecorder } from "./recorder.ts";
@@ -14,10 +15,13 @@ export const systemSubjects = {
   triggers: "reeve/triggers",
 } as const;
 
-/** What Reeve does by itself, without a call of the API. */
+/** What Reeve does by itself, or a caller does without a call of the API. */
 export interface SystemAct {
   readonly tenant: string;
-  readonly subject: (typeof systemSubjects)[keyof typeof systemSubjects];
+  /** One of `systemSubjects`, or the caller. */
+  readonly subject: string;
+  /** Roles of the caller. */
+  readonly roles?: readonly Role[];
   /** As of a call: `run.delete`. */
   readonly action: string;
   readonly resources: readonly { readonly kind: string; readonly id: string }[];
@@ -39,7 +43,7 @@ export function recordActs(
   recorder: Pick<AuditRecorder, "assertAvailable" | "record">,
   clock: Pick<Clock, "now">,
 ): RecordAct {
-  return async ({ actId, resources, ...act }, perform) => {
+  return async ({ actId, resources, roles = [], ...act }, perform) => {
     recorder.assertAvailable();
     const isDone = await perform();
     if (!isDone) return false;
@@ -50,6 +54,7 @@ export function recordActs(
       code: "OK",
       count: 1,
       resources: [...resources],
+      roles: [...roles],
     });
     await recorder.record(event);
     return true;

@@ -1,5 +1,6 @@
 import { StreamResponse, TaskState } from "@a2a-js/sdk";
-import { create } from "@bufbuild/protobuf";
+import { create, equals } from "@bufbuild/protobuf";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { PushReceiver, TaskPushes } from "@reeve/contracts/a2a";
 import { PushReceiverSchema, TaskPushesSchema } from "@reeve/contracts/a2a";
@@ -24,9 +25,16 @@ const maxUnknownMs = 600_000;
 
 const { key: runKey } = bucketOf(RunSchema);
 
+/** A state of a task that its receivers are told. */
+interface DueState {
+  readonly name: string;
+  readonly run: Run;
+}
+
 /**
  * Delivers what is due of the notifications of a task: that it needs input, or its end, once to each receiver, as far as the index of runs
- * says. May run anywhere any number of times; a receiver gets a notification again only if a gateway dies between the delivery and its record.
+ * says, and never an earlier state after a later one. May run anywhere any number of times; a receiver gets a notification again only if a
+ * gateway dies between the delivery and its record.
  */
 export async function deliverDue(
   ports: PushPorts,
@@ -34,41 +42,55 @@ export async function deliverDue(
   log: Pick<Logger, "warn">,
   signal: AbortSignal,
 ): Promise<void> {
-  const { records, runs, clock } = ports;
+  const { records, clock } = ports;
   const key = pushesKeyOf(task);
   const row = await records.get(key, signal);
   if (row === undefined) return;
-  const run = await runs.get(runKey({ tenant: task.tenant, run: task.runId }), signal);
+  const run = await runOf(ports, task, signal);
   if (run === undefined) {
     const { createdAt } = row.record;
     const isGone = clock.now() - (createdAt ? timestampMs(createdAt) : 0) > maxUnknownMs;
     if (isGone) await records.deleteVersion(key, row.revision, signal);
     return;
   }
-  const due = dueOf(run.record);
-  if (due === undefined) return;
-  for (const { configId } of row.record.receivers) {
+  let due = dueOf(run);
+  for (const { configId, settled } of row.record.receivers) {
+    if (due === undefined) return;
+    if (settled === due.name) continue;
     const receiver = await claim(ports, task, { configId, due }, signal);
     if (receiver === undefined) continue;
-    const attempt = await ports.target.post(receiver, bodyOf(run.record), signal);
+    const attempt = await ports.target.post(receiver, bodyOf(due.run), signal);
     if (attempt.kind !== "delivered") {
       const { problem } = attempt;
       log.warn({ ...task, configId, problem }, "an A2A push notification was not delivered");
     }
     const isOver = attempt.kind !== "unavailable" || receiver.attempts >= maxAttempts;
-    const after = isOver
-      ? { settled: due, attempts: 0, notBefore: undefined }
-      : later(ports, receiver);
-    await changeReceiver(ports, task, { configId, due }, () => after, signal);
+    const after = isOver ? { settled: due.name, attempts: 0 } : later(ports, receiver);
+    await changeReceiver(
+      ports,
+      task,
+      configId,
+      (now) => (isSameClaim(now, receiver) ? { ...after, claimedUntil: undefined } : undefined),
+      signal,
+    );
+    // An attempt takes seconds, in which the task may have continued.
+    due = dueOf(await runOf(ports, task, signal));
   }
-  if (isTerminal(run.record.status)) await dropSettled(ports, task, due, signal);
+  if (due !== undefined && isTerminal(due.run.status)) {
+    await dropSettled(ports, task, due.name, signal);
+  }
 }
 
-/** Identifies the state of a task that its receivers are told. Undefined: it is one that they are not. */
-function dueOf(run: Run): string | undefined {
-  if (isTerminal(run.status)) return `ended ${run.status}`;
+async function runOf({ runs }: PushPorts, { tenant, runId: run }: TaskKey, signal: AbortSignal) {
+  return (await runs.get(runKey({ tenant, run }), signal))?.record;
+}
+
+/** Returns the state of a task that its receivers are told. Undefined: it is one that they are not. */
+function dueOf(run: Run | undefined): DueState | undefined {
+  if (run === undefined) return undefined;
+  if (isTerminal(run.status)) return { name: `ended ${run.status}`, run };
   if (renderRow(run).status?.state !== TaskState.TASK_STATE_INPUT_REQUIRED) return undefined;
-  return `input ${run.waitingFor.map(({ id }) => id).join(" ")}`;
+  return { name: `input ${run.waitingFor.map(({ id }) => id).join(" ")}`, run };
 }
 
 /** A notification has the state. The answer is for those who may read the task. */
@@ -80,25 +102,40 @@ function bodyOf(run: Run): string {
 
 interface Delivery {
   readonly configId: string;
-  readonly due: string;
+  readonly due: DueState;
 }
 
-type Change = Partial<Pick<PushReceiver, "settled" | "attempts" | "notBefore">>;
+type Change = Partial<Omit<PushReceiver, "$typeName" | "$unknown">>;
 
 /** Takes a delivery for this gateway. Undefined: it is settled, or it is not its time. */
 async function claim(
   ports: PushPorts,
   task: TaskKey,
-  delivery: Delivery,
+  { configId, due: { name: due, run } }: Delivery,
   signal: AbortSignal,
 ): Promise<PushReceiver | undefined> {
   const nowMs = ports.clock.now();
+  const isLater = (time: Timestamp | undefined) => time !== undefined && timestampMs(time) > nowMs;
   const take = (before: PushReceiver): Change | undefined => {
-    const untilMs = before.notBefore === undefined ? 0 : timestampMs(before.notBefore);
-    if (untilMs > nowMs) return undefined;
-    return { attempts: before.attempts + 1, notBefore: timestampFromMs(nowMs + claimMs) };
+    const { settled, dueSequence, claimedUntil, notBefore } = before;
+    const isRepeated = before.due === due;
+    if (settled === due || dueSequence > run.lastSequence) return undefined;
+    // The delays are those of one state: the end of a task does not wait for what came before it.
+    if (isLater(claimedUntil) || (isRepeated && isLater(notBefore))) return undefined;
+    return {
+      due,
+      dueSequence: run.lastSequence,
+      attempts: isRepeated ? before.attempts + 1 : 1,
+      notBefore: undefined,
+      claimedUntil: timestampFromMs(nowMs + claimMs),
+    };
   };
-  return await changeReceiver(ports, task, delivery, take, signal);
+  return await changeReceiver(ports, task, configId, take, signal);
+}
+
+/** Whether a receiver was neither replaced nor claimed by another gateway since a claim. */
+function isSameClaim(now: PushReceiver, claimed: PushReceiver): boolean {
+  return equals(PushReceiverSchema, now, claimed);
 }
 
 /** The next attempt after one that failed. */
@@ -107,11 +144,11 @@ function later({ clock }: Pick<PushPorts, "clock">, { attempts }: PushReceiver):
   return { notBefore: timestampFromMs(clock.now() + delayMs) };
 }
 
-/** Changes a receiver, unless the state is settled. Returns it as it is then; undefined if nothing changed. */
+/** Changes a receiver. Returns it as it is then; undefined if nothing changed. */
 async function changeReceiver(
   { records }: Pick<PushPorts, "records">,
   task: TaskKey,
-  { configId, due }: Delivery,
+  configId: string,
   change: (before: PushReceiver) => Change | undefined,
   signal: AbortSignal,
 ): Promise<PushReceiver | undefined> {
@@ -119,7 +156,7 @@ async function changeReceiver(
   const replace = (before: TaskPushes | undefined): TaskPushes | undefined => {
     changed = undefined;
     const known = before?.receivers.find((each) => each.configId === configId);
-    if (before === undefined || known === undefined || known.settled === due) return undefined;
+    if (before === undefined || known === undefined) return undefined;
     const after = change(known);
     if (after === undefined) return undefined;
     changed = create(PushReceiverSchema, { ...known, ...after });

@@ -6,13 +6,16 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { PushReceiver, TaskPushes } from "@reeve/contracts/a2a";
 import { PushReceiverSchema, TaskPushesSchema } from "@reeve/contracts/a2a";
 import { ErrorReason } from "@reeve/contracts/error";
+import type { SystemAct } from "@reeve/jetstream/audit/system-acts";
 import { Failure } from "@reeve/platform/failure";
-import type { PushPorts, TaskKey } from "./push-ports.ts";
+import type { PushCaller, PushPorts, TaskKey } from "./push-ports.ts";
 import { pushesKeyOf } from "./push-ports.ts";
 import { headersOf } from "./push-target.ts";
 
 const maxReceivers = 10;
-const maxText = 4_096;
+/** All gateways hold the configurations of all tasks in memory. */
+const maxOfTenant = 2_000;
+const maxLengths = { url: 2_048, token: 1_024, scheme: 64, credentials: 2_048 };
 const maxId = 128;
 /** How often a change is tried again after a concurrent one. */
 const maxAttempts = 20;
@@ -24,8 +27,9 @@ export function checkedReceiver(
 ): PushReceiver {
   const { scheme = "", credentials = "" } = authentication ?? {};
   const texts = { url, token, scheme, credentials };
-  for (const [name, text] of Object.entries(texts)) {
-    if (text.length > maxText) throw malformed(`${name} has more than ${maxText} characters`);
+  for (const name of ["url", "token", "scheme", "credentials"] as const) {
+    const max = maxLengths[name];
+    if (texts[name].length > max) throw malformed(`${name} has more than ${max} characters`);
   }
   if (id.length > maxId) throw malformed(`id has more than ${maxId} characters`);
   target.assertPermitted(url);
@@ -33,31 +37,77 @@ export function checkedReceiver(
   return create(PushReceiverSchema, { configId: id || randomUUID(), ...texts });
 }
 
-/** Stores a receiver of the notifications of a task, or replaces the one with its id. Returns it with its id. */
+/** What a change of configurations needs. */
+type ChangePorts = Pick<PushPorts, "records" | "known" | "target" | "clock" | "recordAct">;
+
+/** Who changes the configurations of a task of an agent. */
+export interface TaskChange extends TaskKey {
+  readonly agentId: string;
+  readonly caller: PushCaller;
+}
+
+/**
+ * Stores a receiver of the notifications of a task, or replaces the one with its id. Returns it with its id. One that is there already, with
+ * the same id or without one, stays as it is: a client that repeats its request gets nothing twice. Records the change in the audit trail.
+ */
 export async function createConfig(
-  { records, target, clock }: Pick<PushPorts, "records" | "target" | "clock">,
-  task: TaskKey & { readonly agentId: string },
+  { records, known, target, clock, recordAct }: ChangePorts,
+  task: TaskChange,
   given: TaskPushNotificationConfig,
   signal: AbortSignal,
 ): Promise<TaskPushNotificationConfig> {
   const receiver = checkedReceiver({ target }, given);
   const { tenant, runId, agentId } = task;
-  await changePushes(
-    records,
-    task,
-    (before) => {
-      const others = before?.receivers.filter(({ configId }) => configId !== receiver.configId);
-      const receivers = [...(others ?? []), receiver];
+  assertRoom(known(), tenant);
+  let stored = receiver;
+  await recordAct(actOf("push_config.create", task, receiver.configId), async () => {
+    const put = (before: TaskPushes | undefined) => {
+      const all = before?.receivers ?? [];
+      const repeated = all.find((each) => isRepeated(each, receiver, given.id));
+      stored = repeated ?? receiver;
+      if (repeated !== undefined) return undefined;
+      const others = all.filter(({ configId }) => configId !== receiver.configId);
+      const receivers = [...others, receiver];
       if (receivers.length > maxReceivers) {
         const problem = `task ${runId} has ${maxReceivers} push notification configurations, which is the limit; delete one`;
         throw malformed(problem);
       }
       const createdAt = before?.createdAt ?? timestampFromMs(clock.now());
       return create(TaskPushesSchema, { tenant, runId, agentId, receivers, createdAt });
-    },
-    signal,
+    };
+    await changePushes(records, task, put, signal);
+    return stored === receiver;
+  });
+  return configOf(task, stored);
+}
+
+/** Whether a receiver is what a request would store. `id` is the one of the request. Empty: any. */
+function isRepeated(known: PushReceiver, given: PushReceiver, id: string): boolean {
+  const { url, token, scheme, credentials } = known;
+  return (
+    (id === "" || known.configId === id) &&
+    url === given.url &&
+    token === given.token &&
+    scheme === given.scheme &&
+    credentials === given.credentials
   );
-  return configOf(task, receiver);
+}
+
+function assertRoom(known: readonly TaskPushes[], tenant: string): void {
+  const own = known.filter((each) => each.tenant === tenant);
+  const count = own.reduce((sum, { receivers }) => sum + receivers.length, 0);
+  if (count < maxOfTenant) return;
+  const message = `tenant ${tenant} has ${maxOfTenant} push notification configurations of tasks that have not ended, or whose end is not delivered; delete one`;
+  const metadata = { limit: "push_configs", max: String(maxOfTenant) };
+  throw new Failure("exhausted", ErrorReason.QUOTA_EXCEEDED, message, { metadata });
+}
+
+function actOf(action: string, { tenant, runId, caller }: TaskChange, configId: string): SystemAct {
+  const resources = [
+    { kind: "run", id: runId },
+    { kind: "push_config", id: configId },
+  ];
+  return { tenant, action, resources, ...caller };
 }
 
 /** Returns the configurations of a task, oldest first. */
@@ -84,23 +134,24 @@ export async function getConfig(
   throw new TaskNotFoundError({ message });
 }
 
-/** Deletes a configuration of a task. A missing one is not an error. */
+/** Deletes a configuration of a task. A missing one is not an error. Records the change in the audit trail. */
 export async function deleteConfig(
-  { records }: Pick<PushPorts, "records">,
-  task: TaskKey,
+  { records, recordAct }: Pick<PushPorts, "records" | "recordAct">,
+  task: TaskChange,
   configId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await changePushes(
-    records,
-    task,
-    (before) => {
+  await recordAct(actOf("push_config.delete", task, configId), async () => {
+    let isDeleted = false;
+    const remove = (before: TaskPushes | undefined) => {
       const receivers = before?.receivers.filter((each) => each.configId !== configId) ?? [];
-      if (before === undefined || receivers.length === before.receivers.length) return undefined;
+      isDeleted = before !== undefined && receivers.length < before.receivers.length;
+      if (before === undefined || !isDeleted) return undefined;
       return create(TaskPushesSchema, { ...before, receivers });
-    },
-    signal,
-  );
+    };
+    await changePushes(records, task, remove, signal);
+    return isDeleted;
+  });
 }
 
 /**
@@ -131,11 +182,11 @@ export async function changePushes(
   throw new Failure("unavailable", ErrorReason.UNAVAILABLE, message);
 }
 
-/** The credentials are not repeated: who reads a configuration need not be who created it. */
+/** Token and credentials are not repeated: who reads a configuration need not be who created it. */
 function configOf({ runId: taskId }: TaskKey, receiver: PushReceiver): TaskPushNotificationConfig {
-  const { configId: id, url, token, scheme } = receiver;
+  const { configId: id, url, scheme } = receiver;
   const authentication = scheme === "" ? undefined : { scheme, credentials: "" };
-  return { tenant: "", id, taskId, url, token, authentication };
+  return { tenant: "", id, taskId, url, token: "", authentication };
 }
 
 function malformed(message: string): RequestMalformedError {

@@ -1,19 +1,28 @@
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import type { Logger } from "@reeve/platform/telemetry/logger";
 import { deliverDue } from "./deliver-pushes.ts";
-import type { PushPorts } from "./push-ports.ts";
+import type { PushPorts, TaskKey } from "./push-ports.ts";
 import { pushesKeyOf } from "./push-ports.ts";
 
-/** Interval between looks at all tasks with receivers. */
+/** Interval between searches for tasks that are due for a look. */
 const roundMs = 1_000;
-/** The longest interval between two looks at a task of which nothing is due. */
+/** The longest interval between two looks at a task of which nothing is due, while there are few. */
 const maxDelayMs = 5_000;
-const concurrency = 16;
-/** How many of them may be those of one tenant. */
-const maxOfTenant = 4;
+/** With many tasks, the interval grows by so much for each, so that the looks of a gateway do not load the store. */
+const delayPerTaskMs = 5;
+/** How many looks are made at the same time, and how many of them at tasks of one tenant. */
+const permits = 64;
+const permitsPerKey = 8;
+
+interface Look {
+  readonly untilMs: number;
+  readonly delayMs: number;
+}
 
 /**
  * Delivers push notifications until `signal` aborts. All gateways do this for all tasks; there is no leader, because `deliverDue` may run
- * anywhere any number of times. A tenant whose receivers do not answer does not delay those of others.
+ * anywhere any number of times. Tasks wait for their looks in turn, so that none is left out however many there are. A tenant whose
+ * receivers do not answer does not delay those of others.
  */
 export async function pushNotifications(
   ports: PushPorts,
@@ -21,36 +30,37 @@ export async function pushNotifications(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock } = ports;
-  const waiting = new Map<string, { readonly untilMs: number; readonly delayMs: number }>();
-  const working = new Map<string, { readonly tenant: string; readonly ended: Promise<void> }>();
-  const hasRoom = (tenant: string) =>
-    working.size < concurrency &&
-    [...working.values()].filter((each) => each.tenant === tenant).length < maxOfTenant;
-  const deliver = async (key: string, task: { tenant: string; runId: string }) => {
+  const looks = new KeyedSemaphore({ permits, permitsPerKey, maxWaitingPerKey: Infinity });
+  const looked = new Map<string, Look>();
+  const working = new Map<string, Promise<void>>();
+  const look = async (key: string, task: TaskKey, longestMs: number) => {
     try {
+      using _ = await looks.acquire(task.tenant, signal);
       await deliverDue(ports, task, log, signal);
     } catch (error) {
       if (!signal.aborted)
         log.warn({ err: error, ...task }, "push notifications wait for the store");
     }
-    const delayMs = Math.min((waiting.get(key)?.delayMs ?? roundMs / 2) * 2, maxDelayMs);
-    waiting.set(key, { untilMs: clock.now() + delayMs, delayMs });
+    const delayMs = Math.min((looked.get(key)?.delayMs ?? roundMs / 2) * 2, longestMs);
+    looked.set(key, { untilMs: clock.now() + delayMs, delayMs });
     working.delete(key);
   };
   try {
     for (;;) {
+      const known = ports.known();
+      const longestMs = Math.max(maxDelayMs, known.length * delayPerTaskMs);
       const keys = new Set<string>();
-      for (const { tenant, runId } of ports.known()) {
+      for (const { tenant, runId } of known) {
         const task = { tenant, runId };
         const key = pushesKeyOf(task);
         keys.add(key);
-        const isFree = !working.has(key) && (waiting.get(key)?.untilMs ?? 0) <= clock.now();
-        if (isFree && hasRoom(tenant)) working.set(key, { tenant, ended: deliver(key, task) });
+        const isDue = (looked.get(key)?.untilMs ?? 0) <= clock.now();
+        if (isDue && !working.has(key)) working.set(key, look(key, task, longestMs));
       }
-      for (const key of waiting.keys()) if (!keys.has(key)) waiting.delete(key);
+      for (const key of looked.keys()) if (!keys.has(key)) looked.delete(key);
       await clock.sleep(roundMs, signal);
     }
   } finally {
-    await Promise.all([...working.values()].map(({ ended }) => ended));
+    await Promise.all(working.values());
   }
 }

@@ -9,6 +9,7 @@ import { Failure } from "@reeve/platform/failure";
 import type { GatewayApi } from "../gateway-api.ts";
 import type { WatchedAgent } from "../watch-task.ts";
 import { runOfTask } from "../watch-task.ts";
+import type { TaskChange } from "./push-configs.ts";
 import {
   checkedReceiver,
   createConfig,
@@ -25,7 +26,10 @@ interface PushingAgent extends WatchedAgent {
   readonly signal: AbortSignal;
 }
 
-/** The push notification configurations of an agent's tasks, for one caller. Each needs a task that the caller may read, and changes need the role `runner`. */
+/**
+ * The push notification configurations of an agent's tasks, for one caller. Each operation needs a task that the caller may read, and the
+ * role `runner`: an address may be a secret.
+ */
 export class PushOperations {
   readonly #agent: PushingAgent;
 
@@ -42,30 +46,24 @@ export class PushOperations {
 
   async create(given: TaskPushNotificationConfig): Promise<TaskPushNotificationConfig> {
     const ports = this.#ports();
-    const { agentId, signal } = this.#agent;
-    const tenant = await this.#runner();
-    const runId = await this.#read(given.taskId);
-    return await createConfig(ports, { tenant, runId, agentId }, given, signal);
+    return await createConfig(ports, await this.#task(given.taskId), given, this.#agent.signal);
   }
 
   async get(taskId: string, id: string): Promise<TaskPushNotificationConfig> {
     const ports = this.#ports();
-    const task = { tenant: (await this.#caller()).tenant, runId: await this.#read(taskId) };
-    return await getConfig(ports, task, id, this.#agent.signal);
+    return await getConfig(ports, await this.#task(taskId), id, this.#agent.signal);
   }
 
   /** Returns all configurations: a task has few. */
   async list(taskId: string): Promise<ListTaskPushNotificationConfigsResponse> {
     const ports = this.#ports();
-    const task = { tenant: (await this.#caller()).tenant, runId: await this.#read(taskId) };
-    return { configs: await listConfigs(ports, task, this.#agent.signal), nextPageToken: "" };
+    const configs = await listConfigs(ports, await this.#task(taskId), this.#agent.signal);
+    return { configs, nextPageToken: "" };
   }
 
   async delete(taskId: string, id: string): Promise<void> {
     const ports = this.#ports();
-    const tenant = await this.#runner();
-    const task = { tenant, runId: await this.#read(taskId) };
-    await deleteConfig(ports, task, id, this.#agent.signal);
+    await deleteConfig(ports, await this.#task(taskId), id, this.#agent.signal);
   }
 
   #ports(): PushPorts {
@@ -76,20 +74,19 @@ export class PushOperations {
     throw new PushNotificationNotSupportedError({ message });
   }
 
-  async #read(taskId: string): Promise<string> {
-    const { api, signal } = this.#agent;
-    return (await runOfTask(api, this.#agent, taskId, signal)).runId;
+  /** Returns a task, and who changes its configurations. Throws if the caller may only read, or has no such task. */
+  async #task(taskId: string): Promise<TaskChange> {
+    const { api, agentId, signal } = this.#agent;
+    const { tenant, subject, roles } = await this.#runner();
+    const { runId } = await runOfTask(api, this.#agent, taskId, signal);
+    return { tenant, runId, agentId, caller: { subject, roles } };
   }
 
-  async #caller() {
+  /** Returns the caller. Throws a Failure if the caller may only read. */
+  async #runner() {
     const { api, signal } = this.#agent;
-    return await api.identity.getCaller({}, { signal });
-  }
-
-  /** Returns the tenant of the caller. Throws if the caller may only read. */
-  async #runner(): Promise<string> {
-    const { tenant, roles } = await this.#caller();
-    if (roles.includes(Role.RUNNER)) return tenant;
+    const caller = await api.identity.getCaller({}, { signal });
+    if (caller.roles.includes(Role.RUNNER)) return caller;
     const message = "push notification configurations need the role runner; ask an operator for it";
     throw new Failure("denied", ErrorReason.PERMISSION_DENIED, message);
   }

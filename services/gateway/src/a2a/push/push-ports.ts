@@ -1,7 +1,9 @@
+import type { Role } from "@reeve/contracts/access/role";
 import type { TaskPushes } from "@reeve/contracts/a2a";
 import { TaskPushesSchema } from "@reeve/contracts/a2a";
 import { bucketOf } from "@reeve/contracts/channel";
 import type { Run } from "@reeve/contracts/run";
+import type { RecordAct } from "@reeve/jetstream/audit/system-acts";
 import type { LiveView } from "@reeve/jetstream/table/live-view";
 import type { Table } from "@reeve/jetstream/table/port";
 import type { Clock } from "@reeve/platform/async/clock";
@@ -15,8 +17,15 @@ export interface PushPorts {
   /** The index of runs. */
   readonly runs: Pick<Table<Run>, "get">;
   readonly target: PushTarget;
+  readonly recordAct: RecordAct;
   /** Wall-clock time. */
   readonly clock: Clock;
+}
+
+/** Who changes a configuration. */
+export interface PushCaller {
+  readonly subject: string;
+  readonly roles: readonly Role[];
 }
 
 /** A task of a tenant. */

@@ -34,18 +34,18 @@ export function openPushTarget({ prefixes, allowedAddresses }: PushTargetOptions
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
-  const assertPermitted = (text: string) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    const isPermitted = url !== undefined && prefixes.some((prefix) => isBelow(prefix, url));
-    if (!isPermitted) throw notPermitted(text);
-    guard.assertUrl(url);
-  };
+  const isPermitted = (text: string) =>
+    URL.canParse(text) && prefixes.some((prefix) => isBelow(prefix, new URL(text)));
   return {
-    assertPermitted,
+    assertPermitted(url) {
+      if (!isPermitted(url)) throw notPermitted(url);
+      guard.assertUrl(new URL(url));
+    },
     async post(receiver, body, signal) {
       try {
         // The settings may have changed since the configuration was stored.
-        assertPermitted(receiver.url);
+        if (!isPermitted(receiver.url)) return { kind: "refused", problem: notPermittedNow };
+        guard.assertUrl(new URL(receiver.url));
         const response = await fetch(receiver.url, {
           method: "POST",
           headers: headersOf(receiver),
@@ -98,6 +98,9 @@ function isBelow(prefix: string, { href, username, password, pathname }: URL): b
   const base = new URL(prefix).href;
   return href === base || href.startsWith(base.endsWith("/") ? base : `${base}/`);
 }
+
+/** Without the URL, which may be a secret: it is for the log. */
+const notPermittedNow = "REEVE_A2A_PUSH permits its URL no longer";
 
 function notPermitted(url: string): Failure {
   const message = `push notifications are not sent to ${url.slice(0, 200)}; ask the operator to permit its address with REEVE_A2A_PUSH`;

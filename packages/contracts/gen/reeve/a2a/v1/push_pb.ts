@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file reeve/a2a/v1/push.proto.
  */
 export const file_reeve_a2a_v1_push: GenFile = /*@__PURE__*/
-  fileDesc("ChdyZWV2ZS9hMmEvdjEvcHVzaC5wcm90bxIMcmVldmUuYTJhLnYxIskBCgpUYXNrUHVzaGVzEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIYWdlbnRfaWQYAyABKAkSLQoJcmVjZWl2ZXJzGAQgAygLMhoucmVldmUuYTJhLnYxLlB1c2hSZWNlaXZlchIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDoqyt8YJgoKYTJhX3B1c2hlcxIOe3RlbmFudH0ue3J1bn0qBgoBARIBATgBIrUBCgxQdXNoUmVjZWl2ZXISEQoJY29uZmlnX2lkGAEgASgJEgsKA3VybBgCIAEoCRINCgV0b2tlbhgDIAEoCRIOCgZzY2hlbWUYBCABKAkSEwoLY3JlZGVudGlhbHMYBSABKAkSDwoHc2V0dGxlZBgGIAEoCRIQCghhdHRlbXB0cxgHIAEoDRIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
+  fileDesc("ChdyZWV2ZS9hMmEvdjEvcHVzaC5wcm90bxIMcmVldmUuYTJhLnYxIskBCgpUYXNrUHVzaGVzEg4KBnRlbmFudBgBIAEoCRIOCgZydW5faWQYAiABKAkSEAoIYWdlbnRfaWQYAyABKAkSLQoJcmVjZWl2ZXJzGAQgAygLMhoucmVldmUuYTJhLnYxLlB1c2hSZWNlaXZlchIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDoqyt8YJgoKYTJhX3B1c2hlcxIOe3RlbmFudH0ue3J1bn0qBgoBARIBATgBIosCCgxQdXNoUmVjZWl2ZXISEQoJY29uZmlnX2lkGAEgASgJEgsKA3VybBgCIAEoCRINCgV0b2tlbhgDIAEoCRIOCgZzY2hlbWUYBCABKAkSEwoLY3JlZGVudGlhbHMYBSABKAkSDwoHc2V0dGxlZBgGIAEoCRIQCghhdHRlbXB0cxgHIAEoDRIuCgpub3RfYmVmb3JlGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBILCgNkdWUYCSABKAkSFAoMZHVlX3NlcXVlbmNlGAogASgNEjEKDWNsYWltZWRfdW50aWwYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wYgZwcm90bzM", [file_google_protobuf_timestamp, file_reeve_bus_v1_bus]);
 
 /**
  * The push notifications of one task, as they are stored. Gateways replace the version that they have
@@ -116,18 +116,39 @@ export type PushReceiver = Message<"reeve.a2a.v1.PushReceiver"> & {
   settled: string;
 
   /**
-   * Attempts to deliver the state that is due.
+   * Attempts to deliver the state `due`.
    *
    * @generated from field: uint32 attempts = 7;
    */
   attempts: number;
 
   /**
-   * Until when no attempt is made: another gateway is at it, or the last attempt failed. Unset: no restriction.
+   * Until when no other attempt is made to deliver the state `due`, after one that failed. Unset: no restriction.
    *
    * @generated from field: google.protobuf.Timestamp not_before = 8;
    */
   notBefore?: Timestamp | undefined;
+
+  /**
+   * Identifies the state that was attempted last. Empty: none.
+   *
+   * @generated from field: string due = 9;
+   */
+  due: string;
+
+  /**
+   * Sequence of the run in that state. A gateway that still sees an earlier one delivers nothing.
+   *
+   * @generated from field: uint32 due_sequence = 10;
+   */
+  dueSequence: number;
+
+  /**
+   * Until when a gateway makes an attempt, so that no other one does. Unset: none does.
+   *
+   * @generated from field: google.protobuf.Timestamp claimed_until = 11;
+   */
+  claimedUntil?: Timestamp | undefined;
 };
 
 /**
