@@ -1,11 +1,14 @@
 import type { Part } from "@a2a-js/sdk";
+import { TaskState } from "@a2a-js/sdk";
+import { AgentEvent } from "@a2a-js/sdk/server";
 import type { ModelPart, PromptMessage } from "@reeve/engine/ports/model-provider";
 import { afterEach, expect, test } from "vitest";
 import { RemoteClients } from "../src/remote-agents/remote-clients.ts";
 import { remoteAgentProvider } from "../src/remote-agents/remote-provider.ts";
 import type { Intercept } from "./support/agent-server.ts";
 import { startAgentServer } from "./support/agent-server.ts";
-import { answering, fileOf } from "./support/artist.ts";
+import { answering, artifactOf, fileOf } from "./support/artist.ts";
+import { status } from "./support/asking-agent.ts";
 import { ask, failureOf, remoteAt, requestTo, user } from "./support/remote-requests.ts";
 
 const never = new AbortController().signal;
@@ -76,6 +79,38 @@ test.each([
   expect(filesIn(answer)).toEqual([]);
   expect(textIn(answer)).toContain("was not transferred");
   expect(textIn(answer)).toContain(reason);
+});
+
+// Requirement: RES-3
+test("an answer that names endless files ends as one event of a run can", async () => {
+  const address = `http://169.254.169.254/${"x".repeat(5_000)}`;
+  const type = `text/plain; x=${"y".repeat(5_000)}`;
+  const parts = Array.from({ length: 300 }, (_, number) => fileOf(address, `${number}`, type));
+  const server = resources.use(await startAgentServer(answering(parts)));
+  const answer = await ask([remoteAt(server.url)], requestTo(server.url, [user("draw")]));
+  expect(textIn(answer).length).toBeLessThan(100_000);
+  expect(textIn(answer)).toContain("after the first 40 are not named");
+});
+
+// Requirement: RES-3
+test("a file that is larger than an event of a stream is read with its task", async () => {
+  const large = fileOf(Buffer.alloc(5 * 2 ** 20, "a"), "large.bin", "application/octet-stream");
+  const working = answering([], [], TaskState.TASK_STATE_WORKING);
+  const executor: typeof working = {
+    ...working,
+    async execute(request, bus) {
+      await working.execute(request, bus);
+      const { taskId, contextId } = request;
+      const ids = { taskId, contextId, metadata: undefined };
+      const artifact = artifactOf([large]);
+      bus.publish(AgentEvent.artifactUpdate({ ...ids, artifact, append: false, lastChunk: true }));
+      const completed = status(TaskState.TASK_STATE_COMPLETED);
+      bus.publish(AgentEvent.statusUpdate({ ...ids, status: completed }));
+    },
+  };
+  const server = resources.use(await startAgentServer(executor));
+  const answer = await ask([remoteAt(server.url)], requestTo(server.url, [user("draw")]));
+  expect(filesIn(answer).map(({ bytes }) => bytes.length)).toEqual([5 * 2 ** 20]);
 });
 
 test("the files of a message are sent with their bytes; one that was deleted is an error", async () => {

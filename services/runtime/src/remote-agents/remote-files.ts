@@ -21,6 +21,11 @@ const maxFiles = 20;
 const maxFileBytes = 16 * 2 ** 20;
 const maxBytes = 48 * 2 ** 20;
 const fetchMs = 60_000;
+/** How many files of an answer are known: the others are only counted. */
+const maxKnown = 2 * maxFiles;
+/** How much of an address, and of a reason, the answer has: its text is one event of the run. */
+const maxShown = 500;
+const maxType = 255;
 
 /** Where files belong. */
 interface FilePlace {
@@ -32,17 +37,21 @@ interface FilePlace {
   readonly known?: number;
 }
 
-/** Returns the files among the parts of an artifact or a message. */
+/** Returns the files among the parts of an artifact or a message: as many as an answer can name. */
 export function filesIn(
   parts: readonly Part[],
   { key, name = "", known = 0 }: FilePlace,
 ): readonly RemoteFile[] {
   const files: RemoteFile[] = [];
   for (const { content, filename, mediaType } of parts) {
+    if (known + files.length >= maxKnown) break;
     if (content?.$case !== "raw" && content?.$case !== "url") continue;
     const number = known + files.length + 1;
     const draft = { name: nameOf([filename, name, `file-${number}`]), mediaType };
-    const isTyped = mediaType !== "" && draftViolations(draft, "part").length === 0;
+    const isTyped =
+      mediaType !== "" &&
+      mediaType.length <= maxType &&
+      draftViolations(draft, "part").length === 0;
     const type = isTyped ? mediaType : "application/octet-stream";
     files.push({
       key: `${key}/${number}`,
@@ -57,7 +66,7 @@ export function filesIn(
 /** Returns the first usable name, without folders. */
 function nameOf(names: readonly string[]): string {
   const usable = names
-    .map((each) => each.split(/[/\\]/).at(-1)?.slice(0, 200) ?? "")
+    .map((each) => each.split(/[/\\]/).at(-1)?.slice(0, 200).toWellFormed() ?? "")
     .find((name) => name !== "" && draftViolations({ name, mediaType: "" }, "part").length === 0);
   return usable ?? "file";
 }
@@ -74,13 +83,15 @@ export async function* takeFiles(
 ): AsyncGenerator<ModelPart, readonly string[]> {
   const lines: string[] = [];
   let left = maxBytes;
-  for (const [index, file] of files.entries()) {
+  for (const [index, file] of files.slice(0, maxKnown).entries()) {
     const { name, mediaType } = file;
     const room = Math.min(left, maxFileBytes);
     const taken = index < maxFiles ? await bytesOf(file, room, fetchImpl, signal) : tooMany;
     if (typeof taken === "string") {
-      const place = typeof file.content === "string" ? ` at ${file.content.slice(0, 2_000)}` : "";
-      lines.push(fileNote(file, `${mediaType}${place}, was not transferred: ${taken}`));
+      const place =
+        typeof file.content === "string" ? ` at ${file.content.slice(0, maxShown).toWellFormed()}` : "";
+      const reason = taken.slice(0, maxShown);
+      lines.push(fileNote(file, `${mediaType}${place}, was not transferred: ${reason}`));
       continue;
     }
     left -= taken.length;
@@ -91,6 +102,7 @@ export async function* takeFiles(
     const described = `${mediaType}, ${taken.length} bytes`;
     lines.push(fileNote(file, `artifact ${artifactIdOf(tenant, draft)} (${described})`));
   }
+  if (files.length >= maxKnown) lines.push(`The files after the first ${maxKnown} are not named.`);
   return lines;
 }
 
@@ -107,6 +119,7 @@ async function bytesOf(
   if (typeof content !== "string") return content.length > room ? tooLarge : content;
   try {
     if (!URL.canParse(content)) return "its address is not valid";
+    if (room === 0) return tooLarge;
     const until = AbortSignal.any([signal, AbortSignal.timeout(fetchMs)]);
     const response = await fetchImpl(content, { signal: until });
     if (!response.ok || Number(response.headers.get("content-length") ?? "0") > room) {

@@ -130,15 +130,27 @@ async function* sendMessage(
   yield* turn.take({ payload });
 }
 
-/** Stops at the end of the work: what an agent sends after it is not read. */
+/**
+ * Stops at the end of the work: what an agent sends after it is not read. Stops also at an event that is too large for the SDK, such as a file,
+ * if its task is known: then the task is read.
+ */
 async function* takeAll(
   turn: RemoteTurn,
   events: AsyncIterable<StreamResponse>,
 ): AsyncIterable<ModelPart> {
-  for await (const event of events) {
-    yield* turn.take(event);
-    if (turn.end !== undefined) return;
+  try {
+    for await (const event of events) {
+      yield* turn.take(event);
+      if (turn.end !== undefined) return;
+    }
+  } catch (error) {
+    if (turn.taskId === "" || !isTooLargeEvent(error)) throw error;
   }
+}
+
+/** The SDK reads events of at most 4 MiB, and has no error of its own for larger ones. */
+function isTooLargeEvent(error: unknown): boolean {
+  return error instanceof Error && /^SSE .* exceeded the maximum allowed size/.test(error.message);
 }
 
 /** Reads a task until it ends: its agent does not stream, or its stream ended before the work. */

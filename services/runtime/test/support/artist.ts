@@ -13,24 +13,32 @@ export function fileOf(value: string | Buffer, filename: string, mediaType: stri
   return { content, filename, mediaType, metadata: undefined };
 }
 
-/** An agent that answers every message with these parts. `seen` gets the parts of the messages. */
-export function answering(parts: readonly Part[], seen: Part[] = []): AgentExecutor {
+/** Returns an artifact with these parts. */
+export function artifactOf(parts: readonly Part[]): Artifact {
+  return {
+    artifactId: "a",
+    name: "",
+    description: "",
+    parts: [...parts],
+    metadata: undefined,
+    extensions: [],
+  };
+}
+
+/** An agent that answers every message with a task that has these parts. `seen` gets the parts of the messages. */
+export function answering(
+  parts: readonly Part[],
+  seen: Part[] = [],
+  state = TaskState.TASK_STATE_COMPLETED,
+): AgentExecutor {
   return {
     async execute({ taskId, contextId, userMessage }, bus) {
       seen.push(...userMessage.parts);
-      const artifact: Artifact = {
-        artifactId: "a",
-        name: "",
-        description: "",
-        parts: [...parts],
-        metadata: undefined,
-        extensions: [],
-      };
       const task = {
         id: taskId,
         contextId,
-        status: status(TaskState.TASK_STATE_COMPLETED),
-        artifacts: [artifact],
+        status: status(state),
+        artifacts: [artifactOf(parts)],
         history: [userMessage],
         metadata: undefined,
       };
