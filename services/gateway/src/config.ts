@@ -134,6 +134,15 @@ export const gatewayConfig = z
     },
   )
   .refine(
+    ({ REEVE_A2A_CARD_KEY_FILE: file, REEVE_PUBLIC_URL: url }) =>
+      file === undefined || url !== undefined,
+    {
+      path: ["REEVE_A2A_CARD_KEY_FILE"],
+      message:
+        "needs REEVE_PUBLIC_URL, because a signed card would otherwise name whatever host a client sends",
+    },
+  )
+  .refine(
     ({
       REEVE_LISTEN: { host },
       REEVE_TOKENS: tokens,

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { AgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
+import { AgentCard, canonicalizeAgentCard, generateAgentCardSignature } from "@a2a-js/sdk";
 import type { CryptoKey, JWK } from "jose";
-import { exportJWK, generateKeyPair } from "jose";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { base64url, exportJWK, FlattenedSign, generateKeyPair } from "jose";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { RemoteClients } from "../src/remote-agents/remote-clients.ts";
 import type { Remote } from "../src/remote-agents/remotes-file.ts";
 import { cardAt } from "./support/agent-server.ts";
@@ -19,7 +19,9 @@ let sign: (keys: CryptoKey, jku?: string) => Promise<AgentCard>;
 let key: CryptoKey;
 
 /** Serves a card, and the key with which it may be signed. */
+let keyReads = 0;
 const server = createServer((request, response) => {
+  if (request.url === "/jwks.json") keyReads += 1;
   response.end(JSON.stringify(request.url === "/jwks.json" ? { keys: [own] } : card));
 });
 
@@ -36,6 +38,10 @@ beforeAll(async () => {
     const header = { alg: "ES256", kid: "k", typ: "JOSE", ...(jku !== undefined && { jku }) };
     return await generateAgentCardSignature(signing, header)(cardAt(url, true));
   };
+});
+
+beforeEach(() => {
+  keyReads = 0;
 });
 
 afterAll(() => server.close());
@@ -71,4 +77,29 @@ test("without keys of its entry, a signature is checked with those that it names
   };
   await read(broken);
   await read(await sign(key, "http://169.254.169.254/jwks.json"));
+});
+
+// Requirement: RES-3
+test("a signature without a key, or with a public key as a shared secret, is not valid", async () => {
+  const cardKeys = [own];
+  const encoded = (value: object) => base64url.encode(JSON.stringify(value));
+  const plain = cardAt(url, true);
+  const none = { protected: encoded({ alg: "none", kid: "k" }), signature: "", header: {} };
+  const payload = new TextEncoder().encode(canonicalizeAgentCard(plain));
+  const secret = new TextEncoder().encode(JSON.stringify(own));
+  const shared = await new FlattenedSign(payload)
+    .setProtectedHeader({ alg: "HS256", kid: "k" })
+    .sign(secret);
+  for (const signature of [none, { ...shared, protected: shared.protected ?? "", header: {} }]) {
+    const served = { ...plain, signatures: [signature] };
+    await expect(read(served, { cardKeys })).rejects.toThrow("no valid signature");
+  }
+});
+
+// Requirement: RES-3
+test("keys that the header without protection names are not used", async () => {
+  const { signatures, ...rest } = await sign(key);
+  const header = { jku: `${url}jwks.json` };
+  await read({ ...rest, description: "x", signatures: signatures.map((s) => ({ ...s, header })) });
+  expect(keyReads).toBe(0);
 });

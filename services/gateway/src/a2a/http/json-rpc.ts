@@ -19,7 +19,7 @@ export async function answerJsonRpc(
   const errorOf = (error: unknown) => ({ jsonrpc: "2.0", id, error: jsonRpcErrorOf(error) });
   try {
     const isLegacy = request.version === undefined || request.version.startsWith(legacyVersion);
-    if (isLegacy && isLegacyCall(body)) return await answerLegacy(handler, body, request);
+    if (isLegacy && isLegacyCall(body)) return await answerLegacy(handler, { body, id }, request);
     assertVersion(request.version);
     const context = new ServerCallContext({ requestedVersion: A2A_PROTOCOL_VERSION });
     const answer = await new JsonRpcTransportHandler(handler).handle(body, context);

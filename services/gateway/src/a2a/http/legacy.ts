@@ -23,10 +23,10 @@ export function isLegacyCall(body: string): boolean {
   }
 }
 
-/** Answers a request of the JSON-RPC binding of A2A 0.3, which is translated to and from 1.0. */
+/** Answers a request of the JSON-RPC binding of A2A 0.3, which is translated to and from 1.0. `id` is the one of the request. */
 export async function answerLegacy(
   handler: RequestHandler,
-  body: string,
+  { body, id }: { readonly body: string; readonly id: JsonValue },
   { interval, signal }: BindingRequest,
 ): Promise<UniversalServerResponse> {
   const context = new ServerCallContext({ requestedVersion: legacyVersion });
@@ -34,12 +34,15 @@ export async function answerLegacy(
   if (!(Symbol.asyncIterator in answer)) return jsonAnswer(200, answer);
   // The SDK yields JSON.
   const events = answer as AsyncIterable<unknown> as AsyncIterable<JsonValue>;
-  return await streamAnswer({ events, errorOf }, interval, signal);
-}
-
-function errorOf(cause: unknown): unknown {
-  const error = LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(cause);
-  return { jsonrpc: "2.0", id: null, error };
+  const errorOf = (cause: unknown) => {
+    const error = LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(cause);
+    return { jsonrpc: "2.0", id, error };
+  };
+  try {
+    return await streamAnswer({ events, errorOf }, interval, signal);
+  } catch (error) {
+    return jsonAnswer(200, errorOf(error));
+  }
 }
 
 /** Returns the card of an agent in the form of A2A 0.3, with the JSON-RPC binding. */
