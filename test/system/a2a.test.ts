@@ -205,10 +205,13 @@ async function collect(stream: AsyncIterable<StreamResponse>): Promise<StreamRes
 function assembled(events: readonly StreamResponse[]): string {
   let text = "";
   for (const { payload } of events) {
-    if (payload?.$case !== "artifactUpdate") continue;
-    const content = payload.value.artifact?.parts[0]?.content;
+    // A task that is fast has its answer before it is streamed.
+    const isTask = payload?.$case === "task";
+    if (!isTask && payload?.$case !== "artifactUpdate") continue;
+    const artifact = isTask ? payload.value.artifacts[0] : payload.value.artifact;
+    const content = artifact?.parts[0]?.content;
     const piece = content?.$case === "text" ? content.value : "";
-    text = payload.value.append ? text + piece : piece;
+    text = !isTask && payload.value.append ? text + piece : piece;
   }
   return text;
 }
@@ -391,6 +394,14 @@ describe("an agent", () => {
       const viewer = await clientFor("helper", binding, "viewer-token");
       const denied = viewer.createTaskPushNotificationConfig({ ...push, taskId: waiting.id });
       await expect(denied).rejects.toThrow("runner");
+      await expect(viewer.listTaskPushNotificationConfig(all)).rejects.toThrow("runner");
+      const audited = await deployment.reeve.audit.listAuditEvents({ resourceId: waiting.id });
+      expect(audited.events.map(({ action, subject }) => [action, subject])).toEqual(
+        expect.arrayContaining([
+          ["push_config.delete", "tester"],
+          ["push_config.create", "tester"],
+        ]),
+      );
     },
   );
 

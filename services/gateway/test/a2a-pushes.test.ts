@@ -299,6 +299,29 @@ test("a configuration that is replaced during an attempt gets the notification i
   expect(posted).toHaveLength(2);
 });
 
+test("a store that is away is one line of the log for each tenant", async () => {
+  const clock = new ManualClock(1_000_000);
+  const { ports } = portsFor("https://receiver.example/");
+  const tasks = ["acme", "other"].flatMap((tenant) =>
+    Array.from({ length: 50 }, (_, number) =>
+      create(TaskPushesSchema, { tenant, runId: `run_${number}`, receivers: [{}] }),
+    ),
+  );
+  let reads = 0;
+  const records = Object.assign(new MemoryTable<TaskPushes>(), {
+    get: () => Promise.reject(new Error(`the store is away (${(reads += 1)})`)),
+  });
+  const lines: unknown[] = [];
+  const log = { warn: (...line: unknown[]) => void lines.push(line) };
+  const ending = new AbortController();
+  const known = Object.assign(() => tasks, { get: () => undefined });
+  const running = pushNotifications({ ...ports, records, known, clock }, log, ending.signal);
+  await vi.waitFor(() => expect(reads).toBe(100));
+  ending.abort(new Error("enough"));
+  await expect(running).rejects.toThrow("enough");
+  expect(lines).toHaveLength(2);
+});
+
 test("a task is looked at however many others wait", async () => {
   const clock = new ManualClock(1_000_000);
   const { ports } = portsFor("https://receiver.example/");

@@ -89,7 +89,9 @@ export async function* takeFiles(
     const taken = index < maxFiles ? await bytesOf(file, room, fetchImpl, signal) : tooMany;
     if (typeof taken === "string") {
       const place =
-        typeof file.content === "string" ? ` at ${file.content.slice(0, maxShown).toWellFormed()}` : "";
+        typeof file.content === "string"
+          ? ` at ${file.content.slice(0, maxShown).toWellFormed()}`
+          : "";
       const reason = taken.slice(0, maxShown);
       lines.push(fileNote(file, `${mediaType}${place}, was not transferred: ${reason}`));
       continue;

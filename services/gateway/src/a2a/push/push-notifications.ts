@@ -33,13 +33,18 @@ export async function pushNotifications(
   const looks = new KeyedSemaphore({ permits, permitsPerKey, maxWaitingPerKey: Infinity });
   const looked = new Map<string, Look>();
   const working = new Map<string, Promise<void>>();
+  /** The tenants whose last look failed: a store that is away is one line of the log, and not one for each task. */
+  const failing = new Set<string>();
   const look = async (key: string, task: TaskKey, longestMs: number) => {
     try {
       using _ = await looks.acquire(task.tenant, signal);
       await deliverDue(ports, task, log, signal);
+      failing.delete(task.tenant);
     } catch (error) {
-      if (!signal.aborted)
+      if (!signal.aborted && !failing.has(task.tenant)) {
         log.warn({ err: error, ...task }, "push notifications wait for the store");
+      }
+      failing.add(task.tenant);
     }
     const delayMs = Math.min((looked.get(key)?.delayMs ?? roundMs / 2) * 2, longestMs);
     looked.set(key, { untilMs: clock.now() + delayMs, delayMs });
