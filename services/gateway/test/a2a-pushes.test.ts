@@ -172,7 +172,7 @@ test.each([
 
 test("notifications are sent only where the operator permits it, whatever an address resolves to", async () => {
   const { url, posted } = await startReceiver();
-  const { ports, isAt } = portsFor(url, []);
+  const { ports } = portsFor(url, []);
   for (const address of [
     "http://169.254.169.254/",
     "https://elsewhere.example/",
@@ -185,14 +185,29 @@ test("notifications are sent only where the operator permits it, whatever an add
     );
   }
   await expect(createConfig(ports, task, config(url), never)).rejects.toThrow("not permitted");
-  const named = portsFor("http://localhost:9/", []).ports;
-  const receiver = config("http://localhost:9/hook");
-  await createConfig({ ...named, records: ports.records }, task, receiver, never).catch(
-    () => undefined,
-  );
-  await isAt({ status: RunStatus.COMPLETED });
-  await deliverDue({ ...ports, target: named.target }, task, quiet, never);
+  const named = url.replace("127.0.0.1", "localhost");
+  const byName = portsFor(named, []);
+  await createConfig(byName.ports, task, config(named), never);
+  await byName.isAt({ status: RunStatus.COMPLETED });
+  const problems: string[] = [];
+  const log = { warn: (line: object) => void problems.push(JSON.stringify(line)) };
+  await deliverDue(byName.ports, task, log, never);
   expect(posted).toEqual([]);
+  expect(problems).toEqual([expect.stringContaining("not permitted")]);
+});
+
+test("an address that is permitted no longer is not called, and not logged", async () => {
+  const { url, posted } = await startReceiver();
+  const { ports, isAt } = portsFor(url);
+  await createConfig(ports, task, config(`${url}/a-secret`), never);
+  await isAt({ status: RunStatus.COMPLETED });
+  const { target } = portsFor("https://other.example/").ports;
+  const lines: string[] = [];
+  const log = { warn: (line: object) => void lines.push(JSON.stringify(line)) };
+  await deliverDue({ ...ports, target }, task, log, never);
+  expect(posted).toEqual([]);
+  expect(lines).toEqual([expect.stringContaining("permits its URL no longer")]);
+  expect(lines[0]).not.toContain("a-secret");
 });
 
 test("configurations are replaced by id, limited, and listed without credentials", async () => {

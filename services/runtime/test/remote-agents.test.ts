@@ -167,6 +167,11 @@ test.each([
     "- { name: a, url: 'https://x.example', card_keys: /dev/null }",
     "no public keys",
   ],
+  [
+    "keys that are missing",
+    "- { name: a, url: 'https://x.example', card_keys: /missing.json }",
+    "card_keys of the remote a is /missing.json, which cannot be read: ENOENT",
+  ],
 ])("a file of the operator with %s is refused", async (_, entries, message) => {
   const folder = mkdtempSync(join(tmpdir(), "reeve-remotes-"));
   resources.defer(() => rmSync(folder, { recursive: true }));

@@ -2,6 +2,7 @@ import type { Part } from "@a2a-js/sdk";
 import { fileNote } from "@reeve/contracts/content/media";
 import type { ModelPart, ModelRequest } from "@reeve/engine/ports/model-provider";
 import { ModelFailure } from "@reeve/engine/ports/model-provider";
+import { KeyedSemaphore } from "@reeve/platform/async/coordination/keyed-semaphore";
 import { artifactIdOf, draftViolations, runFileKey } from "@reeve/jetstream/objects/artifact-draft";
 import { limited } from "./permitted-fetch.ts";
 import { remoteFailure } from "./remote-failure.ts";
@@ -21,8 +22,8 @@ const maxFiles = 20;
 const maxFileBytes = 16 * 2 ** 20;
 const maxBytes = 48 * 2 ** 20;
 const fetchMs = 60_000;
-/** How many files of an answer are known: the others are only counted. */
-const maxKnown = 2 * maxFiles;
+/** How many files the answer names. */
+const maxNamed = 2 * maxFiles;
 /** How much of an address, and of a reason, the answer has: its text is one event of the run. */
 const maxShown = 500;
 const maxType = 255;
@@ -44,7 +45,8 @@ export function filesIn(
 ): readonly RemoteFile[] {
   const files: RemoteFile[] = [];
   for (const { content, filename, mediaType } of parts) {
-    if (known + files.length >= maxKnown) break;
+    // One more, so that the answer can say that there are more.
+    if (known + files.length > maxNamed) break;
     if (content?.$case !== "raw" && content?.$case !== "url") continue;
     const number = known + files.length + 1;
     const draft = { name: nameOf([filename, name, `file-${number}`]), mediaType };
@@ -71,6 +73,18 @@ function nameOf(names: readonly string[]): string {
   return usable ?? "file";
 }
 
+/** Where files come from. */
+export interface FileSource {
+  readonly fetchImpl: typeof globalThis.fetch;
+  /** Bounds the files that are read from addresses at the same time, by tenant. */
+  readonly downloads: KeyedSemaphore;
+}
+
+/** Returns the bound of the downloads of a runtime, and of a tenant. Each holds at most 16 MiB. */
+export function openDownloads(): KeyedSemaphore {
+  return new KeyedSemaphore({ permits: 8, permitsPerKey: 2, maxWaitingPerKey: Infinity });
+}
+
 /**
  * Yields the files of an answer that the run stores. Returns a line for each file: the id of its artifact, or why it was not transferred. Only
  * addresses that `fetchImpl` permits are read. Throws a ModelFailure if the agent cannot be reached for the moment.
@@ -78,14 +92,18 @@ function nameOf(names: readonly string[]): string {
 export async function* takeFiles(
   files: readonly RemoteFile[],
   { owner, remote }: Pick<ModelRequest, "owner" | "remote">,
-  fetchImpl: typeof globalThis.fetch,
+  { fetchImpl, downloads }: FileSource,
   signal: AbortSignal,
 ): AsyncGenerator<ModelPart, readonly string[]> {
+  const { tenant = "", runId = "" } = owner ?? {};
   const lines: string[] = [];
   let left = maxBytes;
-  for (const [index, file] of files.slice(0, maxKnown).entries()) {
+  for (const [index, file] of files.slice(0, maxNamed).entries()) {
     const { name, mediaType } = file;
     const room = Math.min(left, maxFileBytes);
+    const isFetched = typeof file.content === "string" && index < maxFiles;
+    // Until the file is stored: before that, its bytes are in memory.
+    using _ = isFetched ? await downloads.acquire(tenant, signal) : undefined;
     const taken = index < maxFiles ? await bytesOf(file, room, fetchImpl, signal) : tooMany;
     if (typeof taken === "string") {
       const place =
@@ -98,13 +116,12 @@ export async function* takeFiles(
     }
     left -= taken.length;
     const key = `a2a/${remote?.messageId ?? ""}/${file.key}`;
-    const { tenant = "", runId = "" } = owner ?? {};
     const draft = { name, mediaType, runId, idempotencyKey: runFileKey(runId, key) };
     yield { kind: "file", file: { name, mediaType, bytes: taken, key } };
     const described = `${mediaType}, ${taken.length} bytes`;
     lines.push(fileNote(file, `artifact ${artifactIdOf(tenant, draft)} (${described})`));
   }
-  if (files.length >= maxKnown) lines.push(`The files after the first ${maxKnown} are not named.`);
+  if (files.length > maxNamed) lines.push(`The files after the first ${maxNamed} are not named.`);
   return lines;
 }
 

@@ -22,7 +22,8 @@ import type { RecordedTurn } from "./remote-message.ts";
 import { answeredId, lastTurn, remoteFormat, remoteMessage } from "./remote-message.ts";
 import type { RemoteEnd, RemoteQuestion } from "./remote-turn.ts";
 import { RemoteTurn } from "./remote-turn.ts";
-import { takeFiles } from "./remote-files.ts";
+import type { FileSource } from "./remote-files.ts";
+import { openDownloads, takeFiles } from "./remote-files.ts";
 import type { RemoteClient, RemoteClients } from "./remote-clients.ts";
 
 /** The delays between two reads of a task whose agent does not stream. */
@@ -38,6 +39,7 @@ const maxStaleReads = 3;
  * answer, or a question to a person. The task is recorded as soon as it is known, so that another attempt continues with it.
  */
 export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
+  const downloads = openDownloads();
   const capabilities = { tools: true, parallelToolCalls: false, reasoning: true };
   return {
     descriptor: create(ProviderDescriptorSchema, {
@@ -53,7 +55,7 @@ export function remoteAgentProvider(clients: RemoteClients): ModelProvider {
       const until = AbortSignal.any([signal, deadline]);
       try {
         const remote = await clients.clientFor(request.owner?.tenant ?? "", url, until);
-        yield* followTurn(remote, request, until);
+        yield* followTurn({ ...remote, downloads }, request, until);
       } catch (error) {
         signal.throwIfAborted();
         if (deadline.aborted) throw tooSlow(url, maxMs);
@@ -69,7 +71,7 @@ function tooSlow(url: string, maxMs: number): ModelFailure {
 }
 
 async function* followTurn(
-  { client, streams, fetchImpl }: RemoteClient,
+  { client, streams, fetchImpl, downloads }: RemoteClient & FileSource,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncIterable<ModelPart> {
@@ -97,7 +99,7 @@ async function* followTurn(
   if (turn.end === undefined)
     throw new ModelFailure("malformed", "the remote agent gave no answer");
   if (turn.end.kind === "answer") {
-    const files = yield* takeFiles(turn.files, request, fetchImpl, signal);
+    const files = yield* takeFiles(turn.files, request, { fetchImpl, downloads }, signal);
     const paragraphs = [turn.end.text, ...(files.length === 0 ? [] : [files.join("\n")])];
     yield { kind: "text", text: paragraphs.filter((text) => text !== "").join("\n\n") };
   }

@@ -161,7 +161,11 @@ export class RemoteTurn {
     const before = this.#artifacts.get(assertId(artifactId)) ?? "";
     this.#artifacts.set(artifactId, bounded(append ? before + text : text));
     const known = append ? (this.#files.get(artifactId) ?? []) : [];
-    const files = filesIn(parts, { key: artifactId, name, known: known.length });
+    const files = filesIn(parts, {
+      key: `artifact/${artifactId}`,
+      name,
+      known: known.length,
+    });
     this.#files.set(artifactId, [...known, ...files]);
     // A task repeats what its updates said.
     const isRepeated = !append && text.startsWith(before);

@@ -89,7 +89,7 @@ async function tokenOf(
 ): Promise<string | undefined> {
   if (path === undefined)
     return variable === undefined ? undefined : tokenIn(environment, name, variable);
-  const token = (await readFile(path, { encoding: "utf8", signal })).trim();
+  const token = (await readNamed("token_file", { name, path }, signal)).trim();
   if (variable === undefined && token !== "") return token;
   const problem =
     token === "" ? `its file ${path} is empty` : "it has both token_env and token_file";
@@ -97,8 +97,24 @@ async function tokenOf(
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
 }
 
+/** Reads a file that an entry names. Throws a Failure that names both. */
+async function readNamed(
+  field: string,
+  { name, path }: { readonly name: string; readonly path: string },
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return await readFile(path, { encoding: "utf8", signal });
+  } catch (cause) {
+    signal.throwIfAborted();
+    const code = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown error";
+    const message = `REEVE_A2A_REMOTES: ${field} of the remote ${name} is ${path}, which cannot be read: ${code}; correct it`;
+    throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message, { cause });
+  }
+}
+
 async function cardKeysIn(path: string, name: string, signal: AbortSignal) {
-  const keys = keysIn(await readFile(path, { encoding: "utf8", signal }));
+  const keys = keysIn(await readNamed("card_keys", { name, path }, signal));
   if (keys !== undefined) return keys;
   const message = `REEVE_A2A_REMOTES: card_keys of the remote ${name} is ${path}, which has no public keys; write them as a JSON Web Key Set`;
   throw new Failure("invalid", ErrorReason.INVALID_REQUEST, message);
