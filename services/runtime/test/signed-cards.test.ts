@@ -79,10 +79,11 @@ test("without keys of its entry, a signature is checked with those that it names
   await read(await sign(key, "http://169.254.169.254/jwks.json"));
 });
 
+const encoded = (value: object) => base64url.encode(JSON.stringify(value));
+
 // Requirement: RES-3
 test("a signature without a key, or with a public key as a shared secret, is not valid", async () => {
   const cardKeys = [own];
-  const encoded = (value: object) => base64url.encode(JSON.stringify(value));
   const plain = cardAt(url, true);
   const none = { protected: encoded({ alg: "none", kid: "k" }), signature: "", header: {} };
   const payload = new TextEncoder().encode(canonicalizeAgentCard(plain));
