@@ -1,9 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AgentExecutor } from "@a2a-js/sdk/server";
 import type { ModelPart, PromptMessage } from "@reeve/engine/ports/model-provider";
+import { AnswerNotNeeded } from "@reeve/engine/ports/model-provider";
 import { afterEach, describe, expect, test } from "vitest";
 import { RemoteClients } from "../src/remote-agents/remote-clients.ts";
+import { remoteAgentProvider } from "../src/remote-agents/remote-provider.ts";
 import { remoteMessage } from "../src/remote-agents/remote-message.ts";
 import { readRemotes, remoteFor } from "../src/remote-agents/remotes-file.ts";
 import type { Intercept } from "./support/agent-server.ts";
@@ -55,6 +58,32 @@ describe.each([true, false])("an agent of the A2A project (streams: %s)", (strea
     expect(second.filter(({ kind }) => kind === "text")).toEqual([
       { kind: "text", text: "It is green." },
     ]);
+  });
+
+  test.each([
+    ["cancels a task that it named after the run was cancelled", new AnswerNotNeeded(), true],
+    ["keeps the task of a worker that gave the run up", new DOMException("x", "AbortError"), false],
+  ])("%s", async (_, reason, isCanceled) => {
+    const stop = new AbortController();
+    const aborting: AgentExecutor = {
+      ...asking,
+      async execute(...given) {
+        stop.abort(reason);
+        await asking.execute(...given);
+      },
+    };
+    const refusing: Intercept = (_request, response, body) => {
+      if (!body.includes("CancelTask")) return false;
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32002, message: "" } }));
+      return true;
+    };
+    const options = { streams, intercept: refusing };
+    const server = resources.use(await startAgentServer(aborting, options));
+    const clients = resources.use(new RemoteClients([remoteAt(server.url)], () => 0));
+    const request = requestTo(server.url, [user("paint")]);
+    const answer = Array.fromAsync(remoteAgentProvider(clients).stream(request, stop.signal));
+    await expect(answer).rejects.toBe(reason);
+    expect(server.asked.includes("CancelTask")).toBe(isCanceled);
   });
 
   test("gets no message twice from a worker that takes the run over", async () => {

@@ -1,5 +1,6 @@
 import type { Fact } from "../domain/state/fact.ts";
 import type { Effect } from "../domain/next-effects.ts";
+import { AnswerNotNeeded } from "../ports/model-provider.ts";
 
 /** What a running effect reports: facts, its end, or an error that is not expressed as a fact. */
 export type EffectMessage =
@@ -41,7 +42,8 @@ export class RunningEffects implements AsyncDisposable {
   /** Starts the wanted effects that are not in progress, and aborts those in progress that are not wanted. */
   reconcile(wanted: readonly Effect[]): void {
     const ids = new Set(wanted.map(({ id }) => id));
-    for (const [id, { abort }] of this.#running) if (!ids.has(id)) abort.abort(notWanted);
+    for (const [id, { abort }] of this.#running)
+      if (!ids.has(id)) abort.abort(new AnswerNotNeeded());
     for (const id of this.#ended) if (!ids.has(id)) this.#ended.delete(id);
     for (const effect of wanted) {
       if (this.#running.has(effect.id) || this.#ended.has(effect.id)) continue;
@@ -85,7 +87,7 @@ export class RunningEffects implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const running = [...this.#running.values()];
-    for (const { abort } of running) abort.abort(notWanted);
+    for (const { abort } of running) abort.abort(released);
     await Promise.allSettled(running.map(({ done }) => done));
   }
 }
@@ -102,4 +104,4 @@ function isAnswering(effect: Effect, nowMs: number): boolean {
   return effect.kind === "review_call" || startedKinds.has(effect.kind);
 }
 
-const notWanted = new DOMException("the run no longer needs this effect", "AbortError");
+const released = new DOMException("this worker executes the run no longer", "AbortError");

@@ -77,6 +77,16 @@ export interface RunFile {
   readonly key: string;
 }
 
+/**
+ * Why a signal aborts if no worker will ever need the answer: the run was cancelled, or has ended otherwise. With any other reason, another
+ * worker may ask again.
+ */
+export class AnswerNotNeeded extends DOMException {
+  constructor() {
+    super("the run no longer needs this effect", "AbortError");
+  }
+}
+
 export type ModelFailureReason =
   | "rate_limited"
   | "unavailable"

@@ -25,6 +25,7 @@ import { RemoteTurn } from "./remote-turn.ts";
 import type { FileSource } from "./remote-files.ts";
 import { openDownloads, takeFiles } from "./remote-files.ts";
 import type { RemoteClient, RemoteClients } from "./remote-clients.ts";
+import { unnamedTask } from "./unnamed-task.ts";
 
 /** The delays between two reads of a task whose agent does not stream. */
 const firstPollMs = 500;
@@ -120,16 +121,20 @@ async function* sendMessage(
     returnImmediately: !streams,
   };
   const sent = { tenant: "", message, configuration, metadata: undefined };
+  using task = unnamedTask(client, turn, signal);
   if (streams) {
-    yield* takeAll(turn, client.sendMessageStream(sent, { signal }));
+    const events = client.sendMessageStream(sent, { signal: task.signal });
+    yield* takeAll(turn, events, () => task.assertNeeded());
     return;
   }
-  const result = await client.sendMessage(sent, { signal });
+  const result = await client.sendMessage(sent, { signal: task.signal });
   const payload =
     "messageId" in result
       ? ({ $case: "message", value: result } as const)
       : ({ $case: "task", value: result } as const);
-  yield* turn.take({ payload });
+  const parts = turn.take({ payload });
+  await task.assertNeeded();
+  yield* parts;
 }
 
 /**
@@ -139,10 +144,13 @@ async function* sendMessage(
 async function* takeAll(
   turn: RemoteTurn,
   events: AsyncIterable<StreamResponse>,
+  assertNeeded?: () => Promise<void>,
 ): AsyncIterable<ModelPart> {
   try {
     for await (const event of events) {
-      yield* turn.take(event);
+      const parts = turn.take(event);
+      await assertNeeded?.();
+      yield* parts;
       if (turn.end !== undefined) return;
     }
   } catch (error) {
