@@ -416,6 +416,7 @@ describe("an agent", () => {
     expect(card).toMatchObject({
       protocolVersion: "0.3",
       preferredTransport: "JSONRPC",
+      capabilities: { streaming: true, pushNotifications: false },
       securitySchemes: { bearer: { type: "http", scheme: "Bearer" } },
     });
     const transport = new LegacyJsonRpcTransport({ endpoint: card.url, fetchImpl });
@@ -456,6 +457,7 @@ describe("an agent", () => {
       JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: {} }),
       -32602,
     ],
+    ["more values than a message may have", "[".repeat(3_000_000), -32000],
   ])("refuses a request with %s", async (_, body, code) => {
     expect(await post(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
   });

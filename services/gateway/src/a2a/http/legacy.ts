@@ -53,7 +53,13 @@ export async function legacyCardOf(handler: RequestHandler, card: AgentCard): Pr
   const legacy = {
     ...card,
     supportedInterfaces,
-    capabilities: { extensions: [], ...card.capabilities, extendedAgentCard: true },
+    // Notifications have the form of 1.0, which these clients cannot read.
+    capabilities: {
+      extensions: [],
+      ...card.capabilities,
+      pushNotifications: false,
+      extendedAgentCard: true,
+    },
     signatures: [],
   };
   // The SDK translates only extended cards.

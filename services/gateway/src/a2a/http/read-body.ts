@@ -1,6 +1,7 @@
 import { ErrorReason } from "@reeve/contracts/error";
 import { Failure } from "@reeve/platform/failure";
 import { BodyReader } from "@reeve/platform/rpc/body/body-reader";
+import { countJsonValues } from "@reeve/platform/rpc/body/count-values";
 import type { HeldBytes } from "@reeve/platform/rpc/body/held-bytes";
 import { addressGroup } from "@reeve/platform/rpc/http/address-group";
 import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-handler";
@@ -9,7 +10,10 @@ import type { HttpRequest, HttpResponse } from "@reeve/platform/rpc/http/http-ha
 const maxBodyBytes = 4 * 1024 * 1024;
 const bodyMs = 30_000;
 
-/** Reads the body of a request, which is JSON. Throws a Failure if it is too large, late, or compressed. */
+/** The maximum number of values in a body: to parse a body of nothing but brackets would take the gateway seconds. */
+const maxValues = 50_000;
+
+/** Reads the body of a request, which is JSON. Throws a Failure if it is too large, late, or compressed, or has too many values. */
 export async function readBody(
   request: HttpRequest,
   response: HttpResponse,
@@ -22,6 +26,8 @@ export async function readBody(
   response.once("close", () => account.release());
   const bytes = await new BodyReader(request, account, bodyMs).read(maxBodyBytes + 1);
   if (bytes.length > maxBodyBytes) throw invalid(`the body has more than ${maxBodyBytes} bytes`);
+  if (countJsonValues(bytes, maxValues) > maxValues)
+    throw invalid(`the body has more than ${maxValues} values`);
   return bytes.toString("utf8");
 }
 
