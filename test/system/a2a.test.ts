@@ -446,7 +446,7 @@ describe("an agent", () => {
   test.each([
     [
       "data that is nested too deep",
-      `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"d","role":"ROLE_USER","parts":[{"data":${"[".repeat(100_000)}${"]".repeat(100_000)}}]}}}`,
+      `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"d","role":"ROLE_USER","parts":[{"data":${"[".repeat(20_000)}${"]".repeat(20_000)}}]}}}`,
       -32602,
     ],
     ["no JSON", "{", -32602],

@@ -30,6 +30,13 @@ const turnIn = (parts: readonly ModelPart[]) => {
 
 const taskIn = (parts: readonly ModelPart[]) => parts.find((part) => part.kind === "remote_task");
 
+/** Answers a cancel at once, which the agent of the SDK ends only with its work. */
+const refusing: Intercept = (_request, response, body) => {
+  if (!body.includes("CancelTask")) return false;
+  response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32002, message: "" } }));
+  return true;
+};
+
 // Requirement: RES-3
 describe.each([true, false])("an agent of the A2A project (streams: %s)", (streams) => {
   test("asks a person, and answers in the same task", async () => {
@@ -71,11 +78,6 @@ describe.each([true, false])("an agent of the A2A project (streams: %s)", (strea
         stop.abort(reason);
         await asking.execute(...given);
       },
-    };
-    const refusing: Intercept = (_request, response, body) => {
-      if (!body.includes("CancelTask")) return false;
-      response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32002, message: "" } }));
-      return true;
     };
     const options = { streams, intercept: refusing };
     const server = resources.use(await startAgentServer(aborting, options));
