@@ -40,10 +40,19 @@ pub struct PushReceiver {
     /// Identifies the last state that was delivered, or that the gateways have given up to deliver. Empty: none.
     #[prost(string, tag = "6")]
     pub settled: ::prost::alloc::string::String,
-    /// Attempts to deliver the state that is due.
+    /// Attempts to deliver the state `due`.
     #[prost(uint32, tag = "7")]
     pub attempts: u32,
-    /// Until when no attempt is made: another gateway is at it, or the last attempt failed. Unset: no restriction.
+    /// Until when no other attempt is made to deliver the state `due`, after one that failed. Unset: no restriction.
     #[prost(message, optional, tag = "8")]
     pub not_before: ::core::option::Option<::prost_types::Timestamp>,
+    /// Identifies the state that was attempted last. Empty: none.
+    #[prost(string, tag = "9")]
+    pub due: ::prost::alloc::string::String,
+    /// Sequence of the run in that state. A gateway that still sees an earlier one delivers nothing.
+    #[prost(uint32, tag = "10")]
+    pub due_sequence: u32,
+    /// Until when a gateway makes an attempt, so that no other one does. Unset: none does.
+    #[prost(message, optional, tag = "11")]
+    pub claimed_until: ::core::option::Option<::prost_types::Timestamp>,
 }

@@ -6,10 +6,10 @@ import { mayGrant } from "./may-grant.ts";
 
 type Part = MessageInitShape<typeof ApprovalSchema>;
 
-const of = (part: Part) =>
-  mayGrant(
-    create(ApprovalSchema, { agentId: "payer", call: { name: "pay", arguments: {} }, ...part }),
-  );
+function of(part: Part): boolean {
+  const whole: Part = { agentId: "payer", call: { name: "pay", arguments: {} }, ...part };
+  return mayGrant(create(ApprovalSchema, whole));
+}
 
 test("a rule is offered where the server would make it", () => {
   expect(of({})).toBe(true);

@@ -122,10 +122,16 @@ type PushReceiver struct {
 	Credentials string `protobuf:"bytes,5,opt,name=credentials,proto3" json:"credentials,omitempty"`
 	// Identifies the last state that was delivered, or that the gateways have given up to deliver. Empty: none.
 	Settled string `protobuf:"bytes,6,opt,name=settled,proto3" json:"settled,omitempty"`
-	// Attempts to deliver the state that is due.
+	// Attempts to deliver the state `due`.
 	Attempts uint32 `protobuf:"varint,7,opt,name=attempts,proto3" json:"attempts,omitempty"`
-	// Until when no attempt is made: another gateway is at it, or the last attempt failed. Unset: no restriction.
-	NotBefore     *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	// Until when no other attempt is made to deliver the state `due`, after one that failed. Unset: no restriction.
+	NotBefore *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=not_before,json=notBefore,proto3" json:"not_before,omitempty"`
+	// Identifies the state that was attempted last. Empty: none.
+	Due string `protobuf:"bytes,9,opt,name=due,proto3" json:"due,omitempty"`
+	// Sequence of the run in that state. A gateway that still sees an earlier one delivers nothing.
+	DueSequence uint32 `protobuf:"varint,10,opt,name=due_sequence,json=dueSequence,proto3" json:"due_sequence,omitempty"`
+	// Until when a gateway makes an attempt, so that no other one does. Unset: none does.
+	ClaimedUntil  *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=claimed_until,json=claimedUntil,proto3" json:"claimed_until,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -216,6 +222,27 @@ func (x *PushReceiver) GetNotBefore() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *PushReceiver) GetDue() string {
+	if x != nil {
+		return x.Due
+	}
+	return ""
+}
+
+func (x *PushReceiver) GetDueSequence() uint32 {
+	if x != nil {
+		return x.DueSequence
+	}
+	return 0
+}
+
+func (x *PushReceiver) GetClaimedUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ClaimedUntil
+	}
+	return nil
+}
+
 var File_reeve_a2a_v1_push_proto protoreflect.FileDescriptor
 
 const file_reeve_a2a_v1_push_proto_rawDesc = "" +
@@ -228,7 +255,7 @@ const file_reeve_a2a_v1_push_proto_rawDesc = "" +
 	"\bagent_id\x18\x03 \x01(\tR\aagentId\x128\n" +
 	"\treceivers\x18\x04 \x03(\v2\x1a.reeve.a2a.v1.PushReceiverR\treceivers\x129\n" +
 	"\n" +
-	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt:\x00\"\xfe\x01\n" +
+	"created_at\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt:\x00\"\xf4\x02\n" +
 	"\fPushReceiver\x12\x1b\n" +
 	"\tconfig_id\x18\x01 \x01(\tR\bconfigId\x12\x10\n" +
 	"\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n" +
@@ -238,7 +265,11 @@ const file_reeve_a2a_v1_push_proto_rawDesc = "" +
 	"\asettled\x18\x06 \x01(\tR\asettled\x12\x1a\n" +
 	"\battempts\x18\a \x01(\rR\battempts\x129\n" +
 	"\n" +
-	"not_before\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tnotBeforeBH\n" +
+	"not_before\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\tnotBefore\x12\x10\n" +
+	"\x03due\x18\t \x01(\tR\x03due\x12!\n" +
+	"\fdue_sequence\x18\n" +
+	" \x01(\rR\vdueSequence\x12?\n" +
+	"\rclaimed_until\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\fclaimedUntilBH\n" +
 	"\x10dev.reeve.a2a.v1B\tPushProtoP\x01Z'reeve.dev/sdk/go/gen/reeve/a2a/v1;a2av1b\x06proto3"
 
 var (
@@ -263,11 +294,12 @@ var file_reeve_a2a_v1_push_proto_depIdxs = []int32{
 	1, // 0: reeve.a2a.v1.TaskPushes.receivers:type_name -> reeve.a2a.v1.PushReceiver
 	2, // 1: reeve.a2a.v1.TaskPushes.created_at:type_name -> google.protobuf.Timestamp
 	2, // 2: reeve.a2a.v1.PushReceiver.not_before:type_name -> google.protobuf.Timestamp
-	3, // [3:3] is the sub-list for method output_type
-	3, // [3:3] is the sub-list for method input_type
-	3, // [3:3] is the sub-list for extension type_name
-	3, // [3:3] is the sub-list for extension extendee
-	0, // [0:3] is the sub-list for field type_name
+	2, // 3: reeve.a2a.v1.PushReceiver.claimed_until:type_name -> google.protobuf.Timestamp
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_reeve_a2a_v1_push_proto_init() }

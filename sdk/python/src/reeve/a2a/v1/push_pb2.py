@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17reeve/a2a/v1/push.proto\x12\x0creeve.a2a.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcd\x01\n\nTaskPushes\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x03 \x01(\tR\x07\x61gentId\x12\x38\n\treceivers\x18\x04 \x03(\x0b\x32\x1a.reeve.a2a.v1.PushReceiverR\treceivers\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt:\x00\"\xfe\x01\n\x0cPushReceiver\x12\x1b\n\tconfig_id\x18\x01 \x01(\tR\x08\x63onfigId\x12\x10\n\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n\x05token\x18\x03 \x01(\tR\x05token\x12\x16\n\x06scheme\x18\x04 \x01(\tR\x06scheme\x12 \n\x0b\x63redentials\x18\x05 \x01(\tR\x0b\x63redentials\x12\x18\n\x07settled\x18\x06 \x01(\tR\x07settled\x12\x1a\n\x08\x61ttempts\x18\x07 \x01(\rR\x08\x61ttempts\x12\x39\n\nnot_before\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tnotBeforeBH\n\x10\x64\x65v.reeve.a2a.v1B\tPushProtoP\x01Z\'reeve.dev/sdk/go/gen/reeve/a2a/v1;a2av1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17reeve/a2a/v1/push.proto\x12\x0creeve.a2a.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcd\x01\n\nTaskPushes\x12\x16\n\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x15\n\x06run_id\x18\x02 \x01(\tR\x05runId\x12\x19\n\x08\x61gent_id\x18\x03 \x01(\tR\x07\x61gentId\x12\x38\n\treceivers\x18\x04 \x03(\x0b\x32\x1a.reeve.a2a.v1.PushReceiverR\treceivers\x12\x39\n\ncreated_at\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tcreatedAt:\x00\"\xf4\x02\n\x0cPushReceiver\x12\x1b\n\tconfig_id\x18\x01 \x01(\tR\x08\x63onfigId\x12\x10\n\x03url\x18\x02 \x01(\tR\x03url\x12\x14\n\x05token\x18\x03 \x01(\tR\x05token\x12\x16\n\x06scheme\x18\x04 \x01(\tR\x06scheme\x12 \n\x0b\x63redentials\x18\x05 \x01(\tR\x0b\x63redentials\x12\x18\n\x07settled\x18\x06 \x01(\tR\x07settled\x12\x1a\n\x08\x61ttempts\x18\x07 \x01(\rR\x08\x61ttempts\x12\x39\n\nnot_before\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampR\tnotBefore\x12\x10\n\x03\x64ue\x18\t \x01(\tR\x03\x64ue\x12!\n\x0c\x64ue_sequence\x18\n \x01(\rR\x0b\x64ueSequence\x12?\n\rclaimed_until\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.TimestampR\x0c\x63laimedUntilBH\n\x10\x64\x65v.reeve.a2a.v1B\tPushProtoP\x01Z\'reeve.dev/sdk/go/gen/reeve/a2a/v1;a2av1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,5 +36,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TASKPUSHES']._serialized_start=75
   _globals['_TASKPUSHES']._serialized_end=280
   _globals['_PUSHRECEIVER']._serialized_start=283
-  _globals['_PUSHRECEIVER']._serialized_end=537
+  _globals['_PUSHRECEIVER']._serialized_end=655
 # @@protoc_insertion_point(module_scope)

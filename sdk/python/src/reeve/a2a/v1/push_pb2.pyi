@@ -24,7 +24,7 @@ class TaskPushes(_message.Message):
     def __init__(self, tenant: _Optional[str] = ..., run_id: _Optional[str] = ..., agent_id: _Optional[str] = ..., receivers: _Optional[_Iterable[_Union[PushReceiver, _Mapping]]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class PushReceiver(_message.Message):
-    __slots__ = ("config_id", "url", "token", "scheme", "credentials", "settled", "attempts", "not_before")
+    __slots__ = ("config_id", "url", "token", "scheme", "credentials", "settled", "attempts", "not_before", "due", "due_sequence", "claimed_until")
     CONFIG_ID_FIELD_NUMBER: _ClassVar[int]
     URL_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
@@ -33,6 +33,9 @@ class PushReceiver(_message.Message):
     SETTLED_FIELD_NUMBER: _ClassVar[int]
     ATTEMPTS_FIELD_NUMBER: _ClassVar[int]
     NOT_BEFORE_FIELD_NUMBER: _ClassVar[int]
+    DUE_FIELD_NUMBER: _ClassVar[int]
+    DUE_SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    CLAIMED_UNTIL_FIELD_NUMBER: _ClassVar[int]
     config_id: str
     url: str
     token: str
@@ -41,4 +44,7 @@ class PushReceiver(_message.Message):
     settled: str
     attempts: int
     not_before: _timestamp_pb2.Timestamp
-    def __init__(self, config_id: _Optional[str] = ..., url: _Optional[str] = ..., token: _Optional[str] = ..., scheme: _Optional[str] = ..., credentials: _Optional[str] = ..., settled: _Optional[str] = ..., attempts: _Optional[int] = ..., not_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    due: str
+    due_sequence: int
+    claimed_until: _timestamp_pb2.Timestamp
+    def __init__(self, config_id: _Optional[str] = ..., url: _Optional[str] = ..., token: _Optional[str] = ..., scheme: _Optional[str] = ..., credentials: _Optional[str] = ..., settled: _Optional[str] = ..., attempts: _Optional[int] = ..., not_before: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., due: _Optional[str] = ..., due_sequence: _Optional[int] = ..., claimed_until: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
