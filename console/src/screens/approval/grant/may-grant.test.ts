@@ -1,14 +1,16 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { create } from "@bufbuild/protobuf";
 import { ApprovalSchema, GateKind } from "@reeve/contracts/approval";
+import { ToolCallSchema } from "@reeve/contracts/tool";
 import { expect, test } from "vitest";
 import { mayGrant } from "./may-grant.ts";
 
 type Part = MessageInitShape<typeof ApprovalSchema>;
 
-function of(part: Part): boolean {
-  const whole: Part = { agentId: "payer", call: { name: "pay", arguments: {} }, ...part };
-  return mayGrant(create(ApprovalSchema, whole));
+const pay = create(ToolCallSchema, { name: "pay", arguments: {} });
+
+function of({ call = pay, ...part }: Part): boolean {
+  return mayGrant(create(ApprovalSchema, { agentId: "payer", call, ...part }));
 }
 
 test("a rule is offered where the server would make it", () => {
