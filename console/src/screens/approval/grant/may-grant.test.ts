@@ -7,10 +7,12 @@ import { mayGrant } from "./may-grant.ts";
 
 type Part = MessageInitShape<typeof ApprovalSchema>;
 
-const pay = create(ToolCallSchema, { name: "pay", arguments: {} });
+const pay = { name: "pay", arguments: {} };
 
 function of({ call = pay, ...part }: Part): boolean {
-  return mayGrant(create(ApprovalSchema, { agentId: "payer", call, ...part }));
+  return mayGrant(
+    create(ApprovalSchema, { agentId: "payer", call: create(ToolCallSchema, call), ...part }),
+  );
 }
 
 test("a rule is offered where the server would make it", () => {

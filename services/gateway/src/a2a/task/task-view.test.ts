@@ -176,16 +176,19 @@ describe("the end of a task", () => {
   });
 });
 
-// Requirement: RES-7
-test("a task says what it has used when it needs input, and in total when it has ended", () => {
-  const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, costUsd: 0.25 };
-  const used = (times: number) => ({
+function used(times: number) {
+  return {
     inputTokens: 100 * times,
     outputTokens: 20 * times,
     cachedInputTokens: 60 * times,
     cacheWriteInputTokens: 0,
     costUsd: 0.25 * times,
-  });
+  };
+}
+
+// Requirement: RES-7
+test("a task says what it has used when it needs input, and in total when it has ended", () => {
+  const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 60, costUsd: 0.25 };
   const call: Fact = { case: "usage", value: usage };
   const asked = after([starting], [call], [call], [approval("one", ApprovalState.PENDING)]);
   expect(asked.view.metadata).toEqual({ [usageExtension]: used(2) });
