@@ -18,12 +18,14 @@ export function recordedContinuation(): PlayedRun {
   const failed = workflowRun(workflow);
   ends(failed, "first", { content: "found" });
   ends(failed, "second", { content: "no such thing", isError: true });
-  const { head } = failed.state;
+  // Every played run has one id, and a run does not continue itself.
+  const head = { ...failed.state.head, runId: "run_before" };
   if (head.created === undefined) throw new Error("the run was not created");
-  const created = retryOf(failed.state, head.created, failed.events);
+  const before = { ...failed.state, head };
+  const created = retryOf(before, head.created, failed.events);
   const tools = head.prepared?.tools ?? [];
   const run = new PlayedRun(created.spec, { tools, created });
-  const calls = inheritedCalls(run.state, failed.state);
+  const calls = inheritedCalls(run.state, before);
   const complete = { runId: head.runId, isComplete: true, calls: calls.length };
   run.append([...calls.flat(), fact(rootScope, { case: "workflowContinued", value: complete })]);
   return playToEnd(run);
