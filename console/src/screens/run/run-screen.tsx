@@ -75,7 +75,7 @@ export function RunScreen() {
   );
 }
 
-/** A shared link may lead to a run of another tenant than that of the reader, which the server does not tell from one that is missing. */
+/** A shared link may lead to a run of another tenant than that of the reader, which the server does not distinguish from a missing one. */
 function WhoMayLook() {
   const { caller } = useAccess();
   if (caller === undefined) return null;

@@ -29,7 +29,7 @@ let probed: Promise<string | undefined> | undefined;
 /**
  * Returns the command that runs Node with `args` in a sandbox of bubblewrap without network, which sees the system, Node, and `code`
  * read-only, and no other process. Where bubblewrap is missing, or may not create namespaces, returns Node as it is. Throws a Failure of
- * kind `unavailable` while bubblewrap is too slow to tell: nothing is read without a sandbox because a host is busy.
+ * kind `unavailable` while bubblewrap does not answer in time: a busy host must not turn the sandbox off.
  */
 export async function sandboxed(
   args: readonly string[],

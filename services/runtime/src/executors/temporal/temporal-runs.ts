@@ -22,7 +22,7 @@ const workflowType = "reeveRun";
 const requestMs = 10_000;
 /** For how long the end of a drain may wait for Temporal to hear of it. */
 const reportMs = 5_000;
-/** Histories are short, so another worker reads one in no time. */
+/** Histories are short: another worker replays one quickly. */
 const stickyMs = 1_000;
 /** The default, by memory, would hold hundreds of workflows, each of which only waits. */
 const maxCachedWorkflows = 200;
