@@ -1,228 +1,30 @@
-import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { AgentCard, StreamResponse, Task } from "@a2a-js/sdk";
-import { Role, TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
-import type { Client } from "@a2a-js/sdk/client";
-import {
-  ClientFactory,
-  ClientFactoryOptions,
-  DefaultAgentCardResolver,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-} from "@a2a-js/sdk/client";
-import type { JWK } from "jose";
+import type { AgentCard } from "@a2a-js/sdk";
+import { TaskState, verifyAgentCardSignature } from "@a2a-js/sdk";
 import { LegacyJsonRpcTransport } from "@a2a-js/sdk/compat/v0_3/client";
+import type { JWK } from "jose";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Asked, Played, PlayingServer } from "../support/playing-server.ts";
-import { startPlayingServer } from "../support/playing-server.ts";
 import { describeRemoteAgents } from "./parts/remote-agents.ts";
-import { Deployment } from "./support/deployment.ts";
+import { openA2AClient, post } from "./support/a2a/a2a-client.ts";
+import type { A2ADeployment } from "./support/a2a/a2a-deployment.ts";
+import { addressOf, startA2ADeployment } from "./support/a2a/a2a-deployment.ts";
+import { message } from "./support/a2a/messages.ts";
+import { answerOf, assembled, collect, statesIn, taskIn } from "./support/a2a/task-updates.ts";
+import type { Deployment } from "./support/deployment.ts";
 
-/** Does what the last message of the user names, and then says what came of it. */
-function play({ messages }: Asked): Played {
-  const last = messages.at(-1);
-  const result = last?.role === "tool" ? last.text : undefined;
-  if (result !== undefined) return { text: `It says: ${result}` };
-  const [verb, ...rest] = last?.text.split(" ") ?? [];
-  switch (verb) {
-    case "delegate":
-      return { calls: [{ name: "agent_run_far", args: { prompt: rest.join(" ") } }] };
-    case "write":
-      return { calls: [{ name: "write_file", args: { path: "a.txt", content: "alpha" } }] };
-    case "todo":
-      return {
-        text: "One moment.",
-        calls: [{ name: "add_todo", args: { text: "buy milk" } }],
-      };
-    case "draw":
-      return { calls: [{ name: "generate_image", args: { prompt: "a cat" } }] };
-    case "ask":
-      return { calls: [{ name: "ask_user", args: { question: "Which color?" } }] };
-    case "hang":
-      return { text: "Thinking", hangs: true };
-    default:
-      return { text: `You said: ${messages.map(({ text }) => text).join(" / ")}` };
-  }
-}
-
-let models: PlayingServer;
+let offered: A2ADeployment;
 let deployment: Deployment;
 
-/** What push notifications have said. */
-const pushed: { readonly token: unknown; readonly text: string }[] = [];
-const receiver = createServer((request, response) => {
-  void (async () => {
-    let text = "";
-    for await (const piece of request) text += String(piece);
-    pushed.push({ token: request.headers["x-a2a-notification-token"], text });
-    response.end();
-  })();
-});
-
 beforeAll(async () => {
-  receiver.listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  models = await startPlayingServer(play);
-  deployment = await Deployment.start((port) => ({
-    OPENAI_API_KEY: "k",
-    OPENAI_BASE_URL: models.url,
-    REEVE_TOKENS:
-      "test-token-0123456789=acme/tester,viewer-token=acme/eve/viewer,bob-token=acme/bob",
-    REEVE_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    REEVE_A2A_REMOTES: remotesFile(port),
-    FAR_TOKEN: "test-token-0123456789",
-    REEVE_A2A_CARD_KEY_FILE: cardKeyFile(),
-    REEVE_A2A_PUSH: receiverUrl(),
-    REEVE_A2A_PUSH_ADDRESSES: "127.0.0.1",
-  }));
-  const a2a = { enabled: true, description: "Does what it is told." };
-  await deployment.agent("helper", {
-    model: "openai:played",
-    a2a,
-    questions: {},
-    hitlTools: ["write_file"],
-    media: { imageModel: "openai:painter" },
-  });
-  await deployment.agent("hidden", { model: "openai:played" });
-  await deployment.agent("far", { model: "", endpoint: endpointOf("helper") });
-  await deployment.agent("lost", { model: "", endpoint: endpointOf("nobody") });
-  await deployment.agent("lead", { model: "openai:played", delegates: ["far"] });
+  offered = await startA2ADeployment();
+  deployment = offered.deployment;
 });
-
-function cardKeyFile(): string {
-  const path = join(folder, "card.pem");
-  const { privateKey } = generateKeyPairSync("ed25519");
-  writeFileSync(path, privateKey.export({ type: "pkcs8", format: "pem" }));
-  return path;
-}
-
-function receiverUrl(): string {
-  // A TCP listener has an address and a port.
-  return `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hooks`;
-}
-
-const endpointOf = (agent: string) => ({ url: addressOf(agent), protocol: "a2a" });
-
-/** Permits the runtime to call the agents of its own deployment, which is on this host. */
-function remotesFile(port: number): string {
-  const path = join(folder, "remotes.yaml");
-  const here = `{ name: here, url: "http://127.0.0.1:${port}/a2a/agents/", token_env: FAR_TOKEN, allow_addresses: [127.0.0.1] }`;
-  writeFileSync(path, `remotes:\n  - ${here}\n`);
-  return path;
-}
-
-const folder = mkdtempSync(join(tmpdir(), "reeve-a2a-"));
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  await deployment[Symbol.asyncDispose]();
-  await models[Symbol.asyncDispose]();
-  receiver.close();
+  await offered[Symbol.asyncDispose]();
 });
 
-const addressOf = (agent: string) => `${deployment.url}/a2a/agents/${agent}/`;
-
-/** The client of the A2A project, which sends a token with each request. */
-function clientFor(agent: string, binding = "JSONRPC", token = deployment.token): Promise<Client> {
-  const fetchImpl: typeof fetch = (url, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set("authorization", `Bearer ${token}`);
-    return fetch(url, { ...init, headers });
-  };
-  const factory = new ClientFactory(
-    ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
-      transports: [
-        new JsonRpcTransportFactory({ fetchImpl }),
-        new RestTransportFactory({ fetchImpl }),
-      ],
-      preferredTransports: [binding],
-      cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
-    }),
-  );
-  return factory.createFromUrl(addressOf(agent), ".well-known/agent-card.json");
-}
-
-/** Posts a request of JSON-RPC, and returns the answer. */
-async function post(request: string | object): Promise<unknown> {
-  const body =
-    typeof request === "string" ? request : JSON.stringify({ jsonrpc: "2.0", id: 1, ...request });
-  const headers = {
-    authorization: `Bearer ${deployment.token}`,
-    "content-type": "application/json",
-  };
-  const answer = await fetch(addressOf("helper"), { method: "POST", headers, body });
-  return await answer.json();
-}
-
-let sent = 0;
-
-function message(content: string | object, ids: { contextId?: string; taskId?: string } = {}) {
-  sent += 1;
-  const part =
-    typeof content === "string"
-      ? ({ $case: "text", value: content } as const)
-      : ({ $case: "data", value: content } as const);
-  return {
-    tenant: "",
-    configuration: undefined,
-    metadata: undefined,
-    message: {
-      messageId: `message-${sent}`,
-      contextId: ids.contextId ?? "",
-      taskId: ids.taskId ?? "",
-      role: Role.ROLE_USER,
-      parts: [{ content: part, metadata: undefined, filename: "", mediaType: "" }],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  };
-}
-
-function taskIn(result: object): Task {
-  if (!("status" in result)) throw new Error("the agent answered with a message");
-  // A result is a task or a message.
-  return result as Task;
-}
-
-const answerOf = ({ artifacts }: Task) => {
-  const content = artifacts.find(({ artifactId }) => artifactId === "answer")?.parts[0]?.content;
-  return content?.value as unknown;
-};
-
-async function collect(stream: AsyncIterable<StreamResponse>): Promise<StreamResponse[]> {
-  const all: StreamResponse[] = [];
-  for await (const event of stream) all.push(event);
-  return all;
-}
-
-/** Returns what a client that follows the updates of a task has of its answer in the end. */
-function assembled(events: readonly StreamResponse[]): string {
-  let text = "";
-  for (const { payload } of events) {
-    // A task that is fast has its answer before it is streamed.
-    const isTask = payload?.$case === "task";
-    if (!isTask && payload?.$case !== "artifactUpdate") continue;
-    const artifact = isTask ? payload.value.artifacts[0] : payload.value.artifact;
-    const content = artifact?.parts[0]?.content;
-    const piece = content?.$case === "text" ? content.value : "";
-    text = !isTask && payload.value.append ? text + piece : piece;
-  }
-  return text;
-}
-
-function statesIn(events: readonly StreamResponse[]): readonly (TaskState | undefined)[] {
-  return events.flatMap(({ payload }) =>
-    payload?.$case === "task" || payload?.$case === "statusUpdate"
-      ? [payload.value.status?.state]
-      : [],
-  );
-}
+const clientFor = (agent: string, binding = "JSONRPC", token = deployment.token) =>
+  openA2AClient(addressOf(deployment, agent), binding, token);
 
 describe.each(["JSONRPC", "HTTP+JSON"])("the client of the A2A project over %s", (binding) => {
   test("reads the card of an agent, and continues a conversation", async () => {
@@ -356,13 +158,14 @@ describe("an agent", () => {
   test.each(["JSONRPC", "HTTP+JSON"])(
     "notifies receivers of its tasks over %s",
     async (binding) => {
+      const { receiver } = offered;
       const client = await clientFor("helper", binding);
       const request = message("hello");
       const push = {
         tenant: "",
         id: "first",
         taskId: "",
-        url: receiverUrl(),
+        url: receiver.url,
         token: binding,
         authentication: undefined,
       };
@@ -372,8 +175,10 @@ describe("an agent", () => {
         returnImmediately: true,
       };
       const { id: taskId } = taskIn(await client.sendMessage({ ...request, configuration }));
-      await vi.waitUntil(() => pushed.some(({ token }) => token === binding), { timeout: 20_000 });
-      const said = pushed.find(({ token }) => token === binding)?.text ?? "";
+      await vi.waitUntil(() => receiver.pushed.some(({ token }) => token === binding), {
+        timeout: 20_000,
+      });
+      const said = receiver.pushed.find(({ token }) => token === binding)?.text ?? "";
       expect(JSON.parse(said)).toMatchObject({
         statusUpdate: { taskId, status: { state: "TASK_STATE_COMPLETED" } },
       });
@@ -409,9 +214,12 @@ describe("an agent", () => {
     const headers = { authorization: `Bearer ${deployment.token}` };
     const fetchImpl: typeof fetch = (url, init) =>
       fetch(url, { ...init, headers: { ...headers, "content-type": "application/json" } });
-    const answer = await fetch(`${addressOf("helper")}v0.3/.well-known/agent-card.json`, {
-      headers,
-    });
+    const answer = await fetch(
+      `${addressOf(deployment, "helper")}v0.3/.well-known/agent-card.json`,
+      {
+        headers,
+      },
+    );
     const card = (await answer.json()) as { url: string };
     expect(card).toMatchObject({
       protocolVersion: "0.3",
@@ -433,7 +241,7 @@ describe("an agent", () => {
     const headers = { authorization: "Bearer viewer-token" };
     const said = { messageId: "v", role: "ROLE_USER", parts: [{ text: "x" }] };
     const body = JSON.stringify({ message: said });
-    const address = addressOf("helper");
+    const address = addressOf(deployment, "helper");
     const refused = await fetch(`${address}message:send`, { method: "POST", headers, body });
     expect(refused.status).toBe(403);
     const details = [{ reason: "PERMISSION_DENIED" }];
@@ -459,13 +267,16 @@ describe("an agent", () => {
     ],
     ["more values than a message may have", "[".repeat(3_000_000), -32000],
   ])("refuses a request with %s", async (_, body, code) => {
-    expect(await post(body)).toMatchObject({ jsonrpc: "2.0", error: { code } });
+    expect(await post(addressOf(deployment, "helper"), deployment.token, body)).toMatchObject({
+      jsonrpc: "2.0",
+      error: { code },
+    });
   });
 });
 
 describe("an agent at an endpoint", () => {
   describeRemoteAgents(
     () => deployment,
-    () => models,
+    () => offered.models,
   );
 });
