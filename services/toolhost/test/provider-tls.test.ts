@@ -8,7 +8,7 @@ import { contextOf } from "./support/call-context.ts";
 import type { CertifiedKey } from "@reeve/sandbox/test/support/certificates";
 import { Authority } from "@reeve/sandbox/test/support/certificates";
 import { noSecrets } from "./support/no-secrets.ts";
-import { ProviderServer } from "./support/provider-server.ts";
+import { ProviderServer } from "./support/providers/provider-server.ts";
 
 const log = createLogger("test", "silent");
 let authority: Authority;

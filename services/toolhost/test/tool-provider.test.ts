@@ -1,5 +1,4 @@
 import { status } from "@grpc/grpc-js";
-import { PermissionClass } from "@reeve/contracts/tool";
 import { createLogger } from "@reeve/platform/telemetry/logger";
 import { pino } from "pino";
 import { describe, expect, test } from "vitest";
@@ -8,136 +7,15 @@ import { environmentSecrets } from "../src/secrets/environment-secrets.ts";
 import { Secrets } from "../src/secrets/secrets.ts";
 import { providerConfig } from "../src/tools/providers/provider-config.ts";
 import { ToolProvider } from "../src/tools/providers/tool-provider.ts";
-import type { Progress, Tool } from "@reeve/calls/ports/tool";
+import type { Progress } from "@reeve/calls/ports/tool";
 import { contextOf } from "./support/call-context.ts";
-import type { ServedCall } from "./support/provider-server.ts";
 import { noSecrets } from "./support/no-secrets.ts";
-import { ProviderServer, textSchema } from "./support/provider-server.ts";
+import { answering, echo, provided, toolNamed } from "./support/providers/provided-tools.ts";
+import type { ServedCall } from "./support/providers/provider-server.ts";
+import { ProviderServer } from "./support/providers/provider-server.ts";
 
 const log = createLogger("test", "silent");
 const never = new AbortController().signal;
-const echo = { name: "echo", description: "Says it again.", inputSchema: textSchema };
-
-type Given = Partial<Parameters<typeof providerConfig>[0]>;
-
-/** Returns a provider with the given behavior, and its client. */
-async function provided(
-  serve: (call: ServedCall) => void,
-  given: Given = {},
-  description: Parameters<typeof ProviderServer.start>[0] = { tools: [echo] },
-) {
-  const resources = new AsyncDisposableStack();
-  const server = resources.use(await ProviderServer.start(description, serve));
-  const config = providerConfig({ target: `127.0.0.1:${server.port}`, ...given });
-  const provider = resources.use(
-    new ToolProvider("acme", config, { log, secrets: noSecrets, onTools: () => undefined }),
-  );
-  await provider.tried;
-  const call = async (signal = never, report: (progress: Progress) => void = () => undefined) =>
-    await toolNamed(provider, "acme__echo").call(contextOf({ text: "hi" }, report), signal);
-  return { server, provider, call, [Symbol.asyncDispose]: () => resources.disposeAsync() };
-}
-
-function toolNamed({ tools }: ToolProvider, name: string): Tool {
-  const tool = tools.find(({ descriptor }) => descriptor.name === name);
-  if (tool === undefined) throw new Error(`there is no ${name}`);
-  return tool;
-}
-
-const answering = (content: string) => (call: ServedCall) => {
-  call.say({ case: "result", value: { content } });
-  call.end();
-};
-
-describe("the tools of a provider", () => {
-  test("are in the catalog under its name, with their own settings", async () => {
-    const tools = [
-      { ...echo, permissionClass: "safe", idempotent: true, parallelSafe: false },
-      { name: "plain", description: "", exclusiveLock: "door" },
-    ];
-    await using acme = await provided(answering(""), {}, { tools });
-    expect(acme.provider.tools.map(({ descriptor }) => descriptor)).toMatchObject([
-      {
-        name: "acme__echo",
-        source: "provider:acme",
-        permissionClass: PermissionClass.SAFE,
-        idempotent: true,
-        parallelSafe: false,
-        inputSchema: textSchema,
-      },
-      { name: "acme__plain", permissionClass: PermissionClass.NETWORK, exclusiveLock: "door" },
-    ]);
-  });
-
-  test("follow the policy of the operator", async () => {
-    const policy = { permission_class: "secrets", idempotent: false } as const;
-    const tools = [{ ...echo, permissionClass: "safe", idempotent: true }];
-    await using acme = await provided(answering(""), { tools: { echo: policy } }, { tools });
-    const { descriptor } = toolNamed(acme.provider, "acme__echo");
-    expect(descriptor).toMatchObject({
-      permissionClass: PermissionClass.SECRETS,
-      idempotent: false,
-    });
-  });
-
-  test("are left out when their names, schemas, or classes are invalid, or duplicate", async () => {
-    const tools = [
-      echo,
-      echo,
-      { name: "no name" },
-      { name: "no_schema", inputSchema: { type: "object", properties: { a: { type: "thing" } } } },
-      { name: "no_object", inputSchema: { type: "string" } },
-      { name: "no_class", permissionClass: "all" },
-    ];
-    await using acme = await provided(answering(""), {}, { tools });
-    expect(acme.provider.tools.map(({ descriptor }) => descriptor.name)).toEqual(["acme__echo"]);
-  });
-});
-
-const shouted = {
-  type: "object",
-  properties: { said: { type: "string" } },
-  required: ["said"],
-};
-
-/** More properties than a validator is compiled for. */
-const many = Object.fromEntries(
-  Array.from({ length: 1_000 }, (_, index) => [`p${index}`, { type: "string" }]),
-);
-
-// Requirement: WF-1
-describe("a tool with an output schema", () => {
-  const typed = { ...echo, title: "Echo", outputSchema: shouted, costHint: "model" };
-
-  test("has its title, its schema, and its cost in the catalog", async () => {
-    const tools = [
-      typed,
-      { ...echo, name: "list", outputSchema: { type: "array" } },
-      { ...echo, name: "costly", outputSchema: { type: "object", properties: many } },
-      { ...echo, name: "dear", costHint: "gold" },
-    ];
-    await using acme = await provided(answering(""), {}, { tools });
-    expect(acme.provider.tools.map(({ descriptor }) => descriptor)).toMatchObject([
-      { name: "acme__echo", title: "Echo", outputSchema: shouted, costHint: "model" },
-    ]);
-  });
-
-  test.each([
-    ["matches", { structured: { said: "hi" } }, false, "hi"],
-    ["does not match", { structured: { said: 3 } }, true, "said must be string"],
-    ["has no structured form", { content: "hi" }, true, "it has no structured form"],
-    ["is an error", { content: "no voice", isError: true }, true, "no voice"],
-  ])("returns a result that %s, or says what is wrong", async (_, result, isError, content) => {
-    const serve = (call: ServedCall) => {
-      call.say({ case: "result", value: result });
-      call.end();
-    };
-    await using acme = await provided(serve, {}, { tools: [typed] });
-    const outcome = await acme.call();
-    expect(outcome.isError).toBe(isError);
-    expect(outcome.content).toContain(content);
-  });
-});
 
 describe("a call of a provider's tool", () => {
   test("has its id, its arguments, and the configured metadata, and returns all progress", async () => {
