@@ -2,122 +2,29 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { create } from "@bufbuild/protobuf";
-import type { Agent } from "@reeve/contracts/agent";
 import { AgentSchema, AgentSpecSchema } from "@reeve/contracts/agent";
-import type { StartRunRequest } from "@reeve/contracts/run";
-import { ErrorReason } from "@reeve/contracts/error";
-import { RunStatus, StartRunRequestSchema } from "@reeve/contracts/run";
-import { Failure } from "@reeve/platform/failure";
+import { StartRunRequestSchema } from "@reeve/contracts/run";
 import type { RunningServer } from "@reeve/platform/rpc/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "../src/run-cli.ts";
+import { deletedRun, EvaluatedAgents } from "./support/evaluated-agents.ts";
 import { MemoryTerminal } from "./support/memory-terminal.ts";
-import { serveRuns } from "./support/small-server.ts";
-
-/** How the agents of the test answer. */
-const answers = new Map<string, string>();
-/** What the code of graders answers, by its Python: its verdict as JSON, or why it failed. */
-const verdicts = new Map<string, string | { readonly problem: string }>();
-/** The agents that were created, by id. */
-const created = new Map<string, Agent>();
-/** The requests of the runs, by id. */
-const requests = new Map<string, StartRunRequest>();
-/** The ids of the runs that are listed. */
-let recorded: readonly string[] = [];
-/** The id of a run that is listed, although it was deleted. */
-const deleted = "run_deleted";
-/** How many runs are open, and how many were at most. */
-const open = { now: 0, max: 0 };
 
 const end = new AbortController();
+const service = new EvaluatedAgents();
+const { answers, verdicts, created, requests } = service;
 let server: RunningServer;
 let folder: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "reeve-eval-"));
-  server = await serveRuns(
-    {
-      startRun: (request) => {
-        const runId = `run_${requests.size + 1}`;
-        requests.set(runId, request);
-        open.max = Math.max(open.max, (open.now += 1));
-        return { run: { runId, agentId: request.agentId } };
-      },
-      async *watchRun({ runId }) {
-        if (runId === deleted) throw new Failure("not_found", ErrorReason.RUN_NOT_FOUND, "gone");
-        const input = requests.get(runId)?.input ?? "";
-        yield {
-          events: [{ runId, sequence: 1, event: { case: "runCreated", value: { input } } }],
-          throughSequence: 1,
-        };
-        await Promise.resolve();
-        open.now -= 1;
-        yield { throughSequence: 2, endStatus: RunStatus.COMPLETED };
-      },
-      getRun: ({ runId }) => {
-        const { agentId = "", input = "" } = requests.get(runId) ?? {};
-        if (agentId === "eval-code-grader-1") return { run: { runId, ...verdictOf(input) } };
-        const isJudge = agentId === "judge";
-        const isGood = input.includes("kind answer");
-        const structuredOutput = { score: isGood ? 0.9 : 0.1, reason: "tone" };
-        const output = answers.get(input) ?? "";
-        const status = output === "" && !isJudge ? RunStatus.ERROR : RunStatus.COMPLETED;
-        const error = { reason: "provider_failed", message: "the provider failed" };
-        return {
-          run: {
-            runId,
-            agentId,
-            status,
-            output,
-            cost: { costUsd: 0.01 },
-            ...(isJudge && { structuredOutput }),
-            ...(status === RunStatus.ERROR && { error }),
-          },
-        };
-      },
-      listRuns: () => ({ runs: recorded.map((runId) => ({ runId, ...labelsOf(runId) })) }),
-    },
-    0,
-    end.signal,
-    {
-      getAgent: ({ agentId }) => {
-        const agent = created.get(agentId);
-        if (agent !== undefined) return { agent };
-        throw new Failure("not_found", ErrorReason.AGENT_NOT_FOUND, `agent ${agentId} not found`);
-      },
-      createAgent: ({ spec }) => {
-        const agent = create(AgentSchema, { ...(spec && { spec }), revision: 1, createdBy: "ann" });
-        created.set(spec?.id ?? "", agent);
-        return { agent };
-      },
-    },
-  );
+  server = await service.serve(end.signal);
 });
-
-/** Returns how the run of a code grader ends that was started with an input. */
-function verdictOf(input: string) {
-  const { python } = JSON.parse(input) as { readonly python: string };
-  const verdict = verdicts.get(python) ?? "";
-  if (typeof verdict === "string") return { status: RunStatus.COMPLETED, output: verdict };
-  const error = { reason: "node_failed", message: verdict.problem };
-  return { status: RunStatus.ERROR, error };
-}
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
-
-function labelsOf(runId: string) {
-  const { labels = {}, agentId = "" } = requests.get(runId) ?? {};
-  return { labels, agentId };
-}
-
-/** Records a run of a person. */
-function record(runId: string, input: string): string {
-  requests.set(runId, create(StartRunRequestSchema, { agentId: "helper", input }));
-  return runId;
-}
 
 function write(name: string, text: string): string {
   const path = join(folder, name);
@@ -271,7 +178,7 @@ test("a run that fails is a failed case, and the others go on", async () => {
 });
 
 test("no more runs are open than the file permits", () => {
-  expect(open.max).toBeLessThanOrEqual(2);
+  expect(service.maxOpen).toBeLessThanOrEqual(2);
 });
 
 // Requirement: TRIG-7
@@ -285,7 +192,7 @@ test("the runs of an eval are cases of another one without those that grade by c
   });
   requests.set("run_grading", grading);
   requests.set("run_c", create(StartRunRequestSchema, { agentId: "helper", input: "c", labels }));
-  recorded = ["run_grading", "run_c"];
+  service.recorded = ["run_grading", "run_c"];
   const text = ofRuns.replace("agent: helper, limit", "labels: { eval: coded }, limit");
   const { code, stdout } = await evalRun(write("again.yaml", text));
   expect({ code, stdout }).toMatchObject({
@@ -304,14 +211,19 @@ graders: [{ contains: 30 days }]
 test("the inputs of recorded runs are cases, each once, without those of evals", async () => {
   for (const input of ["a", "b", "c"]) answers.set(input, "30 days");
   const path = write("recorded.yaml", ofRuns);
-  recorded = [deleted, record("run_a", "a"), record("run_again", "a"), record("run_b", "b")];
+  service.recorded = [
+    deletedRun,
+    service.record("run_a", "a"),
+    service.record("run_again", "a"),
+    service.record("run_b", "b"),
+  ];
   const results = join(folder, "recorded.json");
   const { code, stdout } = await evalRun(path, "--json", "--output", results);
   expect(code).toBe(0);
   const { cases } = JSON.parse(stdout) as { readonly cases: readonly { run_id: string }[] };
   expect(cases).toMatchObject([{ passed: true }, { passed: true }]);
   // The same cases, although the newest runs are those of the eval now, and one regresses.
-  recorded = [...cases.map(({ run_id }) => run_id), ...recorded];
+  service.recorded = [...cases.map(({ run_id }) => run_id), ...service.recorded];
   answers.set("b", "never");
   const second = await evalRun(path, "--baseline", results);
   expect(second.code).toBe(1);
@@ -321,7 +233,9 @@ test("the inputs of recorded runs are cases, each once, without those of evals",
 
 test("at most ten runs are read for each case that is wanted", async () => {
   answers.set("a", "30 days");
-  recorded = Array.from({ length: 25 }, (_, index) => record(`run_same_${index}`, "a"));
+  service.recorded = Array.from({ length: 25 }, (_, index) =>
+    service.record(`run_same_${index}`, "a"),
+  );
   const path = write("recorded.yaml", ofRuns);
   const { code, stderr } = await evalRun(path);
   expect(code).toBe(0);
@@ -331,10 +245,10 @@ test("at most ten runs are read for each case that is wanted", async () => {
 // Requirement: TRIG-7
 test("cases that are gone since the baseline fail, unless they may be gone", async () => {
   const path = write("recorded.yaml", ofRuns);
-  recorded = [record("run_a", "a"), record("run_c", "c")];
+  service.recorded = [service.record("run_a", "a"), service.record("run_c", "c")];
   const results = join(folder, "gone.json");
   expect((await evalRun(path, "--output", results)).code).toBe(0);
-  recorded = ["run_a"];
+  service.recorded = ["run_a"];
   const { code, stdout } = await evalRun(path, "--baseline", results);
   expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(/ +gone/) });
   expect((await evalRun(path, "--baseline", results, "--allow-gone")).code).toBe(0);
@@ -342,7 +256,7 @@ test("cases that are gone since the baseline fail, unless they may be gone", asy
 
 // Requirement: TRIG-7
 test("an eval without cases is a failure", async () => {
-  recorded = [];
+  service.recorded = [];
   const { code, stderr } = await evalRun(write("recorded.yaml", ofRuns));
   expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("has no cases") });
 });
