@@ -14,7 +14,7 @@ import { startReceiver, statesIn } from "./support/a2a-push-receiver.ts";
 
 const never = new AbortController().signal;
 
-test("a receiver is told once of each request for input, and once of the end", async () => {
+test("a receiver is notified once of each request for input, and once of the end", async () => {
   const { url, posted } = await startReceiver();
   const { ports, isAt } = portsFor(url);
   await createConfig(ports, task, config(url), never);
