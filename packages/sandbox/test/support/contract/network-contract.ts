@@ -57,7 +57,12 @@ print(tunnel("good.test", PORT))`;
     });
 
     test.each([
-      ["a host that is not requested", "other.test", 80, /not among the hosts .* may reach: good/],
+      [
+        "a host that is not requested",
+        "other.test",
+        80,
+        /not among the hosts .* may be reached here: good/,
+      ],
       ["another port of a requested host", "good.test", 81, /good\.test:81 is not among/],
       ["the metadata service of a cloud, by its address", "169.254.169.254", 80, /not among/],
       ["this host, by its address", "127.0.0.1", 0, /not among/],
@@ -133,7 +138,7 @@ except OSError as error: print(error.errno)`;
       const touch = "open('/tmp/mine', 'w').close(); import os; print(os.getpid() > 0)";
       expect(await python(touch, ["good.test:PORT"])).toBe("True");
       const code = `print(ask("http://good.test:PORT/"))`;
-      expect(await python(code, ["a.sub.test:PORT"])).toMatch(/^403 .*reach: a\.sub\.test/);
+      expect(await python(code, ["a.sub.test:PORT"])).toMatch(/^403 .*reached here: a\.sub\.test/);
     });
   });
 }
