@@ -159,7 +159,7 @@ test("a store that is away is one line of the log for each tenant", async () => 
   expect(lines).toHaveLength(2);
 });
 
-test("a task is looked at however many others wait", async () => {
+test("a task gets its turn however many others wait", async () => {
   const clock = new ManualClock(1_000_000);
   const { ports } = portsFor("https://receiver.example/");
   const looked = new Set<string>();

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { runs } from "../../api/transport.ts";
+import { wait } from "../../api/wait.ts";
 import { begunWatch } from "./begin-watch.ts";
 import type { FeedParts, RunSnapshot } from "./run-feed.ts";
 import { RunFeed } from "./run-feed.ts";
@@ -76,14 +77,4 @@ function followWhileVisible(feed: RunFeed): () => void {
     clearTimeout(timer);
     leave?.();
   };
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  });
-  return promise;
 }

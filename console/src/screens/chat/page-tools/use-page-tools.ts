@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import { newId } from "../../../api/new-id.ts";
 import { keptPrefix } from "../../../api/session.ts";
 import { transport } from "../../../api/transport.ts";
+import { wait } from "../../../api/wait.ts";
 import { applyTheme, isTheme } from "../../../ui/theme.ts";
 import { manifestOf, pageTools } from "./page-tools.ts";
 import { runsAfter, runsOf } from "./runs-of-tab.ts";
@@ -76,14 +77,4 @@ export function usePageTools(isChosen: boolean, activeRunId: string): string | u
     return () => ending.abort();
   }, [isChosen, runId]);
   return failed?.runId === runId && isChosen ? failed.why : undefined;
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  });
-  return promise;
 }
