@@ -9,6 +9,8 @@ const listeners = new Set<Listener>();
 let problem: string | undefined;
 let offered: string | undefined;
 let renewing: Renewing | undefined;
+/** The tokens that this session had before: streams that began with them may still be open. */
+const replaced = new Set<string>();
 
 /** Returns a token that replaces one which the server refuses. Undefined: there is none. */
 type Renewing = (refused: string) => Promise<string | undefined>;
@@ -38,6 +40,7 @@ export function signIn(token: string): void {
   sessionStorage.setItem(key, token);
   offered = undefined;
   renewing = undefined;
+  replaced.clear();
   change(undefined);
 }
 
@@ -45,6 +48,7 @@ export function signIn(token: string): void {
 export function renewToken(before: string, next: string): boolean {
   if (session.token !== before) return false;
   sessionStorage.setItem(key, next);
+  replaced.add(before);
   change(problem);
   return true;
 }
@@ -54,8 +58,9 @@ export function renewWith(next: Renewing): void {
   renewing = next;
 }
 
-/** Gets a new token for the session if it can be renewed, and has it still. */
+/** Returns the token that replaced one of the session, or renews it if the session has it still. Undefined: it cannot be renewed. */
 export async function replaceToken(refused: string): Promise<string | undefined> {
+  if (replaced.has(refused)) return session.token;
   const next = await renewing?.(refused);
   return next === session.token ? next : undefined;
 }
@@ -64,6 +69,7 @@ export function signOut(reason?: string): void {
   forgetKept();
   sessionStorage.removeItem(key);
   renewing = undefined;
+  replaced.clear();
   change(reason);
 }
 
